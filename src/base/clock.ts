@@ -1,0 +1,12 @@
+/** Milliseconds since the Unix epoch. The one unit of time below `cli/`. */
+export type Instant = number;
+
+/** A length of time in milliseconds. */
+export type Duration = number;
+
+/** Where everything above `core/` takes its time from, so that simulation and tests can own it. */
+export interface Clock {
+  now(): Instant;
+  /** Resolves after `duration`; rejects with the signal's reason when aborted. */
+  sleep(duration: Duration, signal?: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,57 @@
+import type { Instant } from '../base/clock.ts';
+import type { Labels, Resources } from './resources.ts';
+
+export type InstanceId = string;
+export type NodeTypeName = string;
+
+/**
+ * Where an instance stands. The names follow Ray's instance manager so that status text and tags agree with it;
+ * `core/lifecycle.ts` holds the moves between them.
+ */
+export type InstanceStatus =
+  | 'queued'
+  | 'requested'
+  | 'allocated'
+  | 'setting-up'
+  | 'running'
+  | 'drain-requested'
+  | 'draining'
+  | 'stopped'
+  | 'terminating'
+  | 'terminated'
+  | 'launch-failed'
+  | 'launch-timeout'
+  | 'setup-failed'
+  | 'terminate-failed';
+
+export type Market = 'on-demand' | 'spot';
+
+/** The node that the engine reports on an instance. */
+export interface NodeView {
+  readonly id: string;
+  readonly total: Resources;
+  readonly available: Resources;
+  readonly labels: Labels;
+  /** How long the engine has seen nothing on it; 0 while it is busy. */
+  readonly idleFor: number;
+}
+
+/** One instance as seen at one instant: journal, provider and engine put together. */
+export interface InstanceView {
+  readonly id: InstanceId;
+  readonly type: NodeTypeName;
+  readonly kind: 'head' | 'worker';
+  readonly status: InstanceStatus;
+  /** When it was asked for; the launch order and the start of its bill. */
+  readonly requestedAt: Instant;
+  /** When it entered `status`. */
+  readonly since: Instant;
+  readonly zone?: string;
+  readonly market?: Market;
+  /** Present while the engine reports a node on it. */
+  readonly node?: NodeView;
+  /** Fingerprint of the launch configuration it was made with. */
+  readonly launchHash?: string;
+  /** Instances of one multi-host slice live and end together. */
+  readonly slice?: string;
+}

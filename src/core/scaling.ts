@@ -1,0 +1,46 @@
+import type { Duration } from '../base/clock.ts';
+import type { Market, NodeTypeName } from './instance.ts';
+import type { Labels, Resources } from './resources.ts';
+
+/** One way to get an instance of a type: a zone and a market, with its price when known. */
+export interface Offer {
+  readonly zone?: string;
+  readonly market: Market;
+  /** In the currency of the price list, per instance and hour. */
+  readonly pricePerHour?: number;
+}
+
+/** A node type as far as scaling goes. */
+export interface ScalingType {
+  readonly name: NodeTypeName;
+  /** What one node of it offers. */
+  readonly resources: Resources;
+  readonly labels: Labels;
+  readonly minWorkers: number;
+  readonly maxWorkers: number;
+  /** Overrides the cluster's idle timeout. */
+  readonly idleTimeout?: Duration;
+  /** Higher wins among equals. @default 0 */
+  readonly priority: number;
+  /** Fingerprint of its launch configuration; instances made with another one are outdated. Empty: never outdated. */
+  readonly launchHash: string;
+  /** Instances in one unit: 1, or the hosts of a multi-host slice that live and end together. */
+  readonly hostsPerSlice: number;
+  /** In order of preference; at least one. */
+  readonly offers: readonly Offer[];
+}
+
+/** What the planner needs of a cluster's spec; `ClusterSpec` is one of these. */
+export interface ScalingSpec {
+  /** Workers in the whole cluster, the head apart. Undefined: no limit. */
+  readonly maxWorkers?: number;
+  /** Undefined: idle nodes stay. */
+  readonly idleTimeout?: Duration;
+  /** How many instances may be pending, as a multiple of those running (never under 5). */
+  readonly upscalingSpeed: number;
+  /** In the order of the file: the last tie-break. */
+  readonly nodeTypes: readonly ScalingType[];
+  readonly headType: NodeTypeName;
+  /** End workers whose launch configuration is outdated. */
+  readonly replaceOutdated: boolean;
+}

@@ -1,0 +1,78 @@
+import type { Duration } from '../../base/clock.ts';
+import type { NodeTypeName } from '../instance.ts';
+import type { Resources } from '../resources.ts';
+import type { ScalingSpec, ScalingType } from '../scaling.ts';
+
+/** A value as YAML gives it. */
+export type Plain = null | boolean | number | bigint | string | Date | readonly Plain[] | { readonly [key: string]: Plain };
+export type PlainMap = { readonly [key: string]: Plain };
+
+/** A cluster: the resolved, fully defaulted `cluster.yaml`. The only form of it that the rest of Manta sees. */
+export interface ClusterSpec extends ScalingSpec {
+  readonly name: string;
+  readonly provider: ProviderSpec;
+  readonly nodeTypes: readonly NodeType[];
+  readonly auth: AuthSpec;
+  readonly files: FileSpec;
+  /** Run on the host, before any container. */
+  readonly initializationCommands: readonly string[];
+  readonly head: NodeCommands;
+  readonly worker: NodeCommands;
+}
+
+export interface ProviderSpec {
+  /** aws, gcp, azure, local, process, kubernetes, external, … as the file says. */
+  readonly type: string;
+  /** Everything else under `provider`, untouched: only the provider reads it. */
+  readonly config: PlainMap;
+}
+
+export interface NodeType extends ScalingType {
+  readonly name: NodeTypeName;
+  readonly resources: Resources;
+  /** False when the file gives no resources and the provider is asked for them. */
+  readonly resourcesKnown: boolean;
+  /** `node_config`, untouched: only the provider reads it. */
+  readonly launchConfig: PlainMap;
+  readonly initializationCommands?: readonly string[];
+  readonly workerSetupCommands?: readonly string[];
+  readonly container?: ContainerSpec;
+}
+
+export interface NodeCommands {
+  readonly setup: readonly string[];
+  readonly start: readonly string[];
+  /** Undefined: runs on the host itself. */
+  readonly container?: ContainerSpec;
+}
+
+export interface ContainerSpec {
+  readonly engine: 'docker' | 'podman';
+  readonly image: string;
+  readonly name: string;
+  readonly pullBeforeRun: boolean;
+  /** Verbatim and in order. */
+  readonly runOptions: readonly string[];
+  readonly detectGpuRuntime: boolean;
+  readonly detectShmSize: boolean;
+}
+
+export interface AuthSpec {
+  readonly user?: string;
+  readonly privateKey?: string;
+  readonly publicKey?: string;
+  readonly proxyCommand?: string;
+}
+
+export interface FileSpec {
+  /** In the order of the file. */
+  readonly mounts: readonly { readonly remote: string; readonly local: string }[];
+  readonly clusterSynced: readonly string[];
+  readonly syncContinuously: boolean;
+  readonly exclude: readonly string[];
+  readonly filter: readonly string[];
+}
+
+/** A duration given in minutes or seconds in the file. */
+export const minutes = (value: number): Duration => value * 60_000;
+export const seconds = (value: number): Duration => value * 1_000;

@@ -1,0 +1,32 @@
+import type { Instant } from '../base/clock.ts';
+import type { Demand } from './demand.ts';
+import type { InstanceView, Market, NodeTypeName } from './instance.ts';
+
+/** What earlier passes learnt, folded from the journal. Plain data: the planner reads it and returns facts to add to it. */
+export interface Memory {
+  /** Refusals by (type, zone, market): how often in a row, when last, and until when not to ask again. */
+  readonly refusals: readonly Refusal[];
+  /** Since when an unneeded pending instance has been unneeded. */
+  readonly unneededSince: Readonly<Record<string, Instant>>;
+}
+
+export interface Refusal {
+  readonly type: NodeTypeName;
+  readonly zone?: string;
+  readonly market: Market;
+  readonly reason: 'no-capacity' | 'quota' | 'throttled' | 'denied' | 'launch-timeout';
+  /** Consecutive refusals; a success clears the entry. */
+  readonly times: number;
+  readonly last: Instant;
+  readonly until: Instant;
+}
+
+/** Everything observed at one instant. Immutable; the only input of a decision besides the spec and the time. */
+export interface View {
+  readonly at: Instant;
+  /** False when that side did not answer in full: then nothing is ended in this pass. */
+  readonly complete: { readonly engine: boolean; readonly provider: boolean };
+  readonly instances: readonly InstanceView[];
+  readonly demand: Demand;
+  readonly memory: Memory;
+}
