@@ -1,0 +1,73 @@
+import type { Readable } from 'node:stream';
+import type { EventSink } from '../base/events.ts';
+
+/** A command as the table declares it: enough for help, completion and docs without loading its code. */
+export interface Command {
+  /** Words after `manta`: `['config', 'check']`. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  /** More than one line of help: what it does, what it prints, exit codes that matter. */
+  readonly description?: string;
+  readonly args: readonly Argument[];
+  readonly options: readonly Option[];
+  /** Left out of the overview, still documented. */
+  readonly hidden?: boolean;
+  /** Everything after `--` is handed over as it is. */
+  readonly passThrough?: boolean;
+  readonly examples?: readonly string[];
+  readonly load: () => Promise<{ readonly run: Run }>;
+}
+
+export interface Argument {
+  readonly name: string;
+  readonly summary: string;
+  readonly required?: boolean;
+  readonly many?: boolean;
+  /** What completion offers. */
+  readonly complete?: 'file' | 'directory' | readonly string[];
+}
+
+export interface Option {
+  /** Without dashes: `max-workers`. Reaches `run` as `options['max-workers']`. */
+  readonly name: string;
+  readonly short?: string;
+  readonly summary: string;
+  /** Name of the value in help; absent for a switch. */
+  readonly value?: string;
+  readonly type?: 'string' | 'integer' | 'number';
+  readonly many?: boolean;
+  readonly choices?: readonly string[];
+  readonly default?: string | number;
+  readonly complete?: 'file' | 'directory';
+}
+
+export interface Invocation {
+  /** By position, as typed. */
+  readonly args: readonly string[];
+  /** Switches are `true`; options with `many` are arrays; absent ones without default are missing. */
+  readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  /** What followed `--` where the command passes it through. */
+  readonly rest: readonly string[];
+}
+
+/** Everything a command may touch of the terminal and the process. */
+export interface Io {
+  /** The result of the command, on standard output. */
+  out(text: string): void;
+  /** What happens on the way: live lines on a terminal, plain lines without one, JSON lines with `--json`, on standard error. */
+  readonly events: EventSink;
+  readonly stdin: Readable;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Standard output is a terminal. */
+  readonly terminal: boolean;
+  readonly columns: number;
+  readonly color: boolean;
+  /** `--json` was given: `out` gets JSON lines only. */
+  readonly json: boolean;
+  /** Aborted by Ctrl-C or SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/** Returns the exit code; throws MantaError for what the user must know. */
+export type Run = (invocation: Invocation, io: Io) => Promise<number>;
