@@ -1,0 +1,96 @@
+import type { Duration, Instant } from '../../base/clock.ts';
+import type { Labels, Resources } from '../resources.ts';
+
+/** Where a job stands. Ray's five words are made from these at the edge (`jobs/ray-api/`). */
+export type JobState =
+  /** Waits for a time, a schedule or other jobs. */
+  | 'held'
+  /** Could start as soon as there is room and its turn comes. */
+  | 'queued'
+  /** Handed to the engine: being placed or set up. */
+  | 'starting'
+  | 'running'
+  /** Asked to stop; its processes are still being ended. */
+  | 'stopping'
+  | 'succeeded'
+  | 'failed'
+  | 'stopped';
+
+/** Why an attempt ended. Each has its own retry budget where a retry makes sense. */
+export type EndCause =
+  | 'succeeded'
+  /** The entrypoint's own non-zero exit, or a signal nobody here sent. */
+  | 'failed'
+  | 'stopped'
+  | 'node-lost'
+  | 'preempted'
+  | 'setup-failed'
+  | 'memory-limit'
+  | 'time-limit'
+  | 'start-failed';
+
+/** How often an attempt that ended for a cause is followed by another. */
+export interface Retries {
+  readonly failed: number;
+  readonly nodeLost: number;
+  readonly preempted: number;
+  readonly setupFailed: number;
+}
+
+/** A job as submitted, checked and fully defaulted. Immutable. */
+export interface JobSpec {
+  readonly id: string;
+  /** Owner of the token that submitted it. */
+  readonly user: string;
+  /** Run by `/bin/sh -c`. */
+  readonly entrypoint: string;
+  /** As submitted; `env_vars`, `working_dir`, `py_modules`, `pip`, `uv`, `excludes` mean something. */
+  readonly runtimeEnv: Readonly<Record<string, unknown>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** CPU, GPU, memory and custom names. Empty: runs on the head, bounded by a limit of the head. */
+  readonly resources: Resources;
+  readonly labels: Labels;
+  /** A gang: this many nodes' worth at once; the entrypoint runs beside the first bundle. */
+  readonly gang?: { readonly bundles: readonly Resources[]; readonly strategy: 'PACK' | 'SPREAD' | 'STRICT_PACK' | 'STRICT_SPREAD' };
+  /** Higher first. @default 0 */
+  readonly priority: number;
+  readonly retries: Retries;
+  /** Of one attempt, from its start. */
+  readonly timeLimit?: Duration;
+  /** Not before. */
+  readonly startAfter?: Instant;
+  /** Five-field schedule; each firing submits a copy of the job. */
+  readonly cron?: string;
+  /** Starts when all of these have succeeded; fails when one of them cannot. */
+  readonly dependsOn: readonly string[];
+  readonly submittedAt: Instant;
+}
+
+/** A job with what has become of it. */
+export interface Job extends JobSpec {
+  readonly state: JobState;
+  readonly attempts: readonly Attempt[];
+  /** In words for people; Ray's own texts where Ray has them. */
+  readonly message: string;
+  /** Ray's `error_type` when it failed. */
+  readonly errorType?: string;
+  readonly exitCode?: number;
+  readonly startedAt?: Instant;
+  readonly endedAt?: Instant;
+  readonly stopAskedAt?: Instant;
+}
+
+/** One run of the entrypoint. */
+export interface Attempt {
+  /** `<job>.<n>`, n from 1: fixed in the journal before the engine is asked to start it. */
+  readonly id: string;
+  readonly number: number;
+  readonly node?: string;
+  readonly startedAt?: Instant;
+  readonly endedAt?: Instant;
+  readonly cause?: EndCause;
+  readonly exitCode?: number;
+  readonly message?: string;
+}
+
+export const isOver = (state: JobState): boolean => state === 'succeeded' || state === 'failed' || state === 'stopped';

@@ -1,0 +1,64 @@
+import type { Duration, Instant } from '../base/clock.ts';
+import type { EndCause } from '../core/jobs/job.ts';
+import type { Labels, Resources } from '../core/resources.ts';
+
+/** One attempt of a job, ready to run. */
+export interface AttemptOrder {
+  /** The same id again never runs twice: it is how a lost answer is resolved. */
+  readonly id: string;
+  readonly job: string;
+  readonly entrypoint: string;
+  /** `env_vars` of the runtime environment plus what the jobs layer adds. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Folder prepared for it (unpacked working directory); the attempt gets a copy or a view of its own. Absent: an empty one. */
+  readonly workingDir?: string;
+  /** What remains to be set up on the node: pip, uv, py_modules. Empty: nothing. */
+  readonly setup: readonly SetupStep[];
+  readonly resources: Resources;
+  readonly labels: Labels;
+  readonly gang?: { readonly bundles: readonly Resources[]; readonly strategy: string };
+  /** Where its output goes; see `jobs/log-store.ts`. */
+  readonly log: string;
+}
+
+export interface SetupStep {
+  readonly kind: 'pip' | 'uv' | 'python-path';
+  readonly packages?: readonly string[];
+  readonly path?: string;
+}
+
+/** What the engine knows of an attempt. */
+export interface AttemptReport {
+  readonly id: string;
+  readonly state: 'waiting' | 'setting-up' | 'running' | 'ended';
+  readonly node?: string;
+  readonly pid?: number;
+  readonly startedAt?: Instant;
+  readonly endedAt?: Instant;
+  readonly cause?: EndCause;
+  readonly exitCode?: number;
+  readonly message?: string;
+  /** Bytes of output written so far. */
+  readonly logSize: number;
+}
+
+/** The half of an engine that runs jobs. */
+export interface Runner {
+  /** True when the order could start at once on a node that is there now. */
+  hasRoom(order: Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>): boolean;
+
+  /** Take the attempt over. Returns when the engine will not forget it, not when it runs. */
+  start(order: AttemptOrder, signal: AbortSignal): Promise<void>;
+
+  /** End its whole process tree: SIGTERM, then SIGKILL after `grace`. An attempt that is over or unknown is not an error. */
+  stop(attempt: string, grace: Duration, signal: AbortSignal): Promise<void>;
+
+  /** Everything the engine still knows, ended attempts until they are forgotten. Complete, or it throws. */
+  attempts(signal: AbortSignal): Promise<readonly AttemptReport[]>;
+
+  /** The jobs layer has journalled the end of this attempt; the engine may drop what it kept of it. */
+  forget(attempt: string, signal: AbortSignal): Promise<void>;
+
+  /** Called at every change of an attempt, as soon as it is known; returns the unsubscribe. */
+  watch(listener: (report: AttemptReport) => void): () => void;
+}
