@@ -1,0 +1,169 @@
+/**
+ * The answers of Manta's own HTTP API, `/api/manta/v1`. Times are milliseconds since the Unix epoch; sizes are bytes.
+ * The page, the CLI and `openapi.json` are held to these types.
+ */
+import type { Demand } from '../../core/demand.ts';
+import type { InstanceStatus } from '../../core/instance.ts';
+import type { Job, JobState } from '../../core/jobs/job.ts';
+import type { Infeasible, Waiting } from '../../core/plan/plan.ts';
+import type { Resources } from '../../core/resources.ts';
+
+/** GET /cluster */
+export interface ClusterAnswer {
+  readonly name: string;
+  readonly engine: 'embedded' | 'ray';
+  readonly mantaVersion: string;
+  readonly startedAt: number;
+  readonly now: number;
+  readonly user: string;
+  readonly nodeTypes: readonly {
+    readonly name: string;
+    readonly head: boolean;
+    readonly resources: Resources;
+    readonly minWorkers: number;
+    readonly maxWorkers: number;
+    readonly pricePerHour?: number;
+  }[];
+  readonly maxWorkers?: number;
+  readonly nodes: { readonly running: number; readonly pending: number; readonly draining: number; readonly failed: number };
+  readonly usage: Readonly<Record<string, { readonly used: number; readonly total: number }>>;
+  readonly jobs: Readonly<Record<JobState, number>>;
+  /** Per hour as of now, and spent since `startedAt`; absent when no price is known. */
+  readonly cost?: { readonly perHour: number; readonly spent: number };
+  /** False while mantad catches up after a start: nothing is ended meanwhile. */
+  readonly synced: boolean;
+}
+
+/** GET /nodes -> { nodes } */
+export interface NodeAnswer {
+  readonly instance: string;
+  readonly node?: string;
+  readonly type: string;
+  readonly kind: 'head' | 'worker';
+  readonly status: InstanceStatus;
+  readonly since: number;
+  readonly requestedAt: number;
+  readonly idleFor?: number;
+  readonly total: Resources;
+  readonly available: Resources;
+  readonly jobs: readonly string[];
+  readonly zone?: string;
+  readonly market?: string;
+  readonly pricePerHour?: number;
+  /** Why it was launched, and why it ended or is ending, in words. */
+  readonly launchedBecause?: string;
+  readonly endsBecause?: string;
+}
+
+/** GET /demand */
+export interface DemandAnswer {
+  readonly demand: Demand;
+  readonly waiting: readonly (Waiting & { readonly text: string })[];
+  readonly infeasible: readonly (Infeasible & { readonly text: string })[];
+}
+
+/** GET /jobs?state=&user=&search=&limit=&before= -> newest first. `env_vars` values are masked here. */
+export interface JobsAnswer {
+  readonly jobs: readonly JobRow[];
+  readonly total: number;
+  /** Give as `before` for the next page. */
+  readonly next?: string;
+}
+
+export interface JobRow {
+  readonly id: string;
+  readonly user: string;
+  readonly entrypoint: string;
+  readonly state: JobState;
+  readonly message: string;
+  readonly priority: number;
+  readonly resources: Resources;
+  readonly attempts: number;
+  readonly submittedAt: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number;
+  readonly exitCode?: number;
+  readonly node?: string;
+}
+
+/** GET /jobs/{id}: in full, `env_vars` included, for its owner. */
+export type JobAnswer = Job;
+
+/** POST /jobs. The same id with the same content again answers with the job that is there. */
+export interface SubmitBody {
+  readonly id?: string;
+  readonly entrypoint: string;
+  readonly runtime_env?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly resources?: Resources;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly gang?: { readonly bundles: readonly Resources[]; readonly strategy?: string };
+  readonly priority?: number;
+  readonly retries?: { readonly failed?: number; readonly node_lost?: number; readonly preempted?: number; readonly setup_failed?: number };
+  readonly time_limit_s?: number;
+  readonly start_after?: number;
+  readonly cron?: string;
+  readonly depends_on?: readonly string[];
+}
+
+/**
+ * GET /jobs/{id}/logs?attempt=&offset=&limit=&tail=&grep=&since= -> the bytes, with headers
+ * `manta-offset` (of the first byte), `manta-next` (offset to ask for next), `manta-end` (`true` once no byte will follow).
+ * GET /jobs/{id}/logs/follow?attempt=&offset= -> server-sent events: `data` = {offset, text (base64 in `bytes` when not UTF-8)},
+ * `id` = next offset (resume with Last-Event-ID), a final `end` event with {exitCode, state}; comments keep the line open.
+ */
+export interface LogChunk {
+  readonly offset: number;
+  readonly next: number;
+  readonly text?: string;
+  readonly bytes?: string;
+}
+
+/** GET /events?after=&limit= -> { events }, and GET /stream (server-sent, `id` = seq, resume with Last-Event-ID). */
+export interface EventAnswer {
+  readonly seq: number;
+  readonly at: number;
+  readonly code: string;
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'result';
+  readonly text: string;
+  readonly job?: string;
+  readonly instance?: string;
+  readonly type?: string;
+}
+
+/**
+ * GET /stream: server-sent events. `event` is one of
+ * - `event`: EventAnswer
+ * - `job`: JobRow (changed)
+ * - `nodes`: NodeAnswer[] (whole list, at most every 500 ms)
+ * - `cluster`: ClusterAnswer (at most every second, on change)
+ * - `sample`: SamplePoint
+ */
+export type StreamKind = 'event' | 'job' | 'nodes' | 'cluster' | 'sample';
+
+/** GET /history?since=&until=&points= -> { samples, marks } */
+export interface SamplePoint {
+  readonly at: number;
+  /** Running nodes by type, and pending ones as `<type>+`. */
+  readonly nodes: Readonly<Record<string, number>>;
+  readonly usage: Readonly<Record<string, { readonly used: number; readonly total: number }>>;
+  readonly queued: number;
+  readonly running: number;
+}
+
+export interface Mark {
+  readonly at: number;
+  readonly kind: 'launch' | 'end' | 'failure';
+  readonly type: string;
+  readonly count: number;
+  readonly because: string;
+}
+
+/** GET /why/{job|node|demand}/{id}: the causal chain, oldest first. */
+export interface WhyAnswer {
+  readonly subject: string;
+  readonly state: string;
+  readonly chain: readonly { readonly at: number; readonly text: string; readonly data?: unknown }[];
+  /** What the user could change, in words. */
+  readonly next: readonly string[];
+}
