@@ -62,7 +62,11 @@ export interface DemandAnswer {
   readonly infeasible: readonly (Infeasible & { readonly text: string })[];
 }
 
-/** GET /jobs?state=&user=&search=&limit=&before= -> newest first. `env_vars` values are masked here. */
+/**
+ * GET /jobs?state=&user=&search=&limit=&before= -> newest first. `env_vars` values are masked here.
+ * `state` is a list parted by commas; `search` finds a part of id, entrypoint or user, whatever its case; `total` counts
+ * what matches state, user and search.
+ */
 export interface JobsAnswer {
   readonly jobs: readonly JobRow[];
   readonly total: number;
@@ -89,6 +93,17 @@ export interface JobRow {
 /** GET /jobs/{id}: in full, `env_vars` included, for its owner. */
 export type JobAnswer = Job;
 
+/**
+ * POST /jobs/{id}/stop -> JobAnswer; a job that is over stays as it is.
+ * POST /jobs/{id}/retry -> JobAnswer of the job that now runs the same content again (a new id, or the same one).
+ * DELETE /jobs/{id} -> 204; only a job that is over.
+ */
+
+/** The body of every answer from 400 on. */
+export interface ErrorAnswer {
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string };
+}
+
 /** POST /jobs. The same id with the same content again answers with the job that is there. */
 export interface SubmitBody {
   readonly id?: string;
@@ -111,6 +126,7 @@ export interface SubmitBody {
  * `manta-offset` (of the first byte), `manta-next` (offset to ask for next), `manta-end` (`true` once no byte will follow).
  * GET /jobs/{id}/logs/follow?attempt=&offset= -> server-sent events: `data` = {offset, text (base64 in `bytes` when not UTF-8)},
  * `id` = next offset (resume with Last-Event-ID), a final `end` event with {exitCode, state}; comments keep the line open.
+ * `tail` counts lines.
  */
 export interface LogChunk {
   readonly offset: number;
@@ -138,6 +154,8 @@ export interface EventAnswer {
  * - `nodes`: NodeAnswer[] (whole list, at most every 500 ms)
  * - `cluster`: ClusterAnswer (at most every second, on change)
  * - `sample`: SamplePoint
+ * Only an `event` carries an `id`: the others are states, and whoever was away asks for them again. On connect the server
+ * sends the `event`s after Last-Event-ID, none of the past without it.
  */
 export type StreamKind = 'event' | 'job' | 'nodes' | 'cluster' | 'sample';
 
