@@ -1,0 +1,211 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { Instant } from './clock.ts';
+import { type Database, databaseErrors, typedError } from './sqlite.ts';
+
+/** What a repair found and did; said to people and kept in the journal. */
+export interface Repair {
+  /** Where the damaged file was put aside. */
+  readonly aside: string;
+  readonly damage: string;
+  /** The backup that filled the holes; absent when there was none. */
+  readonly backup?: { readonly path: string; readonly at: Instant };
+  readonly tables: readonly {
+    readonly table: string;
+    /** Rows read from the damaged file itself: as new as ever. */
+    readonly kept: number;
+    /** Rows taken from the backup: as they were then. */
+    readonly restored: number;
+    /** Row numbers that could not be read in the damaged file; what changed there after the backup is lost. */
+    readonly unreadable?: { readonly from: number; readonly to: number };
+  }[];
+}
+
+/** Undefined when the file is sound or not there; otherwise what is wrong with it. */
+export function damageOf(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  let sql: DatabaseSync | undefined;
+  try {
+    sql = new DatabaseSync(path, { timeout: 200 });
+    const rows = sql.prepare('PRAGMA integrity_check(5)').all() as { integrity_check: string }[];
+    const found = rows.map((row) => row.integrity_check).join('; ');
+    return found === 'ok' ? undefined : found;
+  } catch (error) {
+    const typed = typedError(error, path);
+    if (databaseErrors.Corrupt.is(typed)) return (error as Error).message;
+    throw typed;
+  } finally {
+    sql?.close();
+  }
+}
+
+/** Copies the live database into `folder` without stopping writes; keeps the newest `keep` copies. */
+export async function backUp(database: Database, folder: string, now: Instant, keep = 3): Promise<string> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${basename(database.path)}.${String(now).padStart(14, '0')}`);
+  const draft = `${path}.new`;
+  try {
+    await backup(database.sql, draft);
+    const damage = damageOf(draft);
+    if (damage) throw new Error(`the copy is damaged: ${damage}`);
+    const fd = openSync(draft, 'r+');
+    fsyncSync(fd);
+    closeSync(fd);
+    renameSync(draft, path);
+  } finally {
+    for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${rest}`, { force: true });
+  }
+  for (const old of backupsIn(folder, basename(database.path)).slice(keep)) rmSync(old.path, { force: true });
+  return path;
+}
+
+/** Newest first. */
+export function backupsIn(folder: string, name: string): { path: string; at: Instant }[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((file) => file.startsWith(`${name}.`) && /^\d{14}$/.test(file.slice(name.length + 1)))
+    .map((file) => ({ path: join(folder, file), at: Number(file.slice(name.length + 1)) }))
+    .sort((a, b) => b.at - a.at);
+}
+
+/**
+ * Makes a damaged file whole again: every row that can still be read is kept, the unreadable stretches are filled from
+ * the newest sound backup. The damaged file is put aside, never deleted. `schema` makes an empty database of the
+ * current format at the path it is given.
+ */
+export function repair(
+  path: string,
+  backups: string,
+  now: Instant,
+  schema: (path: string) => void,
+): Repair | undefined {
+  const damage = damageOf(path);
+  if (damage === undefined) return undefined;
+  const aside = join(dirname(path), `${basename(path)}.damaged-${now}`);
+  for (const rest of ['', '-wal', '-shm']) {
+    if (existsSync(`${path}${rest}`)) renameSync(`${path}${rest}`, `${aside}${rest}`);
+  }
+  const sound = backupsIn(backups, basename(path)).find((each) => damageOf(each.path) === undefined);
+  const draft = `${path}.repaired`;
+  for (const rest of ['', '-wal', '-shm']) rmSync(`${draft}${rest}`, { force: true });
+  schema(draft);
+  const tables = fill(draft, aside, sound?.path);
+  renameSync(draft, path);
+  return { aside, damage, ...(sound && { backup: sound }), tables };
+}
+
+function fill(target: string, damaged: string, backupPath: string | undefined): Repair['tables'] {
+  const into = new DatabaseSync(target);
+  const from = openQuietly(damaged);
+  const spare = backupPath === undefined ? undefined : openQuietly(backupPath);
+  try {
+    into.exec('PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE');
+    const tables = into
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+      .all() as { name: string }[];
+    const done = tables.map(({ name }) => fillTable(into, from, spare, name));
+    into.exec('COMMIT');
+    return done;
+  } finally {
+    into.close();
+    from?.close();
+    spare?.close();
+  }
+}
+
+function fillTable(
+  into: DatabaseSync,
+  from: DatabaseSync | undefined,
+  spare: DatabaseSync | undefined,
+  table: string,
+): Repair['tables'][number] {
+  const insert = insertInto(into, table);
+  let kept = 0;
+  let restored = 0;
+  const upwards = from
+    ? readRows(from, table, 'ASC', (row) => {
+        insert(row);
+        kept += 1;
+      })
+    : { complete: false, last: 0 };
+  if (upwards.complete) return { table, kept, restored };
+  const downwards = from
+    ? readRows(
+        from,
+        table,
+        'DESC',
+        (row) => {
+          insert(row);
+          kept += 1;
+        },
+        upwards.last,
+      )
+    : { complete: false, last: Number.MAX_SAFE_INTEGER };
+  const gap = { from: upwards.last + 1, to: Math.max(upwards.last + 1, downwards.last - 1) };
+  if (spare)
+    readRows(
+      spare,
+      table,
+      'ASC',
+      (row) => {
+        insert(row);
+        restored += 1;
+      },
+      upwards.last,
+      downwards.last,
+    );
+  return { table, kept, restored, unreadable: gap };
+}
+
+/** Reads row by row until the end or the first unreadable page. `last` is the row number reached. */
+function readRows(
+  sql: DatabaseSync,
+  table: string,
+  order: 'ASC' | 'DESC',
+  take: (row: Record<string, SQLInputValue>) => void,
+  above = 0,
+  below = Number.MAX_SAFE_INTEGER,
+): { complete: boolean; last: number } {
+  let last = order === 'ASC' ? above : below;
+  try {
+    const rows = sql.prepare(
+      `SELECT rowid AS row_number, * FROM "${table}" WHERE rowid > ? AND rowid < ? ORDER BY rowid ${order}`,
+    );
+    for (const row of rows.iterate(above, below) as Iterable<Record<string, SQLInputValue>>) {
+      last = Number(row['row_number']);
+      take(row);
+    }
+    return { complete: true, last };
+  } catch {
+    return { complete: false, last };
+  }
+}
+
+/** Inserts the columns that both sides know; a row that is there already stays. */
+function insertInto(into: DatabaseSync, table: string): (row: Record<string, SQLInputValue>) => void {
+  const columns = (into.prepare(`PRAGMA table_info("${table}")`).all() as { name: string }[]).map(
+    (column) => column.name,
+  );
+  const text = `INSERT OR IGNORE INTO "${table}" (${columns.map((name) => `"${name}"`).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+  const statement = into.prepare(text);
+  return (row) => void statement.run(...columns.map((name) => row[name] ?? null));
+}
+
+function openQuietly(path: string): DatabaseSync | undefined {
+  try {
+    return statSync(path).size > 0 ? new DatabaseSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
