@@ -28,8 +28,8 @@ export interface ClusterAnswer {
   readonly nodes: { readonly running: number; readonly pending: number; readonly draining: number; readonly failed: number };
   readonly usage: Readonly<Record<string, { readonly used: number; readonly total: number }>>;
   readonly jobs: Readonly<Record<JobState, number>>;
-  /** Per hour as of now, and spent since `startedAt`; absent when no price is known. */
-  readonly cost?: { readonly perHour: number; readonly spent: number };
+  /** Per hour as of now, and spent since `startedAt`; absent when no price is known. `currency` is ISO 4217, @default USD. */
+  readonly cost?: { readonly perHour: number; readonly spent: number; readonly currency?: string };
   /** False while mantad catches up after a start: nothing is ended meanwhile. */
   readonly synced: boolean;
 }
@@ -135,7 +135,7 @@ export interface LogChunk {
   readonly bytes?: string;
 }
 
-/** GET /events?after=&limit= -> { events }, and GET /stream (server-sent, `id` = seq, resume with Last-Event-ID). */
+/** GET /events?after=&limit= -> { events }, oldest first, without `after` the newest ones; and GET /stream (server-sent, `id` = seq, resume with Last-Event-ID). */
 export interface EventAnswer {
   readonly seq: number;
   readonly at: number;
@@ -154,10 +154,11 @@ export interface EventAnswer {
  * - `nodes`: NodeAnswer[] (whole list, at most every 500 ms)
  * - `cluster`: ClusterAnswer (at most every second, on change)
  * - `sample`: SamplePoint
+ * - `mark`: Mark
  * Only an `event` carries an `id`: the others are states, and whoever was away asks for them again. On connect the server
  * sends the `event`s after Last-Event-ID, none of the past without it.
  */
-export type StreamKind = 'event' | 'job' | 'nodes' | 'cluster' | 'sample';
+export type StreamKind = 'event' | 'job' | 'nodes' | 'cluster' | 'sample' | 'mark';
 
 /** GET /history?since=&until=&points= -> { samples, marks } */
 export interface SamplePoint {

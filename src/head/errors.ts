@@ -1,0 +1,47 @@
+import { defineError } from '../base/errors.ts';
+
+/** What can be wrong with a cluster's state folder and its daemon. */
+export const headErrors = {
+  ClusterName: defineError<{ name: string }>({
+    code: 'MANTA_HEAD_CLUSTER_NAME',
+    exit: 2,
+    message: (e) => `'${e.name}' cannot be the name of a cluster`,
+    hint: () => 'use letters, digits, dot, dash and underscore, at most 64, starting with a letter or a digit',
+  }),
+  FolderNewer: defineError<{ folder: string; format: number }>({
+    code: 'MANTA_HEAD_FOLDER_NEWER',
+    exit: 4,
+    message: (e) => `${e.folder} was written by a newer Manta (format ${e.format})`,
+    hint: () => 'use that Manta, or another cluster name',
+  }),
+  FolderForeign: defineError<{ folder: string; detail: string }>({
+    code: 'MANTA_HEAD_FOLDER_FOREIGN',
+    exit: 4,
+    message: (e) => `${e.folder} is not a state folder of this machine and user: ${e.detail}`,
+    hint: (e) => `choose another cluster name or MANTA_HOME; if the folder was copied here and is no longer used elsewhere, delete ${e.folder}/cluster.json`,
+  }),
+  NotRunning: defineError<{ name: string }>({
+    code: 'MANTA_HEAD_NOT_RUNNING',
+    exit: 4,
+    message: (e) => `no cluster '${e.name}' runs on this machine`,
+    hint: (e) => (e.name === 'default' ? "start it with 'manta up'" : `start it with 'manta up -n ${e.name}'`),
+  }),
+  AlreadyServed: defineError<{ folder: string; pid: number }>({
+    code: 'MANTA_HEAD_ALREADY_SERVED',
+    exit: 4,
+    message: (e) => `another mantad (pid ${e.pid}) serves ${e.folder}`,
+    hint: () => "end it with 'manta down', or wait until it has ended",
+  }),
+  StartFailed: defineError<{ name: string; log: string; detail: string }>({
+    code: 'MANTA_HEAD_START_FAILED',
+    exit: 4,
+    message: (e) => `the daemon of cluster '${e.name}' did not start: ${e.detail}`,
+    hint: (e) => `its log is ${e.log}`,
+  }),
+  PortTaken: defineError<{ port: number }>({
+    code: 'MANTA_HEAD_PORT_TAKEN',
+    exit: 4,
+    message: (e) => `port ${e.port} is in use`,
+    hint: () => 'choose another with --port, or leave it out to take a free one',
+  }),
+};

@@ -1,0 +1,142 @@
+import { chmodSync, lstatSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { makeFolder, namesIn, readJson, writeJson } from '../base/json-file.ts';
+import type { ProcessIdentity } from '../base/process.ts';
+import { isAlive } from '../base/process.ts';
+import { headErrors } from './errors.ts';
+
+/** Format of the folder; a newer one is refused, an older one is migrated. */
+const format = 1;
+
+/** `cluster.json`: what the cluster is meant to be. Written by the commands, whole, never in place. */
+export interface ClusterFile {
+  readonly format: number;
+  readonly name: string;
+  readonly machine: string;
+  readonly createdAt: number;
+  readonly engine: 'embedded' | 'ray';
+  /** The cluster file as given to `up`, and where it came from. Absent: the built-in spec. */
+  readonly config?: { readonly path: string; readonly text: string };
+  /** Limits given on the command line; they win over the file until the next `up` without them. */
+  readonly overrides?: { readonly minWorkers?: number; readonly maxWorkers?: number };
+  /** Asked for by `--port`; absent: 8265 or the next free one. */
+  readonly port?: number;
+  /** Set by `down` before anything is ended, so that a crash on the way is completed and not undone. */
+  readonly endingSince?: number;
+}
+
+/** `mantad.json`: who serves the folder, and where. Written by mantad alone. */
+export interface Serving {
+  readonly mantad: ProcessIdentity;
+  readonly url: string;
+  readonly version: string;
+  readonly startedAt: number;
+}
+
+/** Where everything of one cluster is kept. `docs/state-folder.md` lists its contents. */
+export interface StateFolder {
+  readonly path: string;
+  readonly name: string;
+  readonly files: {
+    readonly cluster: string;
+    readonly serving: string;
+    /** Held by the supervisor, and by mantad: at most one of each. */
+    readonly supervisorLock: string;
+    readonly mantadLock: string;
+    /** Held by a command that changes the cluster. */
+    readonly commandLock: string;
+    readonly journal: string;
+    readonly backups: string;
+    readonly tokens: string;
+    readonly packages: string;
+    readonly logs: string;
+    readonly instances: string;
+    readonly daemonLog: string;
+  };
+}
+
+export function stateHome(env: Readonly<Record<string, string | undefined>>): string {
+  return env['MANTA_HOME'] || join(homedir(), '.manta');
+}
+
+const clusterName = /^[a-z0-9][a-z0-9._-]{0,63}$/i;
+
+export function stateFolder(home: string, name: string): StateFolder {
+  if (!clusterName.test(name)) throw headErrors.ClusterName({ name });
+  const path = join(home, 'clusters', name);
+  return {
+    path,
+    name,
+    files: {
+      cluster: join(path, 'cluster.json'),
+      serving: join(path, 'mantad.json'),
+      supervisorLock: join(path, 'supervisor.lock'),
+      mantadLock: join(path, 'mantad.lock'),
+      commandLock: join(path, 'command.lock'),
+      journal: join(path, 'journal.db'),
+      backups: join(path, 'backups'),
+      tokens: join(path, 'tokens'),
+      packages: join(path, 'packages'),
+      logs: join(path, 'logs'),
+      instances: join(path, 'instances'),
+      daemonLog: join(path, 'mantad.log'),
+    },
+  };
+}
+
+/** The folder's record; undefined when there is none. Throws when the folder is not ours to use. */
+export function readCluster(folder: StateFolder): ClusterFile | undefined {
+  let record: ClusterFile | undefined;
+  try {
+    record = readJson<ClusterFile>(folder.files.cluster);
+  } catch {
+    throw headErrors.FolderForeign({ folder: folder.path, detail: 'cluster.json cannot be read' });
+  }
+  if (record === undefined) return undefined;
+  if (typeof record.format !== 'number' || typeof record.name !== 'string')
+    throw headErrors.FolderForeign({ folder: folder.path, detail: 'cluster.json is not one of Manta' });
+  if (record.format > format) throw headErrors.FolderNewer({ folder: folder.path, format: record.format });
+  if (record.machine !== hostname())
+    throw headErrors.FolderForeign({ folder: folder.path, detail: `it belongs to the machine '${record.machine}'` });
+  const { uid } = lstatSync(folder.path);
+  if (process.getuid && uid !== process.getuid())
+    throw headErrors.FolderForeign({ folder: folder.path, detail: `it belongs to the user with id ${uid}` });
+  return record;
+}
+
+/** Makes the folder, for this user only, and its record. */
+export function createCluster(folder: StateFolder, record: Omit<ClusterFile, 'format' | 'machine' | 'name'>): ClusterFile {
+  makeFolder(folder.path);
+  chmodSync(folder.path, 0o700);
+  for (const part of [folder.files.backups, folder.files.tokens, folder.files.packages, folder.files.logs, folder.files.instances])
+    makeFolder(part);
+  const whole: ClusterFile = { ...record, format, name: folder.name, machine: hostname() };
+  writeJson(folder.files.cluster, whole);
+  return whole;
+}
+
+export function changeCluster(folder: StateFolder, change: (record: ClusterFile) => ClusterFile): ClusterFile | undefined {
+  const record = readCluster(folder);
+  if (record === undefined) return undefined;
+  const next = change(record);
+  writeJson(folder.files.cluster, next);
+  return next;
+}
+
+/** The live mantad of the folder. */
+export function servingOf(folder: StateFolder): Serving | undefined {
+  const serving = readJson<Serving>(folder.files.serving);
+  return serving !== undefined && isAlive(serving.mantad) ? serving : undefined;
+}
+
+/** The live supervisor, which brings mantad back. */
+export function supervisorOf(folder: StateFolder): ProcessIdentity | undefined {
+  const holder = readJson<ProcessIdentity>(folder.files.supervisorLock);
+  return holder !== undefined && isAlive(holder) ? holder : undefined;
+}
+
+/** Names of all clusters that have a folder here. */
+export function clusterNames(home: string): string[] {
+  return namesIn(join(home, 'clusters')).filter((name) => clusterName.test(name));
+}
