@@ -51,7 +51,10 @@ export interface JobSpec {
   readonly resources: Resources;
   readonly labels: Labels;
   /** A gang: this many nodes' worth at once; the entrypoint runs beside the first bundle. */
-  readonly gang?: { readonly bundles: readonly Resources[]; readonly strategy: 'PACK' | 'SPREAD' | 'STRICT_PACK' | 'STRICT_SPREAD' };
+  readonly gang?: {
+    readonly bundles: readonly Resources[];
+    readonly strategy: 'PACK' | 'SPREAD' | 'STRICT_PACK' | 'STRICT_SPREAD';
+  };
   /** Higher first. @default 0 */
   readonly priority: number;
   readonly retries: Retries;
@@ -78,6 +81,12 @@ export interface Job extends JobSpec {
   readonly startedAt?: Instant;
   readonly endedAt?: Instant;
   readonly stopAskedAt?: Instant;
+  /** Held until then: the pause before another attempt, or the next firing of a schedule. */
+  readonly notBefore?: Instant;
+  /** Of a schedule: how often it has fired. */
+  readonly firings?: number;
+  /** Attempts up to this number do not count against the retry budgets: the job was retried by hand after them. */
+  readonly budgetFrom?: number;
 }
 
 /** One run of the entrypoint. */
@@ -86,6 +95,10 @@ export interface Attempt {
   readonly id: string;
   readonly number: number;
   readonly node?: string;
+  /** The engine answered for it once: if it does not know it any more, it is lost, and not merely never begun. */
+  readonly accepted?: boolean;
+  /** It is being ended for this, whatever its processes answer. */
+  readonly endsFor?: 'time-limit';
   readonly startedAt?: Instant;
   readonly endedAt?: Instant;
   readonly cause?: EndCause;

@@ -1,0 +1,54 @@
+import type { GangDemand, Request, TaskDemand } from '../demand.ts';
+import type { LabelSelector, Resources } from '../resources.ts';
+import { asksForNothing, shapeOf } from './choose.ts';
+import type { Job } from './job.ts';
+import { parseSelector } from './labels.ts';
+
+/** Waiting jobs as demand: equal ones counted together, each gang by itself. Jobs that run on the head need no node. */
+export function demandOf(jobs: readonly Job[]): {
+  readonly tasks: readonly TaskDemand[];
+  readonly gangs: readonly GangDemand[];
+} {
+  const tasks = new Map<string, { request: Request; count: number }>();
+  const gangs: GangDemand[] = [];
+  for (const job of jobs) {
+    if (job.gang) gangs.push(gangOf(job, job.gang));
+    else if (!asksForNothing(job)) {
+      const shape = shapeOf(job);
+      const known = tasks.get(shape);
+      if (known) known.count += 1;
+      else tasks.set(shape, { request: requestOf(job.resources, selectorsOf(job), []), count: 1 });
+    }
+  }
+  return { tasks: [...tasks.values()], gangs };
+}
+
+function gangOf(job: Job, gang: NonNullable<Job['gang']>): GangDemand {
+  const selectors = selectorsOf(job);
+  const bundles = gang.strategy === 'STRICT_PACK' ? [sum(gang.bundles)] : gang.bundles;
+  const placement =
+    gang.strategy === 'STRICT_SPREAD' ? [{ kind: 'apart' as const, label: 'manta.job', value: job.id }] : [];
+  return {
+    id: job.id,
+    requests: bundles.map((bundle) => requestOf(bundle, selectors, placement)),
+    details: `${gang.strategy} for job ${job.id}`,
+  };
+}
+
+const requestOf = (
+  resources: Resources,
+  selectors: readonly LabelSelector[],
+  placement: Request['placement'],
+): Request => ({ resources, selectors, placement });
+
+function selectorsOf(job: Job): readonly LabelSelector[] {
+  const selector = parseSelector(job.labels) ?? [];
+  return selector.length > 0 ? [selector] : [];
+}
+
+function sum(bundles: readonly Resources[]): Resources {
+  const all: Record<string, number> = {};
+  for (const bundle of bundles)
+    for (const [name, amount] of Object.entries(bundle)) all[name] = (all[name] ?? 0) + amount;
+  return all;
+}
