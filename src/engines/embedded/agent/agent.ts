@@ -1,0 +1,254 @@
+import { rmSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../../../base/clock.ts';
+import { makeFolder, writeJson } from '../../../base/json-file.ts';
+import type { ProcessIdentity } from '../../../base/process.ts';
+import type { EndCause } from '../../../core/jobs/job.ts';
+import type { Resources } from '../../../core/resources.ts';
+import type { InstanceRecord } from '../../../providers/process/record.ts';
+import type { AttemptOrder, AttemptReport } from '../../runner.ts';
+import { AttemptFiles } from '../attempt-files.ts';
+import { DeviceBook, fits, minus, plus } from '../booking.ts';
+import type { Answer } from '../channel.ts';
+import { Channel } from '../channel.ts';
+import { nodeId, socketPath } from '../paths.ts';
+import type { AgentCalls, AgentRecord, DrainReason, GangMember, Hello } from '../protocol.ts';
+import { protocolVersion } from '../protocol.ts';
+import type { AttemptHost } from './attempt.ts';
+import { RunningAttempt } from './attempt.ts';
+import { Lease } from './lease.ts';
+import { Lifeline } from './lifeline.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import { PipePool } from './pipes.ts';
+import { ProcessScan } from './process-scan.ts';
+
+export interface AgentOptions {
+  readonly record: InstanceRecord;
+  readonly identity: ProcessIdentity;
+  readonly instanceFolder: string;
+  readonly engineFolder: string;
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What attempts get after SIGTERM when their node ends. */
+const endGrace = 5_000;
+const noDevice = 'no graphics device has room';
+/** A gang's entrypoint may run on a node where others of its bundles are kept: they are booked apart. */
+const keptName = (attempt: string): string => `kept ${attempt}`;
+
+/**
+ * One node: books its resources, runs attempts, and outlives mantad. It ends when it is told to, or when nobody has
+ * renewed its lease; then it ends its attempts first. When it is killed, its lifeline ends them.
+ */
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #node: string;
+  readonly #host: AttemptHost;
+  readonly #devices: DeviceBook;
+  readonly #memory = new MemoryWatch();
+  readonly #attempts = new Map<string, { readonly run: RunningAttempt; readonly resources: Resources }>();
+  /** Ended before this agent was asked; kept to answer with until it is forgotten. */
+  readonly #past = new Map<string, AttemptReport>();
+  readonly #kept = new Map<string, Resources>();
+  readonly #channels = new Set<Channel>();
+  readonly #server: Server;
+  readonly #lease: Lease;
+  readonly #record: AgentRecord;
+  #draining: DrainReason | undefined;
+  #idleSince = performance.now();
+  #ending: Promise<void> | undefined;
+
+  constructor(options: AgentOptions) {
+    const { record, engineFolder } = options;
+    this.#options = options;
+    this.#node = nodeId(record.id);
+    this.#devices = new DeviceBook(record.devices);
+    this.#host = {
+      instance: record.id,
+      node: this.#node,
+      files: new AttemptFiles(engineFolder),
+      environments: join(engineFolder, 'environments'),
+      pipes: new PipePool(options.instanceFolder),
+      lifeline: new Lifeline(record.id, options.env),
+      scan: new ProcessScan(),
+      clock: options.clock,
+      env: options.env,
+      changed: (attempt) => this.#changed(attempt),
+    };
+    this.#server = createServer((socket) => {
+      const channel = new Channel(socket, record.id, {
+        answer: this.#answer,
+        close: () => this.#channels.delete(channel),
+      });
+      this.#channels.add(channel);
+    });
+    this.#record = {
+      ...options.identity,
+      protocol: protocolVersion,
+      instance: record.id,
+      node: this.#node,
+      socket: socketPath(engineFolder, record.id),
+    };
+    this.#lease = new Lease(record.lease, () => void this.end('the lease of its node lapsed'));
+  }
+
+  /** Opens the socket, then signs in: who finds the record can connect. */
+  async listen(): Promise<void> {
+    const { socket } = this.#record;
+    makeFolder(dirname(socket));
+    rmSync(socket, { force: true });
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      const mask = process.umask(0o177);
+      this.#server.listen(socket, resolve);
+      process.umask(mask);
+    });
+    if (this.#ending) return;
+    writeJson(this.#recordFile, this.#record);
+  }
+
+  /** Ends the attempts, then everything that keeps this process alive. */
+  end(because: string): Promise<void> {
+    this.#ending ??= this.#end(because);
+    return this.#ending;
+  }
+
+  async #end(because: string): Promise<void> {
+    const cause: EndCause = this.#draining?.kind === 'preemption' ? 'preempted' : 'node-lost';
+    for (const { run } of this.#attempts.values()) run.stop(endGrace, cause, because);
+    await Promise.all([...this.#attempts.values()].map(({ run }) => run.over));
+    rmSync(this.#recordFile, { force: true });
+    this.#lease.end();
+    this.#host.lifeline.end();
+    this.#host.pipes.close();
+    this.#server.close();
+    for (const channel of this.#channels) channel.end();
+  }
+
+  get #recordFile(): string {
+    return join(makeFolder(join(this.#options.engineFolder, 'agents')), `${this.#record.instance}.json`);
+  }
+
+  get #available(): Resources {
+    const booked = [...this.#attempts.values()].filter(({ run }) => run.report.state !== 'ended').map((each) => each.resources);
+    return minus(this.#options.record.resources, plus(...booked, ...this.#kept.values()));
+  }
+
+  get #busy(): boolean {
+    return this.#kept.size > 0 || [...this.#attempts.values()].some(({ run }) => run.report.state !== 'ended');
+  }
+
+  readonly #answer: Answer = (call, args) => {
+    const calls: { [Name in keyof AgentCalls]: (args: AgentCalls[Name]['args']) => AgentCalls[Name]['answer'] } = {
+      hello: () => this.#hello(),
+      renew: () => {
+        this.#lease.renew();
+        return { sizes: Object.fromEntries([...this.#attempts].map(([id, { run }]) => [id, run.report.logSize])) };
+      },
+      start: ({ order, resources, gang }) => this.#start(order, resources, gang),
+      keep: ({ attempt, resources }) => this.#keep(attempt, resources),
+      release: ({ attempt }) => {
+        this.#kept.delete(attempt);
+        this.#devices.release(keptName(attempt));
+        this.#noteIdle();
+        return {};
+      },
+      stop: ({ attempt, grace, as }) => {
+        const message = as === 'node-lost' ? 'another node of its gang was lost' : 'stopped on request';
+        this.#attempts.get(attempt)?.run.stop(grace, as ?? 'stopped', message);
+        return {};
+      },
+      forget: ({ attempt }) => {
+        if (this.#attempts.get(attempt)?.run.report.state === 'ended') this.#attempts.delete(attempt);
+        this.#past.delete(attempt);
+        return {};
+      },
+      drain: ({ reason }) => this.#drain(reason),
+    };
+    return (calls[call] as (args: unknown) => never)(args);
+  };
+
+  #hello(): Hello {
+    const { record } = this.#options;
+    this.#lease.renew();
+    return {
+      protocol: protocolVersion,
+      node: this.#node,
+      type: record.type,
+      head: record.kind === 'head',
+      total: record.resources,
+      labels: record.labels,
+      ...(this.#draining ? { draining: this.#draining } : {}),
+      idleFor: this.#busy ? 0 : performance.now() - this.#idleSince,
+      attempts: [
+        ...[...this.#attempts.values()].map(({ run, resources }) => ({ report: run.report, resources })),
+        ...[...this.#past.values()].map((report) => ({ report, resources: {} })),
+      ],
+      kept: [...this.#kept].map(([attempt, resources]) => ({ attempt, resources })),
+    };
+  }
+
+  #start(order: AttemptOrder, resources: Resources, gang?: readonly GangMember[]): { refused?: string } {
+    if (this.#attempts.has(order.id) || this.#past.has(order.id)) return {};
+    const end = this.#host.files.end(order.id);
+    if (end) {
+      this.#past.set(order.id, { id: order.id, state: 'ended', node: this.#node, ...end });
+      return {};
+    }
+    const refused = this.#refusal(resources);
+    if (refused !== undefined) return { refused };
+    const devices = this.#devices.take(order.id, resources.GPU ?? 0);
+    if (!devices) return { refused: noDevice };
+    const run = new RunningAttempt(order, this.#variables(devices, gang), this.#host);
+    this.#attempts.set(order.id, { run, resources });
+    if ((resources.memory ?? 0) > 0) this.#memory.watch(run, resources.memory ?? 0);
+    return {};
+  }
+
+  #keep(attempt: string, resources: Resources): { refused?: string } {
+    if (this.#kept.has(attempt)) return {};
+    const refused = this.#refusal(resources);
+    if (refused !== undefined) return { refused };
+    if (!this.#devices.take(keptName(attempt), resources.GPU ?? 0)) return { refused: noDevice };
+    this.#kept.set(attempt, resources);
+    return {};
+  }
+
+  #refusal(resources: Resources): string | undefined {
+    if (this.#ending) return 'the node is ending';
+    if (this.#draining) return 'the node is draining';
+    return fits(resources, this.#available) ? undefined : 'the node has no room';
+  }
+
+  #variables(devices: readonly number[], gang?: readonly GangMember[]): Record<string, string> {
+    return {
+      MANTA_NODE: this.#node,
+      // Where no device was declared, none is managed, and the machine's own setting stands.
+      ...(this.#options.record.devices.length > 0 ? { CUDA_VISIBLE_DEVICES: devices.join(',') } : {}),
+      ...(gang ? { MANTA_GANG: JSON.stringify(gang) } : {}),
+    };
+  }
+
+  #drain(reason: DrainReason): AgentCalls['drain']['answer'] {
+    if (reason.kind === 'idle' && this.#busy) return { accepted: false, reason: 'the node has work' };
+    // A preemption is not taken back by a later wish to drain for another reason.
+    if (this.#draining?.kind !== 'preemption') this.#draining = reason;
+    return { accepted: true };
+  }
+
+  #changed(run: RunningAttempt): void {
+    const report = run.report;
+    if (report.state === 'ended') {
+      this.#devices.release(report.id);
+      this.#noteIdle();
+    }
+    for (const channel of this.#channels) channel.report(report);
+  }
+
+  #noteIdle(): void {
+    if (!this.#busy) this.#idleSince = performance.now();
+  }
+}

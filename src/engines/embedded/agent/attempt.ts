@@ -1,0 +1,262 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { closeSync, constants as fileModes, fstatSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { constants as osConstants } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock, Duration, Instant } from '../../../base/clock.ts';
+import { makeFolder } from '../../../base/json-file.ts';
+import type { LogWriter } from '../../../base/log-segments.ts';
+import { openLogWriter } from '../../../base/log-segments.ts';
+import { endProcesses, holdersOfPipe, markOf, markVariable, sendSignal } from '../../../base/process.ts';
+import type { EndCause } from '../../../core/jobs/job.ts';
+import type { AttemptOrder, AttemptReport } from '../../runner.ts';
+import type { AttemptFiles, EndRecord } from '../attempt-files.ts';
+import { attemptKey } from '../attempt-files.ts';
+import { embeddedErrors } from '../errors.ts';
+import { setUp } from './environment.ts';
+import type { Lifeline } from './lifeline.ts';
+import type { PipePool } from './pipes.ts';
+import type { ProcessScan } from './process-scan.ts';
+
+/** What an attempt needs of its agent. */
+export interface AttemptHost {
+  readonly instance: string;
+  readonly node: string;
+  readonly files: AttemptFiles;
+  readonly environments: string;
+  readonly pipes: PipePool;
+  readonly lifeline: Lifeline;
+  readonly scan: ProcessScan;
+  readonly clock: Clock;
+  /** Environment that every attempt starts from. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly changed: (attempt: RunningAttempt) => void;
+}
+
+/** Background processes that a finished entrypoint left behind get this long after SIGTERM. */
+const leftoverGrace = 1_000;
+/** How long output that nobody known can still be writing is waited for. */
+const outputGrace = 500;
+const keptOfSetup = 4_000;
+
+/** One attempt on its node, from taking it over to its end record. */
+export class RunningAttempt {
+  readonly order: AttemptOrder;
+  readonly #host: AttemptHost;
+  readonly #word: string;
+  readonly #extraEnv: Readonly<Record<string, string>>;
+  readonly #log: LogWriter;
+  readonly #stopping = new AbortController();
+  #state: AttemptReport['state'] = 'setting-up';
+  #leader: ChildProcess | undefined;
+  #startedAt: Instant | undefined;
+  #end: EndRecord | undefined;
+  #stop: { readonly cause: EndCause; readonly message: string; readonly done: Promise<unknown>; deadline: number } | undefined;
+  /** Resolves when the attempt is over and its end is on disk. */
+  readonly over: Promise<void>;
+
+  constructor(order: AttemptOrder, extraEnv: Readonly<Record<string, string>>, host: AttemptHost) {
+    this.order = order;
+    this.#host = host;
+    this.#extraEnv = extraEnv;
+    this.#word = `${host.instance}/${attemptKey(order.id)}`;
+    this.#log = openLogWriter(order.log, { now: () => host.clock.now() });
+    this.over = this.#run();
+  }
+
+  get session(): number | undefined {
+    return this.#leader?.pid;
+  }
+
+  get running(): boolean {
+    return this.#state === 'running' && this.#stop === undefined;
+  }
+
+  get report(): AttemptReport {
+    const pid = this.#leader?.pid;
+    return {
+      id: this.order.id,
+      state: this.#state,
+      node: this.#host.node,
+      ...(pid === undefined ? {} : { pid }),
+      ...(this.#startedAt === undefined ? {} : { startedAt: this.#startedAt }),
+      ...this.#end,
+      logSize: this.#log.size,
+    };
+  }
+
+  /** The attempt's processes now. */
+  tree(): ReturnType<ProcessScan['tree']> {
+    return this.#host.scan.tree(this.session, this.#word);
+  }
+
+  /** Ends the whole tree: SIGTERM, SIGKILL after `grace`. The first cause counts; a later call can only shorten the grace. */
+  stop(grace: Duration, cause: EndCause, message: string): void {
+    if (this.#state === 'ended') return;
+    const deadline = performance.now() + grace;
+    if (this.#stop && this.#stop.deadline <= deadline) return;
+    const done = endProcesses(async () => (await this.tree()).map((row) => row.pid), grace);
+    this.#stop = this.#stop ? { ...this.#stop, done, deadline } : { cause, message, done, deadline };
+    this.#stopping.abort();
+  }
+
+  async #run(): Promise<void> {
+    // Lets the taker of the order say so before anything happens.
+    await Promise.resolve();
+    let end: Pick<EndRecord, 'cause' | 'message' | 'exitCode'>;
+    try {
+      const env = await this.#prepare();
+      end = this.#stop ?? (await this.#runEntrypoint(env));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const cause = embeddedErrors.SetupFailed.is(error) ? 'setup-failed' : 'start-failed';
+      end = { cause, message };
+    }
+    if (this.#stop) {
+      await this.#stop.done;
+      const { exitCode } = end;
+      end = { cause: this.#stop.cause, message: this.#stop.message, ...(exitCode === undefined ? {} : { exitCode }) };
+    }
+    await this.#finish(end);
+  }
+
+  /** Working folder and environment. */
+  async #prepare(): Promise<NodeJS.ProcessEnv> {
+    const order = this.order;
+    const host = this.#host;
+    const work = makeFolder(host.files.workFolder(order.id));
+    if (order.workingDir !== undefined)
+      await cp(order.workingDir, work, {
+        recursive: true,
+        verbatimSymlinks: true,
+        preserveTimestamps: true,
+        mode: fileModes.COPYFILE_FICLONE,
+      });
+    const base = { ...host.env, ...order.env };
+    if (order.setup.length === 0) return { ...base, ...this.#ownEnv() };
+    host.changed(this);
+    const added = await setUp(order.setup, base, {
+      cache: host.environments,
+      signal: this.#stopping.signal,
+      run: (program, args, cwd) => this.#runStep(program, args, cwd, base),
+    });
+    return { ...base, ...added, ...this.#ownEnv() };
+  }
+
+  #ownEnv(): Record<string, string> {
+    return { ...this.#extraEnv, [markVariable]: markOf(this.#host.instance, this.#word) };
+  }
+
+  /** One program of the set-up; its output goes to the attempt's log and its end to the error. */
+  #runStep(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    this.#stopping.signal.throwIfAborted();
+    const quiet = args[0] === '-c' || args[0] === '--version';
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...env, ...this.#ownEnv() },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (bytes: Buffer) => {
+        if (!quiet) this.#log.write(bytes);
+        text = (text + bytes.toString('utf8')).slice(-keptOfSetup);
+      });
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(text);
+      else reject(new Error(`${program} ended with ${signal ?? code}\n${text.trim()}`));
+    });
+    return promise;
+  }
+
+  async #runEntrypoint(env: NodeJS.ProcessEnv): Promise<Pick<EndRecord, 'cause' | 'message' | 'exitCode'>> {
+    const host = this.#host;
+    const pipe = await host.pipes.take();
+    if (this.#stop) {
+      closeSync(pipe.read);
+      closeSync(pipe.write);
+      return this.#stop;
+    }
+    const output = new Socket({ fd: pipe.read, readable: true, writable: false });
+    output.on('data', (bytes: Buffer) => this.#log.write(bytes));
+    output.on('error', () => {});
+    const closed = new Promise<void>((resolve) => output.on('close', () => resolve()));
+    const leader = spawn('/bin/sh', ['-c', this.order.entrypoint], {
+      cwd: host.files.workFolder(this.order.id),
+      env,
+      detached: true,
+      stdio: ['ignore', pipe.write, pipe.write],
+    });
+    closeSync(pipe.write);
+    this.#leader = leader;
+    if (leader.pid === undefined) {
+      const [error] = (await new Promise((resolve) => leader.on('error', (...args) => resolve(args)))) as [Error];
+      output.destroy();
+      throw error;
+    }
+    const session = leader.pid;
+    host.lifeline.add(session);
+    leader.on('error', () => {});
+    this.#startedAt = host.clock.now();
+    this.#state = 'running';
+    const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
+      leader.on('exit', (code, signal) => resolve([code, signal])),
+    );
+    host.changed(this);
+    const [code, signal] = await exited;
+    await this.#endLeftovers();
+    await this.#drainOutput(output, closed, pipe.read);
+    host.lifeline.remove(session);
+    return ending(code, signal);
+  }
+
+  /** What the entrypoint left running is part of the attempt and ends with it. */
+  async #endLeftovers(): Promise<void> {
+    await (this.#stop?.done ?? endProcesses(async () => (await this.tree()).map((row) => row.pid), leftoverGrace));
+    // A stop may have come, and begun to end the tree, while the leftovers were ended.
+    await this.#stop?.done;
+  }
+
+  async #drainOutput(output: Socket, closed: Promise<void>, fd: number): Promise<void> {
+    const given = async (time: Duration): Promise<boolean> =>
+      Promise.race([closed.then(() => true), sleep(time, false, { ref: false })]);
+    if (await given(outputGrace)) return;
+    // Whoever still holds the pipe has shed session and environment; the pipe gives it away.
+    for (const pid of holdersOfPipe(fstatSync(fd).ino)) sendSignal(pid, 'SIGKILL');
+    if (!(await given(outputGrace))) output.destroy();
+  }
+
+  async #finish(end: Pick<EndRecord, 'cause' | 'message' | 'exitCode'>): Promise<void> {
+    const { files, clock } = this.#host;
+    // A full disk must not turn an exit into a lie: the end is reported when it could be written, not before.
+    for (;;) {
+      try {
+        this.#log.end();
+        const record: EndRecord = {
+          ...end,
+          ...(this.#startedAt === undefined ? {} : { startedAt: this.#startedAt }),
+          endedAt: clock.now(),
+          logSize: this.#log.size,
+        };
+        files.writeEnd(this.order.id, record);
+        this.#end = record;
+        break;
+      } catch {
+        await sleep(500);
+      }
+    }
+    this.#state = 'ended';
+    this.#host.changed(this);
+  }
+}
+
+function ending(code: number | null, signal: NodeJS.Signals | null): Pick<EndRecord, 'cause' | 'message' | 'exitCode'> {
+  if (code === 0) return { cause: 'succeeded', exitCode: 0, message: 'exit code 0' };
+  if (signal === null) return { cause: 'failed', exitCode: code ?? 1, message: `exit code ${code}` };
+  return { cause: 'failed', exitCode: 128 + (osConstants.signals[signal] ?? 0), message: `ended by ${signal}` };
+}

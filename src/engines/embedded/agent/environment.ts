@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createJson, makeFolder, readJson } from '../../../base/json-file.ts';
+import type { ProcessIdentity } from '../../../base/process.ts';
+import { identify, isAlive } from '../../../base/process.ts';
+import type { SetupStep } from '../../runner.ts';
+import { embeddedErrors } from '../errors.ts';
+
+/** Runs a program of the set-up with its output in the attempt's log; resolves with its output when it ends well. */
+export type RunStep = (program: string, args: readonly string[], cwd: string) => Promise<string>;
+
+export interface Setup {
+  /** Where built environments are kept for all attempts of the cluster. */
+  readonly cache: string;
+  readonly run: RunStep;
+  readonly signal: AbortSignal;
+}
+
+/** Variables that the steps add to an attempt's environment. Throws SetupFailed. */
+export async function setUp(
+  steps: readonly SetupStep[],
+  base: Readonly<Record<string, string | undefined>>,
+  setup: Setup,
+): Promise<Record<string, string>> {
+  const added: Record<string, string> = {};
+  for (const step of steps) {
+    if (step.kind === 'python-path') {
+      const before = added.PYTHONPATH ?? base.PYTHONPATH;
+      added.PYTHONPATH = before ? `${step.path}:${before}` : (step.path ?? '');
+    } else if (step.packages && step.packages.length > 0) {
+      const folder = await pythonEnvironment(step.kind, step.packages, setup);
+      added.VIRTUAL_ENV = folder;
+      added.PATH = `${join(folder, 'bin')}:${added.PATH ?? base.PATH ?? ''}`;
+    }
+  }
+  return added;
+}
+
+/** A virtual environment with these packages, built once per content and shared by every attempt that asks for it. */
+async function pythonEnvironment(kind: 'pip' | 'uv', packages: readonly string[], setup: Setup): Promise<string> {
+  const python = await findPython(kind, setup);
+  const content = JSON.stringify([kind, python, packages]);
+  const folder = join(makeFolder(setup.cache), createHash('sha256').update(content).digest('hex').slice(0, 24));
+  const ready = `${folder}.ready`;
+  const lock = `${folder}.lock`;
+  while (!existsSync(ready)) {
+    setup.signal.throwIfAborted();
+    if (!takeLock(lock)) {
+      await sleep(100, undefined, { signal: setup.signal });
+      continue;
+    }
+    try {
+      if (existsSync(ready)) break;
+      rmSync(folder, { recursive: true, force: true });
+      await build(kind, folder, packages, setup);
+      writeFileSync(ready, content);
+    } finally {
+      rmSync(lock, { force: true });
+    }
+  }
+  return folder;
+}
+
+async function findPython(kind: 'pip' | 'uv', { run, cache }: Setup): Promise<string> {
+  const version = 'import sys; print(sys.executable, sys.version)';
+  const python = await run('python3', ['-c', version], makeFolder(cache)).catch((error: unknown) => {
+    throw embeddedErrors.SetupFailed({ step: kind, problem: 'there is no working python3 on the PATH of this machine' }, error);
+  });
+  if (kind === 'uv')
+    await run('uv', ['--version'], cache).catch((error: unknown) => {
+      throw embeddedErrors.SetupFailed({ step: kind, problem: 'there is no uv on the PATH of this machine' }, error);
+    });
+  return python.trim();
+}
+
+async function build(kind: 'pip' | 'uv', folder: string, packages: readonly string[], { run }: Setup): Promise<void> {
+  // A requirements file, not arguments: an entry may carry options of its own and must not become one of ours.
+  makeFolder(folder);
+  const requirements = join(folder, 'requirements.txt');
+  writeFileSync(requirements, `${packages.join('\n')}\n`, { mode: 0o600 });
+  const python = join(folder, 'bin', 'python');
+  const steps: readonly [string, ...string[]][] =
+    kind === 'uv'
+      ? [
+          ['uv', 'venv', '--allow-existing', '--system-site-packages', folder],
+          ['uv', 'pip', 'install', '--python', python, '-r', requirements],
+        ]
+      : [
+          ['python3', '-m', 'venv', '--system-site-packages', folder],
+          [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '-r', requirements],
+        ];
+  for (const [program, ...args] of steps)
+    await run(program, args, folder).catch((error: unknown) => {
+      const problem = error instanceof Error ? error.message : String(error);
+      throw embeddedErrors.SetupFailed({ step: `${kind}: ${packages.join(', ')}`, problem }, error);
+    });
+}
+
+/** One builder at a time, of all agents of this machine; a builder that died leaves its place. */
+function takeLock(lock: string): boolean {
+  const me = identify(process.pid);
+  if (createJson(lock, me)) return true;
+  const holder = readJson<ProcessIdentity>(lock);
+  if (holder && !isAlive(holder)) rmSync(lock, { force: true });
+  return false;
+}

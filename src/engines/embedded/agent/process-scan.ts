@@ -1,0 +1,35 @@
+import type { ProcessRow } from '../../../base/process.ts';
+import { marksOf, processTable, withDescendants } from '../../../base/process.ts';
+
+interface Snapshot {
+  readonly rows: readonly ProcessRow[];
+  readonly marks: ReadonlyMap<number, string>;
+}
+
+/** The process table as it stands after the call. Everybody who asks in one turn of the loop shares one reading. */
+export class ProcessScan {
+  #coming: Promise<Snapshot> | undefined;
+
+  /** Processes of one attempt: its session, what carries its mark, and all below them. */
+  async tree(session: number | undefined, word: string): Promise<ProcessRow[]> {
+    const { rows, marks } = await this.#snapshot();
+    const roots = rows.filter(
+      (row) =>
+        (session !== undefined && (row.session === session || row.group === session)) ||
+        marks.get(row.pid)?.includes(`:${word}:`),
+    );
+    const found = new Set(withDescendants(rows, roots));
+    return rows.filter((row) => found.has(row.pid));
+  }
+
+  #snapshot(): Promise<Snapshot> {
+    this.#coming ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#coming = undefined;
+        const rows = processTable();
+        resolve({ rows, marks: marksOf(rows) });
+      });
+    });
+    return this.#coming;
+  }
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Instant } from '../../base/clock.ts';
+import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
+import type { EndCause } from '../../core/jobs/job.ts';
+import type { AttemptOrder } from '../runner.ts';
+import type { Placement } from './placement.ts';
+
+/** `attempts/<key>/order.json`, by the engine: an attempt that was taken over, and where it was sent. */
+export interface OrderRecord {
+  readonly format: 1;
+  readonly order: AttemptOrder;
+  readonly takenAt: Instant;
+  /** By instance. Absent while it waits for room. */
+  readonly placement?: Placement;
+}
+
+/** `attempts/<key>/end.json`: how it ended. Written before anybody is told, and then never changed. */
+export interface EndRecord {
+  readonly cause: EndCause;
+  readonly exitCode?: number;
+  readonly message: string;
+  readonly startedAt?: Instant;
+  readonly endedAt: Instant;
+  readonly logSize: number;
+}
+
+/** Folder name of an attempt: its id where that is a safe name, else a digest of it. */
+export function attemptKey(id: string): string {
+  return /^[A-Za-z0-9_][A-Za-z0-9._-]{0,100}$/.test(id)
+    ? id
+    : `-${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
+}
+
+/** The engine's and the agents' common memory of attempts, one folder each. It outlives both. */
+export class AttemptFiles {
+  readonly root: string;
+
+  constructor(engineFolder: string) {
+    this.root = makeFolder(join(engineFolder, 'attempts'));
+  }
+
+  folder(id: string): string {
+    return join(this.root, attemptKey(id));
+  }
+
+  workFolder(id: string): string {
+    return join(this.folder(id), 'work');
+  }
+
+  writeOrder(record: OrderRecord): void {
+    writeJson(join(makeFolder(this.folder(record.order.id)), 'order.json'), record);
+  }
+
+  writeEnd(id: string, end: EndRecord): void {
+    writeJson(join(makeFolder(this.folder(id)), 'end.json'), end);
+  }
+
+  end(id: string): EndRecord | undefined {
+    return readJson<EndRecord>(join(this.folder(id), 'end.json'));
+  }
+
+  /** Everything that was taken over and not forgotten. A folder without a readable order never got its acknowledgement. */
+  all(): { readonly record: OrderRecord; readonly end?: EndRecord }[] {
+    return namesIn(this.root).flatMap((name) => {
+      try {
+        const record = readJson<OrderRecord>(join(this.root, name, 'order.json'));
+        if (!record) throw new SyntaxError('no order');
+        const end = readJson<EndRecord>(join(this.root, name, 'end.json'));
+        return [end ? { record, end } : { record }];
+      } catch {
+        rmSync(join(this.root, name), { recursive: true, force: true });
+        return [];
+      }
+    });
+  }
+
+  async remove(id: string): Promise<void> {
+    // The order goes first: a folder half removed must not look like an attempt that goes on.
+    rmSync(join(this.folder(id), 'order.json'), { force: true });
+    await rm(this.folder(id), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,303 @@
+import type { Clock, Duration } from '../../base/clock.ts';
+import { endLog, logExtent } from '../../base/log-segments.ts';
+import { endProcesses, findMarked } from '../../base/process.ts';
+import type { EndCause } from '../../core/jobs/job.ts';
+import type { Resources } from '../../core/resources.ts';
+import type { AttemptOrder, AttemptReport } from '../runner.ts';
+import type { OrderRecord } from './attempt-files.ts';
+import { AttemptFiles } from './attempt-files.ts';
+import { plus } from './booking.ts';
+import { embeddedErrors } from './errors.ts';
+import type { NodeTable } from './node-table.ts';
+import { place } from './placement.ts';
+import type { Hello } from './protocol.ts';
+import { nodeId } from './paths.ts';
+
+interface Tracked {
+  record: OrderRecord;
+  report: AttemptReport;
+  /** It may have reached an agent. Once true, only that agent's word or death says what became of it. */
+  sent: boolean;
+  stop?: { readonly grace: Duration };
+}
+
+/** A node that refused what seemed to fit is asked again after this long. */
+const askAgainAfter = 200;
+
+/** Attempts that the engine has taken over: placed, sent to their agents, followed to their ends, kept until forgotten. */
+export class AttemptTable {
+  readonly #files: AttemptFiles;
+  readonly #nodes: NodeTable;
+  readonly #clock: Clock;
+  readonly #attempts = new Map<string, Tracked>();
+  readonly #listeners = new Set<(report: AttemptReport) => void>();
+  #placing: NodeJS.Immediate | NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(engineFolder: string, nodes: NodeTable, clock: Clock) {
+    this.#files = new AttemptFiles(engineFolder);
+    this.#nodes = nodes;
+    this.#clock = clock;
+    for (const { record, end } of this.#files.all()) {
+      const id = record.order.id;
+      const node = record.placement?.[0]?.node;
+      const where = node === undefined ? {} : { node: nodeId(node) };
+      const report: AttemptReport = end
+        ? { id, state: 'ended', ...where, ...end }
+        : { id, state: 'waiting', ...where, logSize: 0 };
+      this.#attempts.set(id, { record, report, sent: true });
+      if (!end) this.#book(record);
+    }
+    nodes.connect({
+      hello: (instance, hello) => this.#meet(instance, hello),
+      report: (report) => this.#reported(report),
+      sizes: (sizes) => this.#sized(sizes),
+      lost: (instance, preempted) => this.#lost(instance, preempted),
+    });
+    nodes.watch(() => this.#placeSoon());
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  watch(listener: (report: AttemptReport) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  waiting(): AttemptOrder[] {
+    return [...this.#attempts.values()].filter(isWaiting).map((each) => each.record.order);
+  }
+
+  /** With sizes as they are on disk: the agents tell theirs only now and then. */
+  async reports(): Promise<AttemptReport[]> {
+    return Promise.all(
+      [...this.#attempts.values()].map(async ({ record, report }) =>
+        report.state === 'ended' ? report : { ...report, logSize: (await logExtent(record.order.log)).size },
+      ),
+    );
+  }
+
+  /** On disk when it returns; the same id again changes nothing. */
+  take(order: AttemptOrder): void {
+    if (this.#attempts.has(order.id)) return;
+    const placement = place(order, this.#nodes.rooms());
+    const record: OrderRecord = {
+      format: 1,
+      order,
+      takenAt: this.#clock.now(),
+      ...(placement === undefined ? {} : { placement }),
+    };
+    this.#files.writeOrder(record);
+    const attempt: Tracked = { record, report: { id: order.id, state: 'waiting', logSize: 0 }, sent: false };
+    this.#attempts.set(order.id, attempt);
+    if (placement) {
+      this.#book(record);
+      void this.#send(attempt);
+    }
+    this.#tell(attempt);
+  }
+
+  async stop(id: string, grace: Duration): Promise<void> {
+    const attempt = this.#attempts.get(id);
+    if (!attempt || attempt.report.state === 'ended') return;
+    attempt.stop = { grace };
+    if (isWaiting(attempt)) await this.#finish(attempt, 'stopped', 'stopped before it started');
+    // A link that is down comes back with a greeting, and the wish is repeated then.
+    else if (attempt.sent) await this.#askToStop(attempt).catch(() => {});
+  }
+
+  async forget(id: string): Promise<void> {
+    const attempt = this.#attempts.get(id);
+    if (attempt?.report.state !== 'ended') return;
+    this.#attempts.delete(id);
+    await this.#files.remove(id);
+    const home = this.#home(attempt);
+    // An agent that misses this is told when it next greets.
+    if (home !== undefined) await this.#nodes.get(home)?.link.call('forget', { attempt: id }).catch(() => {});
+  }
+
+  /** Attempts that were sent to agents of which nothing is left: they are lost with them. */
+  async resolveStrays(): Promise<void> {
+    const strays = [...this.#attempts.values()].filter((attempt) => {
+      const home = this.#home(attempt);
+      return attempt.report.state !== 'ended' && home !== undefined && !this.#nodes.has(home);
+    });
+    for (const instance of new Set(strays.map((attempt) => this.#home(attempt) ?? ''))) {
+      await endProcesses(() => findMarked(instance), 0);
+      this.#lost(instance, false);
+    }
+  }
+
+  #home(attempt: Tracked): string | undefined {
+    return attempt.record.placement?.[0]?.node;
+  }
+
+  /** What a placement books on each node. */
+  #shares(record: OrderRecord): Map<string, Resources> {
+    const shares = new Map<string, Resources>();
+    for (const { node, resources } of record.placement ?? [])
+      shares.set(node, plus(shares.get(node) ?? {}, resources));
+    return shares;
+  }
+
+  #book(record: OrderRecord): void {
+    for (const [node, resources] of this.#shares(record)) this.#nodes.book(node, record.order.id, resources);
+  }
+
+  #unbook(record: OrderRecord): void {
+    const id = record.order.id;
+    for (const node of this.#shares(record).keys()) {
+      this.#nodes.unbook(node, id);
+      if (node !== record.placement?.[0]?.node)
+        this.#nodes.get(node)?.link.call('release', { attempt: id }).catch(() => {});
+    }
+  }
+
+  #placeSoon(): void {
+    this.#placing ??= setImmediate(() => {
+      this.#placing = undefined;
+      if (!this.#closed) this.#placeWaiting();
+    });
+  }
+
+  #placeWaiting(): void {
+    for (const attempt of this.#attempts.values()) {
+      if (!isWaiting(attempt)) continue;
+      const placement = place(attempt.record.order, this.#nodes.rooms());
+      if (!placement) continue;
+      attempt.record = { ...attempt.record, placement };
+      attempt.sent = false;
+      this.#files.writeOrder(attempt.record);
+      this.#book(attempt.record);
+      void this.#send(attempt);
+    }
+  }
+
+  /** Room for the whole gang is kept on every node before its entrypoint is started on the first. */
+  async #send(attempt: Tracked): Promise<void> {
+    const { order, placement = [] } = attempt.record;
+    const shares = this.#shares(attempt.record);
+    const home = this.#home(attempt) ?? '';
+    try {
+      for (const [node, resources] of shares) {
+        if (node === home) continue;
+        const kept = await this.#link(node).call('keep', { attempt: order.id, resources });
+        if (kept.refused !== undefined) return this.#takeBack(attempt);
+      }
+      if (attempt.stop) return await this.#finish(attempt, 'stopped', 'stopped before it started');
+      const link = this.#link(home);
+      attempt.sent = true;
+      const gang = placement.map(({ node, resources }) => ({ node: nodeId(node), resources }));
+      const resources = shares.get(home) ?? {};
+      const answer = await link.call('start', { order, resources, ...(order.gang ? { gang } : {}) });
+      if (answer.refused !== undefined) this.#takeBack(attempt);
+    } catch (error) {
+      // A silent agent greets again, or is lost: both say what to do with the attempt.
+      if (!embeddedErrors.AgentRefused.is(error)) return;
+      await this.#finish(attempt, 'start-failed', error.message);
+    }
+  }
+
+  #link(instance: string) {
+    const node = this.#nodes.get(instance);
+    if (!node) throw embeddedErrors.AgentSilent({ instance, call: 'start' });
+    return node.link;
+  }
+
+  /** It has not run: it waits for room again. */
+  #takeBack(attempt: Tracked): void {
+    if (attempt.report.state === 'ended') return;
+    this.#unbook(attempt.record);
+    const { placement: _, ...record } = attempt.record;
+    attempt.record = record;
+    attempt.sent = false;
+    attempt.report = { id: record.order.id, state: 'waiting', logSize: 0 };
+    this.#files.writeOrder(record);
+    this.#tell(attempt);
+    if (attempt.stop) void this.#finish(attempt, 'stopped', 'stopped before it started');
+    clearImmediate(this.#placing as NodeJS.Immediate);
+    this.#placing = setTimeout(() => {
+      this.#placing = undefined;
+      if (!this.#closed) this.#placeWaiting();
+    }, askAgainAfter);
+  }
+
+  /** Brings agent and table to the same mind after any loss of either. */
+  #meet(instance: string, hello: Hello): void {
+    const link = this.#nodes.get(instance)?.link;
+    const drop = (promise: Promise<unknown> | undefined): void => void promise?.catch(() => {});
+    const held = new Set<string>();
+    for (const { report } of hello.attempts) {
+      held.add(report.id);
+      const attempt = this.#attempts.get(report.id);
+      if (attempt) {
+        attempt.sent = true;
+        this.#reported(report);
+        if (attempt.stop && report.state !== 'ended') drop(this.#askToStop(attempt));
+      } else if (report.state === 'ended') drop(link?.call('forget', { attempt: report.id }));
+      else drop(link?.call('stop', { attempt: report.id, grace: 0 }));
+    }
+    for (const { attempt } of hello.kept) {
+      const known = this.#attempts.get(attempt);
+      if (!known || known.report.state === 'ended') drop(link?.call('release', { attempt }));
+    }
+    for (const attempt of this.#attempts.values())
+      if (this.#home(attempt) === instance && attempt.report.state !== 'ended' && !held.has(attempt.record.order.id))
+        void this.#send(attempt);
+  }
+
+  async #askToStop(attempt: Tracked): Promise<void> {
+    const home = this.#home(attempt) ?? '';
+    await this.#link(home).call('stop', { attempt: attempt.record.order.id, grace: attempt.stop?.grace ?? 0 });
+  }
+
+  #reported(report: AttemptReport): void {
+    const attempt = this.#attempts.get(report.id);
+    if (!attempt || attempt.report.state === 'ended') return;
+    attempt.report = report;
+    if (report.state === 'ended') this.#unbook(attempt.record);
+    this.#tell(attempt);
+  }
+
+  #sized(sizes: Readonly<Record<string, number>>): void {
+    for (const [id, logSize] of Object.entries(sizes)) {
+      const attempt = this.#attempts.get(id);
+      if (attempt && attempt.report.state !== 'ended') attempt.report = { ...attempt.report, logSize };
+    }
+  }
+
+  #lost(instance: string, preempted: boolean): void {
+    for (const attempt of this.#attempts.values()) {
+      if (attempt.report.state === 'ended' || !this.#shares(attempt.record).has(instance)) continue;
+      if (this.#home(attempt) !== instance) {
+        // The entrypoint lives on another node; without its whole gang it has no room to run in.
+        const stop = { attempt: attempt.record.order.id, grace: 1_000, as: 'node-lost' } as const;
+        this.#nodes.get(this.#home(attempt) ?? '')?.link.call('stop', stop).catch(() => {});
+      } else if (!attempt.sent) this.#takeBack(attempt);
+      else void this.#finish(attempt, preempted ? 'preempted' : 'node-lost', 'its node was lost');
+    }
+  }
+
+  /** Ends an attempt that no agent will end. What its agent had written down before it died stays the truth. */
+  async #finish(attempt: Tracked, cause: EndCause, message: string): Promise<void> {
+    const { order } = attempt.record;
+    const { node, startedAt } = attempt.report;
+    const log = await endLog(order.log).catch(() => ({ size: attempt.report.logSize }));
+    let end = this.#files.end(order.id);
+    if (!end) {
+      const started = startedAt === undefined ? {} : { startedAt };
+      end = { cause, message, ...started, endedAt: this.#clock.now(), logSize: log.size };
+      this.#files.writeEnd(order.id, end);
+    }
+    this.#reported({ id: order.id, state: 'ended', ...(node === undefined ? {} : { node }), ...end });
+  }
+
+  #tell(attempt: Tracked): void {
+    for (const listener of this.#listeners) listener(attempt.report);
+  }
+}
+
+const isWaiting = (attempt: Tracked): boolean =>
+  attempt.report.state === 'waiting' && attempt.record.placement === undefined;
