@@ -1,0 +1,12 @@
+import type { Command } from './command.ts';
+import { mantaCommands } from './commands/manta.ts';
+import type { Groups } from './help.ts';
+
+/** Every command. Declarations only: the code of a command loads when it runs. */
+export const commands: readonly Command[] = [...mantaCommands];
+
+/** What each group of commands is for. */
+export const groups: Groups = {
+  config: 'read, check and convert cluster files',
+  dev: 'look inside the planner',
+};

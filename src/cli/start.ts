@@ -1,0 +1,18 @@
+import type { Stop } from './main.ts';
+import { main } from './main.ts';
+
+const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** The whole program: wires the process to `main` and exits with its code. */
+export async function start(): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of Object.keys(signals) as (keyof typeof signals)[]) {
+    process.on(signal, () => {
+      const exit = signals[signal];
+      // Whoever asks twice does not want to wait for the tidying.
+      if (stop.signal.aborted) process.exit(exit);
+      stop.abort({ signal, exit } satisfies Stop);
+    });
+  }
+  process.exit(await main(process.argv.slice(2), process, stop));
+}
