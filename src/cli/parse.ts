@@ -1,9 +1,9 @@
+import { nearest } from '../core/spec/keys/nearest.ts';
 import type { Command, Invocation, Option } from './command.ts';
 import { cliErrors } from './errors.ts';
 import type { Globals } from './global-options.ts';
 import { globalOptions, globalsOf } from './global-options.ts';
 import { usageOf } from './help.ts';
-import { nearest } from './nearest.ts';
 import { nextWords, samePath, typed } from './tree.ts';
 
 export type Parsed =

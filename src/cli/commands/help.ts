@@ -1,8 +1,8 @@
+import { nearest } from '../../core/spec/keys/nearest.ts';
 import type { Run } from '../command.ts';
 import { commands, groups } from '../commands.ts';
 import { cliErrors } from '../errors.ts';
 import { helpText } from '../help.ts';
-import { nearest } from '../nearest.ts';
 import { nextWords, typed } from '../tree.ts';
 
 export const run: Run = async ({ args }, io) => {
