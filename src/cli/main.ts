@@ -71,7 +71,7 @@ export async function main(
   }
   renderer.close();
   await streams.flush();
-  return exit;
+  return exit === 0 && streams.closed() ? 141 : exit;
 }
 
 function ioOf({ surroundings, globals, renderer, signal }: Wiring): Io {

@@ -10,7 +10,6 @@ export interface OutputStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
-  readonly writableLength: number;
   write(text: string, done?: (error?: Error | null) => void): boolean;
   on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
 }
@@ -50,8 +49,8 @@ export function openStreams(
   };
 }
 
+/** Resolves when all of it is written, or known to reach nobody. */
 function drained(stream: OutputStream): Promise<void> {
-  if (stream.writableLength === 0) return Promise.resolve();
   return new Promise((resolve) => void stream.write('', () => resolve()));
 }
 

@@ -1,10 +1,12 @@
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
 import type { Stop } from './main.ts';
 import { main } from './main.ts';
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** The whole program: wires the process to `main` and exits with its code. */
-export async function start(): Promise<void> {
+export async function start(table: readonly Command[] = commands): Promise<void> {
   const stop = new AbortController();
   for (const signal of Object.keys(signals) as (keyof typeof signals)[]) {
     process.on(signal, () => {
@@ -14,5 +16,5 @@ export async function start(): Promise<void> {
       stop.abort({ signal, exit } satisfies Stop);
     });
   }
-  process.exit(await main(process.argv.slice(2), process, stop));
+  process.exit(await main(process.argv.slice(2), process, stop, table));
 }

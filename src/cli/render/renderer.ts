@@ -36,7 +36,6 @@ export function isShown(event: MantaEvent, { verbose, quiet }: Verbosity): boole
 }
 
 // What a remote machine says may carry escape sequences; shown as they are they could rewrite the screen.
-// oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 export function printable(text: string): string {
