@@ -1,123 +1,163 @@
-/**
- * A scenario as it is written down: in a workload file (YAML or JSON) or in `workloads/`. `docs/simulation.md` is its
- * reference; `read-scenario.ts` checks it and turns it into numbers.
- */
+import type { Duration } from '../base/clock.ts';
+import type { Market, NodeTypeName } from '../core/instance.ts';
+import type { LabelSelector, Resources } from '../core/resources.ts';
+import type { ScalingSpec } from '../core/scaling.ts';
+import type { Random } from './random.ts';
 
-/** `90s`, `5m`, `1h30m`, `250ms`; a bare number is seconds. */
-export type DurationText = string | number;
-
-/** A fixed length, a uniform range, or a log-normal by its median and 95th percentile. */
-export type SpreadText =
-  | DurationText
-  | { readonly min: DurationText; readonly max: DurationText }
-  | { readonly median: DurationText; readonly p95: DurationText };
-
-export interface ScenarioFile {
-  readonly name?: string;
-  readonly summary?: string;
-  /** The cluster to simulate; not needed when a cluster.yaml is given. */
-  readonly cluster?: ClusterFile;
-  /** How the cloud behaves. */
-  readonly cloud?: CloudFile;
-  /** What drivers submit. */
-  readonly work: readonly WorkFile[];
+/** What to simulate, checked and in numbers. Times count from the start of the run, in milliseconds. */
+export interface Scenario {
+  readonly name: string;
+  readonly summary: string;
+  readonly spec: ScalingSpec;
+  readonly cloud: CloudBehaviour;
+  readonly work: readonly WorkItem[];
 }
 
-export interface ClusterFile {
-  readonly maxWorkers?: number;
-  readonly idleTimeout?: DurationText;
-  readonly upscalingSpeed?: number;
-  /** Name of the head's type. The head offers no room to work unless its type has resources. */
-  readonly head?: string;
-  readonly types: Readonly<Record<string, TypeFile>>;
+export type Spread =
+  | { readonly kind: 'fixed'; readonly value: Duration }
+  | { readonly kind: 'uniform'; readonly min: Duration; readonly max: Duration }
+  | { readonly kind: 'log-normal'; readonly median: Duration; readonly p95: Duration };
+
+export interface CloudBehaviour {
+  readonly boot: Spread;
+  readonly setup: Spread;
+  readonly latency: Spread;
+  readonly capacity: readonly CapacityRule[];
+  readonly preemption: readonly PreemptionRule[];
 }
 
-export interface TypeFile {
-  readonly resources: Readonly<Record<string, number>>;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly min?: number;
-  readonly max?: number;
-  readonly idleTimeout?: DurationText;
-  readonly priority?: number;
-  readonly market?: 'on-demand' | 'spot';
-  readonly zones?: readonly string[];
-  /** Per instance and hour. */
-  readonly price?: number;
-}
-
-export interface CloudFile {
-  /** From the provider's yes to a machine that answers. */
-  readonly boot?: SpreadText;
-  /** From a machine that answers to a node of the engine. */
-  readonly setup?: SpreadText;
-  /** How long a call to the provider takes. */
-  readonly latency?: SpreadText;
-  /** How many machines of a type, zone and market exist, for a while. Without an entry there is no limit. */
-  readonly capacity?: readonly CapacityFile[];
-  /** The provider takes machines back. */
-  readonly preemption?: readonly PreemptionFile[];
-}
-
-export interface CapacityFile {
-  readonly type?: string;
+export interface CapacityRule {
+  readonly type?: NodeTypeName;
   readonly zone?: string;
-  readonly market?: 'on-demand' | 'spot';
+  readonly market?: Market;
   readonly limit: number;
-  readonly from?: DurationText;
-  readonly until?: DurationText;
+  readonly from: Duration;
+  readonly until: Duration;
 }
 
-export interface PreemptionFile {
-  readonly market?: 'on-demand' | 'spot';
+export interface PreemptionRule {
+  readonly market?: Market;
   readonly zone?: string;
-  /** Mean life of a machine while the entry holds. */
-  readonly every: DurationText;
-  readonly from?: DurationText;
-  readonly until?: DurationText;
-  /** Warning before the machine goes; none when absent. */
-  readonly notice?: DurationText;
+  readonly every: Duration;
+  readonly from: Duration;
+  readonly until: Duration;
+  readonly notice?: Duration;
 }
 
-interface Arrival {
-  /** When the first is submitted. @default 0s */
-  readonly at?: DurationText;
-  /** Spread the submissions over this span instead of all at once. */
-  readonly over?: DurationText;
-  /** Density over the span: level, rising from nothing, or one hump. @default even */
-  readonly shape?: 'even' | 'ramp' | 'wave';
-  /** The whole item again, this often. */
-  readonly repeat?: { readonly every: DurationText; readonly times: number };
+export type Strategy = 'PACK' | 'SPREAD' | 'STRICT_PACK' | 'STRICT_SPREAD';
+
+export type WorkItem =
+  | {
+      readonly kind: 'tasks' | 'actors';
+      readonly count: number;
+      readonly resources: Resources;
+      readonly selectors: readonly LabelSelector[];
+      readonly duration: Spread;
+      readonly arrival: Arrival;
+    }
+  | {
+      readonly kind: 'gangs';
+      readonly count: number;
+      readonly bundles: readonly Resources[];
+      readonly strategy: Strategy;
+      readonly duration: Spread;
+      readonly arrival: Arrival;
+    }
+  | {
+      readonly kind: 'standing';
+      readonly requests: readonly { readonly resources: Resources; readonly count: number }[];
+      readonly at: Duration;
+      readonly until: Duration;
+    };
+
+export interface Arrival {
+  readonly at: Duration;
+  readonly over: Duration;
+  readonly shape: 'even' | 'ramp' | 'wave';
+  readonly repeatEvery: Duration;
+  readonly times: number;
 }
 
-export interface TasksFile extends Arrival {
-  readonly tasks: number;
-  readonly needs: Readonly<Record<string, number>>;
-  /** Label to allowed values; all must hold. */
-  readonly labels?: Readonly<Record<string, readonly string[]>>;
-  readonly duration: SpreadText;
+export function draw(spread: Spread, random: Random): Duration {
+  switch (spread.kind) {
+    case 'fixed':
+      return spread.value;
+    case 'uniform':
+      return random.between(spread.min, spread.max);
+    case 'log-normal':
+      return random.logNormal(spread.median, spread.p95);
+  }
 }
 
-/** Like tasks, and counted apart: they hold their room for as long as they live and restart where their node dies. */
-export interface ActorsFile extends Arrival {
-  readonly actors: number;
-  readonly needs: Readonly<Record<string, number>>;
-  readonly labels?: Readonly<Record<string, readonly string[]>>;
-  readonly duration: SpreadText;
+/** When each of `count` submissions of an item happens, ascending. */
+export function arrivals(arrival: Arrival, count: number, random: Random): Duration[] {
+  const times: Duration[] = [];
+  for (let round = 0; round < arrival.times; round++) {
+    const start = arrival.at + round * arrival.repeatEvery;
+    for (let index = 0; index < count; index++) {
+      times.push(start + (arrival.over === 0 ? 0 : arrival.over * quantile(arrival.shape, random.next())));
+    }
+  }
+  return times.sort((a, b) => a - b);
 }
 
-/** Placement groups: each holds all of its bundles for its duration, or none. */
-export interface GangsFile extends Arrival {
-  readonly gangs: number;
-  readonly bundles: readonly Readonly<Record<string, number>>[];
-  readonly strategy?: 'PACK' | 'SPREAD' | 'STRICT_PACK' | 'STRICT_SPREAD';
-  readonly duration: SpreadText;
+/** Inverse of the distribution of arrivals over a span of one. */
+function quantile(shape: Arrival['shape'], share: number): number {
+  switch (shape) {
+    case 'even':
+      return share;
+    case 'ramp':
+      return Math.sqrt(share);
+    case 'wave':
+      return Math.acos(1 - 2 * share) / Math.PI;
+  }
 }
 
-/** `request_resources`: room that must be there, used or not. */
-export interface StandingFile {
-  readonly standing: readonly { readonly needs: Readonly<Record<string, number>>; readonly count: number }[];
-  readonly at?: DurationText;
-  readonly until: DurationText;
-}
+/** What drivers submit and when: the same for every planner that is tried on it. */
+export type Submission =
+  | {
+      readonly kind: 'task' | 'actor';
+      readonly at: Duration;
+      readonly resources: Resources;
+      readonly selectors: readonly LabelSelector[];
+      readonly duration: Duration;
+    }
+  | {
+      readonly kind: 'gang';
+      readonly at: Duration;
+      readonly bundles: readonly Resources[];
+      readonly strategy: Strategy;
+      readonly duration: Duration;
+    }
+  | {
+      readonly kind: 'standing';
+      readonly at: Duration;
+      readonly until: Duration;
+      readonly requests: readonly { readonly resources: Resources; readonly count: number }[];
+    };
 
-export type WorkFile = TasksFile | ActorsFile | GangsFile | StandingFile;
+export function submissions(work: readonly WorkItem[], random: Random): Submission[] {
+  const all = work.flatMap((item): Submission[] => {
+    switch (item.kind) {
+      case 'standing':
+        return [{ kind: 'standing', at: item.at, until: item.until, requests: item.requests }];
+      case 'gangs':
+        return arrivals(item.arrival, item.count, random).map((at) => ({
+          kind: 'gang',
+          at,
+          bundles: item.bundles,
+          strategy: item.strategy,
+          duration: draw(item.duration, random),
+        }));
+      default:
+        return arrivals(item.arrival, item.count, random).map((at) => ({
+          kind: item.kind === 'tasks' ? 'task' : 'actor',
+          at,
+          resources: item.resources,
+          selectors: item.selectors,
+          duration: draw(item.duration, random),
+        }));
+    }
+  });
+  return all.sort((a, b) => a.at - b.at);
+}

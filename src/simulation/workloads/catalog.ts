@@ -1,4 +1,4 @@
-import type { ClusterFile, TypeFile } from '../scenario.ts';
+import type { ClusterFile, TypeFile } from '../scenario-file.ts';
 
 const GiB = 1024 ** 3;
 
