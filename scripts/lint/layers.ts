@@ -23,17 +23,12 @@ export const layers = [
 /** What `core/` may see of `base/`: declarations that do nothing. */
 const coreSeesOfBase = new Set(['base/errors.ts', 'base/clock.ts']);
 
-/** Packages that neither read a clock nor do I/O. */
-const purePackages = new Set(['yaml']);
-
 /** Why a file (both paths relative to `src/`) may not import `specifier`; undefined when it may. */
 export function importProblem(file: string, specifier: string): string | undefined {
   const from = layerOf(file);
   if (from === undefined) return `src/${file} stands in no layer; the layers are ${layers.join(', ')}`;
   if (!specifier.startsWith('.')) {
-    return from === 'core' && !purePackages.has(specifier)
-      ? `core/ is pure and may not import '${specifier}'`
-      : undefined;
+    return from === 'core' ? `core/ is pure and may not import '${specifier}'` : undefined;
   }
   const target = relative('/src', resolve('/src', dirname(file), specifier));
   const to = layerOf(target);

@@ -15,8 +15,8 @@ export const tablesRule: Rule = {
     return {
       CallExpression: (node) => {
         const home = homes.get(node.callee?.name ?? '');
-        if (home !== undefined && !file.endsWith(`/${home}`))
-          context.report({ node, message: `'${node.callee?.name}' stands in an ${home} only` });
+        if (home !== undefined && !file.endsWith(`/${home}`) && !file.endsWith(`-${home}`))
+          context.report({ node, message: `'${node.callee?.name}' stands in an ${home} or …-${home} only` });
       },
     };
   },

@@ -5,6 +5,7 @@ export const exitCodes = {
   2: 'not understood: unknown command or option, bad or missing value, unreadable input',
   3: 'something that the command needs is missing on this machine: a newer Node, Python with Ray, a tool',
   5: 'a provider refused, has no capacity, or did not answer',
+  6: 'the engine that runs the work (Ray) did not answer',
   70: "a fault of Manta's own (MANTA_INTERNAL)",
   129: 'ended because the terminal went away (SIGHUP)',
   130: 'interrupted by Ctrl-C (SIGINT)',

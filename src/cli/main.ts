@@ -39,7 +39,6 @@ export async function main(
   const streams = openStreams(stdout, stderr, () => stop.abort({ signal: 'SIGPIPE', exit: 141 } satisfies Stop));
   let renderer = chooseRenderer(globalsTyped(words), streams, stderr, env);
   let globals: Globals = globalsTyped(words);
-  const stopped = (): Stop | undefined => (stop.signal.aborted ? (stop.signal.reason as Stop) : undefined);
   const run = async (): Promise<number> => {
     const parsed = parse(words, commands);
     globals = parsed.globals;
@@ -55,23 +54,39 @@ export async function main(
     return error.exit;
   };
 
-  let exit: number;
+  const isStop = (thrown: unknown): boolean =>
+    thrown instanceof OutputClosed ||
+    (stop.signal.aborted &&
+      (thrown === stop.signal.reason || (thrown instanceof Error && thrown.name === 'AbortError')));
+
+  let exit = 0;
   try {
     exit = await run();
   } catch (thrown) {
-    const why = stopped();
-    if (thrown instanceof OutputClosed) exit = 141;
-    else if (why === undefined) exit = fail(toMantaError(thrown));
-    else exit = why.exit;
+    if (!isStop(thrown)) exit = fail(toMantaError(thrown));
   }
-  const why = stopped();
-  if (why !== undefined) {
+  if (stop.signal.aborted) {
+    const why = stop.signal.reason as Stop;
     if (why.signal !== 'SIGPIPE') fail(cliErrors.Interrupted(why));
     exit = why.exit;
   }
   renderer.close();
   await streams.flush();
   return exit === 0 && streams.closed() ? 141 : exit;
+}
+
+/** For a fault that no command was waiting for; returns the exit code. */
+export function reportFault(thrown: unknown, words: readonly string[], { stdout, stderr, env }: Surroundings): number {
+  const globals = globalsTyped(words);
+  const error = toMantaError(thrown);
+  const renderer = chooseRenderer(
+    globals,
+    openStreams(stdout, stderr, () => {}),
+    stderr,
+    env,
+  );
+  renderer.failure(failureOf(error, globals.verbose));
+  return error.exit;
 }
 
 function ioOf({ surroundings, globals, renderer, signal }: Wiring): Io {

@@ -88,6 +88,17 @@ describe('being stopped', () => {
     assert.equal(on.shown.stderr, 'error: stopped by SIGINT before the work was done (MANTA_INTERRUPTED)\n');
   });
 
+  test('what goes wrong while tidying up is still told', async () => {
+    const on = screen();
+    const stop = new AbortController();
+    const commands = trying(async () => {
+      stop.abort({ signal: 'SIGINT', exit: 130 });
+      throw Broken({ part: 'broom' });
+    });
+    assert.equal(await main(['try'], on, stop, commands), 130);
+    assert.match(on.shown.stderr, /the broom is broken[^]*stopped by SIGINT/);
+  });
+
   test('a reader that goes away aborts the command at its next output, quietly', async () => {
     const on = screen();
     let outputs = 0;

@@ -42,20 +42,32 @@ test('a reader that is gone before the first line ends it without a word', async
   assert.deepEqual([exit, stderr], [141, '']);
 });
 
+/** The program with one command, which evaluates `body`. */
+const running = (body: string): string[] => [
+  '--input-type=module',
+  '-e',
+  `import { start } from ${JSON.stringify(join(root, 'src/cli/start.ts'))};
+   process.argv.splice(1, process.argv.length, 'manta', 'try');
+   const run = (_, io) => ${body};
+   await start([{ path: ['try'], summary: '', args: [], options: [], load: async () => ({ run }) }]);`,
+];
+
+test('a fault that nothing waited for is reported like any other', async () => {
+  const { exit, stderr } = await runNode(
+    running("new Promise(() => { setInterval(() => {}, 1000); setTimeout(() => { throw new Error('late'); }); })"),
+  );
+  assert.equal(exit, 70);
+  assert.match(stderr, /^error: a fault of Manta's own: late \(MANTA_INTERNAL\)\nhint: [^\n]*\n$/);
+});
+
 describe('signals', () => {
   /** A command that waits for the signal, then tidies up for as long as it is let. */
-  const waiting = (afterwards: string): string[] => [
-    '--input-type=module',
-    '-e',
-    `import { start } from ${JSON.stringify(join(root, 'src/cli/start.ts'))};
-     process.argv.splice(1, process.argv.length, 'manta', 'wait');
-     const run = (_, io) => new Promise((resolve) => {
-       setInterval(() => {}, 1000);
-       io.signal.addEventListener('abort', () => { io.out('tidying\\n'); ${afterwards} });
-       io.out('waiting\\n');
-     });
-     await start([{ path: ['wait'], summary: '', args: [], options: [], load: async () => ({ run }) }]);`,
-  ];
+  const waiting = (afterwards: string): string[] =>
+    running(`new Promise((resolve) => {
+      setInterval(() => {}, 1000);
+      io.signal.addEventListener('abort', () => { io.out('tidying\\n'); ${afterwards} });
+      io.out('waiting\\n');
+    })`);
 
   const signalled = async (afterwards: string, signals: readonly NodeJS.Signals[]): Promise<[number, string]> => {
     const child = spawn(process.execPath, waiting(afterwards), { stdio: ['ignore', 'pipe', 'inherit'] });
