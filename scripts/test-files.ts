@@ -32,9 +32,9 @@ export async function runTestFiles(
 
   const stream = run({ files: [...files], cwd: root, concurrency: 2, timeout: fileDeadline });
   stream.on('test:pass', ({ name, file, skip, todo, details }) => {
-    if (details.type === 'suite') return;
     if (skip !== undefined || todo !== undefined)
       skipped.push({ name: `${shown(file)} > ${name}`, reason: reasonOf(skip ?? todo) });
+    else if (details.type === 'suite') return;
     else if (file !== undefined && (name === file || name === shown(file))) fail(file, name, 'has no tests');
     else count(file, 'passed');
   });

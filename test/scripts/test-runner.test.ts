@@ -64,6 +64,12 @@ describe('the test command', () => {
     assert.match(lines.at(-2) ?? '', /^skip {2}.*a\.test\.ts > b: python3 is not installed$/);
   });
 
+  test('a group that is skipped is listed too', () => {
+    const text =
+      "import { describe, test } from 'node:test';\ntest('a', () => {}); describe('g', { skip: 'no g' }, () => {});\n";
+    assert.deepEqual(run({ 'a.test.ts': text }).lines.at(-1), '1 passed, 0 failed, 1 skipped');
+  });
+
   test('on a build server a missing component is a failure, a missing optional one is not', () => {
     assert.deepEqual(run(skipping('python3 is not installed'), 'true').lines.at(-1), '1 passed, 1 failed');
     assert.deepEqual(
