@@ -9,7 +9,7 @@ import type { Globals } from './global-options.ts';
 import { globalsTyped } from './global-options.ts';
 import { helpText } from './help.ts';
 import type { OutputStream } from './output.ts';
-import { chooseRenderer, OutputClosed, openStreams } from './output.ts';
+import { chooseRenderer, columnsOf, OutputClosed, openStreams } from './output.ts';
 import { parse } from './parse.ts';
 import { wantsColor } from './render/style.ts';
 
@@ -45,7 +45,7 @@ export async function main(
     renderer = chooseRenderer(globals, streams, stderr, env);
     const shared = { surroundings, globals, renderer, signal: stop.signal };
     if (parsed.kind === 'run') return await (await parsed.command.load()).run(parsed.invocation, ioOf(shared));
-    if (parsed.kind === 'help') renderer.out(helpText(parsed.path, commands, groups, stdout.columns ?? 80));
+    if (parsed.kind === 'help') renderer.out(helpText(parsed.path, commands, groups, columnsOf(stdout)));
     else return await (await import('./commands/version.ts')).run({ args: [], options: {}, rest: [] }, ioOf(shared));
     return 0;
   };
@@ -107,7 +107,7 @@ function ioOf({ surroundings, globals, renderer, signal }: Wiring): Io {
     env,
     cwd: surroundings.cwd(),
     terminal,
-    columns: stdout.columns ?? 80,
+    columns: columnsOf(stdout),
     color: !globals.json && wantsColor(globals.color, env, terminal),
     json: globals.json,
     signal,

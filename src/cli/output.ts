@@ -66,8 +66,8 @@ export function chooseRenderer(
   const style = styleFor(wantsColor(globals.color, env, terminal));
   if (!terminal || env['TERM'] === 'dumb' || isSet(env['CI'])) return plainRenderer(streams, globals, style);
   return liveRenderer(streams, globals, style, {
-    columns: () => stderr.columns ?? 80,
-    rows: () => stderr.rows ?? 24,
+    columns: () => columnsOf(stderr),
+    rows: () => stderr.rows || 24,
     every: (milliseconds, call) => {
       const timer = setInterval(call, milliseconds);
       timer.unref();
@@ -75,5 +75,8 @@ export function chooseRenderer(
     },
   });
 }
+
+/** A terminal that does not know its size says 0. */
+export const columnsOf = (stream: OutputStream): number => stream.columns || 80;
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== '' && value !== 'false';

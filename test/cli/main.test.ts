@@ -137,6 +137,12 @@ describe('colour', () => {
   });
 });
 
+test('a terminal that does not know its width counts as 80 columns', async () => {
+  let columns = -1;
+  await runTry(async (_, io) => ((columns = io.columns), 0), [], screen({ columns: 0 }));
+  assert.equal(columns, 80);
+});
+
 test('a command that does not read standard input does not open it', async () => {
   const on = screen();
   let opened = false;
