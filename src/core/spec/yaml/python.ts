@@ -21,7 +21,8 @@ export function pythonFacts(collection: Collection): PythonFacts {
 }
 
 export function setPythonFacts(collection: Collection, found: PythonFacts): void {
-  if (found.floats.size > 0 || found.keys.size > 0) Object.defineProperty(collection, facts, { value: found });
+  if (found.floats.size > 0 || found.keys.size > 0)
+    Object.defineProperty(collection, facts, { value: found, configurable: true });
 }
 
 /** Sets an own property, `__proto__` too. */
