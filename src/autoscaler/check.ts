@@ -1,3 +1,4 @@
+import type { InstanceStatus } from '../core/instance.ts';
 import { type InstanceRecord, mayRun } from '../core/lifecycle.ts';
 import type { Drain, Launch, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
@@ -38,11 +39,23 @@ export const checks: Checks = {
   terminate(_action, record, node) {
     const doubt = untouchable(record);
     if (doubt !== undefined) return doubt;
+    if (record !== undefined && !endable.has(record.status)) return `it is ${record.status}`;
     if (record?.providerId === undefined) return 'the provider has not named its machine yet';
     if (node !== undefined && node.state !== 'dead') return `its node is ${node.state}`;
     return undefined;
   },
 };
+
+/** A node that runs, or may run any moment, is drained instead. */
+const endable: ReadonlySet<InstanceStatus> = new Set<InstanceStatus>([
+  'allocated',
+  'setting-up',
+  'stopped',
+  'launch-timeout',
+  'setup-failed',
+  'terminate-failed',
+  'terminating',
+]);
 
 function untouchable(record: InstanceRecord | undefined): string | undefined {
   if (record === undefined) return 'it is not known any more';

@@ -106,13 +106,14 @@ export class Executor {
     for (const { record } of ready) this.#actors.set(record.id, { kind: 'terminate', done: work });
   }
 
-  /** Stops a set-up that is under way. Resolves when nothing of it is left. */
-  async stopBringUp(id: InstanceId): Promise<void> {
+  /** Stops a set-up that is under way. True when nothing of it is left; false when none was under way here. */
+  async stopBringUp(id: InstanceId): Promise<boolean> {
     const actor = this.#actors.get(id);
-    if (actor?.kind !== 'bring-up') return;
+    if (actor?.kind !== 'bring-up') return false;
     actor.abort?.abort();
     await actor.done;
     this.#setUp.delete(id);
+    return true;
   }
 
   #act(id: InstanceId, kind: Actor['kind'], work: () => Promise<void>, abort?: AbortController): void {

@@ -1,6 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import { silent } from '../base/events.ts';
-import { isPending, mustEnd } from '../core/lifecycle.ts';
+import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { View } from '../core/view.ts';
@@ -175,7 +175,9 @@ export class Autoscaler {
     for (const action of plan.actions) {
       if (action.kind !== 'terminate') continue;
       const record = this.#book.ledger.record(action.instance);
-      if (record !== undefined) ends.push({ record, because: action.because });
+      if (record !== undefined && !ends.some((end) => end.record.id === record.id)) {
+        ends.push({ record, because: action.because });
+      }
     }
     if (ends.length > 0) await this.#terminate(ends);
   }
@@ -222,21 +224,20 @@ export class Autoscaler {
 
   /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
   async #terminate(wanted: readonly End[]): Promise<void> {
-    await Promise.all(
-      wanted.filter(({ record }) => isPending(record.status)).map(({ record }) => this.#executor.stopBringUp(record.id)),
-    );
+    const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopBringUp(record.id)));
     const state = await this.#engineState().catch((error: unknown) => this.#missing('engine', error));
     if (state === undefined) return;
     const nodes = nodesByMachine(state.nodes);
     const ends: End[] = [];
     const timedOut = [];
-    for (const { record: before, because } of wanted) {
+    for (const [index, { record: before, because }] of wanted.entries()) {
       const record = this.#book.ledger.record(before.id);
       if (record === undefined || this.#executor.busy(record.id)) continue;
       const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
       const action: Terminate = { kind: 'terminate', instance: record.id, because: because as Terminate['because'] };
-      const moved = record.status !== before.status && record.status !== 'setting-up';
-      const why = moved ? `it is ${record.status} now` : this.#checks.terminate(action, record, node);
+      // A set-up that is not in hand may bring up a node at any moment.
+      const loose = record.status === 'setting-up' && stopped[index] !== true;
+      const why = loose ? 'its set-up goes on' : this.#checks.terminate(action, record, node);
       if (why !== undefined) this.#dropped('an end', record.id, why);
       else ends.push({ record, because });
       if (why === undefined && record.status === 'launch-timeout' && record.market !== undefined) {

@@ -31,5 +31,5 @@ export const loopSettings: LoopSettings = {
   launchTries: 5,
   terminateAgain: 30_000,
   listLag: 60_000,
-  timeouts: { ...lifecycleTimeouts, allocated: 900_000 },
+  timeouts: { ...lifecycleTimeouts, allocated: 900_000, absent: 60_000 },
 };

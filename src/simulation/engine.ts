@@ -9,7 +9,7 @@ import type { Random } from './random.ts';
 import type { Submission } from './scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import type { Watcher } from './watcher.ts';
-import { fits, type Gang, gangDemand, give, matches, placeGang, type Shape, type SimulatedNode, take, type Work } from './work.ts';
+import { busyTime, fits, type Gang, gangDemand, give, matches, placeGang, type Shape, type SimulatedNode, take, type Work } from './work.ts';
 
 /** How long the engine goes on naming a node that has died. */
 const deadNodesShown = 60_000;
@@ -145,7 +145,10 @@ export class SimulatedEngine implements Engine {
       running: new Set(),
       state: 'alive',
       idleSince: time.now,
+      joinedAt: time.now,
       diedAt: Number.POSITIVE_INFINITY,
+      busyFor: 0,
+      busySince: 0,
     };
     this.#nodes.set(node.id, node);
     watcher.joined(node);
@@ -249,7 +252,10 @@ export class SimulatedEngine implements Engine {
     const { time, watcher } = this.#options;
     const first = work.startedAt === undefined;
     work.startedAt = time.now;
-    for (const node of nodes) node.running.add(work);
+    for (const node of nodes) {
+      if (node.running.size === 0) node.busySince = time.now;
+      node.running.add(work);
+    }
     watcher.started(work.kind, first ? time.now - work.submittedAt : undefined);
   }
 
@@ -257,13 +263,18 @@ export class SimulatedEngine implements Engine {
     this.unfinished--;
     this.#options.watcher.finished(work.kind);
     for (const node of new Set(nodes)) {
-      node.running.delete(work);
-      if (node.running.size === 0) node.idleSince = this.#options.time.now;
+      this.#release(node, work);
     }
     for (const node of new Set(nodes)) {
       if (node.state === 'alive') this.#place(node);
       else if (node.state === 'draining' && node.running.size === 0) this.#leave(node);
     }
+  }
+
+  #release(node: SimulatedNode, work: Work | Gang): void {
+    if (!node.running.delete(work) || node.running.size > 0) return;
+    node.idleSince = this.#options.time.now;
+    node.busyFor += node.idleSince - node.busySince;
   }
 
   #leave(node: SimulatedNode): void {
@@ -272,8 +283,10 @@ export class SimulatedEngine implements Engine {
     node.state = 'dead';
     node.diedAt = time.now;
     watcher.left(node);
-    for (const work of [...node.running]) this.#restart(work, node);
+    node.busyFor = busyTime(node, time.now);
+    const lost = [...node.running];
     node.running.clear();
+    for (const work of lost) this.#restart(work, node);
     time.after(deadNodesShown, () => this.#nodes.delete(node.id));
     onChange('node');
   }
@@ -289,10 +302,9 @@ export class SimulatedEngine implements Engine {
     const places = work.places;
     work.places = [];
     places.forEach((node, index) => {
-      node.running.delete(work);
       if (node === lost) return;
+      this.#release(node, work);
       give(node, work.bundles[index] as Resources);
-      if (node.running.size === 0) node.idleSince = this.#options.time.now;
     });
     this.#gangs.unshift(work);
     for (const node of new Set(places)) if (node !== lost && node.state === 'alive') this.#place(node);

@@ -47,8 +47,16 @@ export interface SimulatedNode {
   readonly running: Set<Work | Gang>;
   state: 'alive' | 'draining' | 'dead';
   idleSince: Instant;
+  joinedAt: Instant;
   diedAt: Instant;
+  /** Time with something running on it, up to `idleSince` or the start of what runs now. */
+  busyFor: Duration;
+  busySince: Instant;
 }
+
+/** Time until `now` in which something ran on the node. */
+export const busyTime = (node: SimulatedNode, now: Instant): Duration =>
+  node.busyFor + (node.running.size > 0 ? now - node.busySince : 0);
 
 const slack = 1e-9;
 
