@@ -56,16 +56,16 @@ export async function declaredEvents(): Promise<DeclaredEvent[]> {
 }
 
 export async function declaredProblems(): Promise<DeclaredProblem[]> {
-  type Kind = Omit<DeclaredProblem, 'severity'> & { severity?: string };
+  type Kind = Pick<DeclaredProblem, 'code' | 'title' | 'meaning'> & { severity?: string; hint?: string };
   const found = await entriesOf('src/core/spec/**/*problems.ts', (value): value is Kind =>
-    has(value, ['code', 'title', 'meaning', 'hint']),
+    has(value, ['code', 'title', 'meaning']),
   );
   return found.map(([{ code, severity, title, meaning, hint }]) => ({
     code,
     severity: severity ?? 'error',
     title,
     meaning,
-    hint,
+    hint: hint ?? '',
   }));
 }
 

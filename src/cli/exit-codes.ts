@@ -12,5 +12,3 @@ export const exitCodes = {
   141: 'whoever read the output stopped reading, as in `manta … | head`',
   143: 'ended by SIGTERM',
 } as const;
-
-export type ExitCode = keyof typeof exitCodes;

@@ -11,14 +11,13 @@ export const typed = (path: readonly string[]): string => ['manta', ...path].joi
 export const commandAt = (path: readonly string[], commands: readonly Command[]): Command | undefined =>
   commands.find((command) => samePath(command.path, path));
 
-/** Commands at or below these words. */
-export const commandsBelow = (path: readonly string[], commands: readonly Command[]): Command[] =>
-  commands.filter((command) => samePath(command.path.slice(0, path.length), path));
-
 /** Words that may follow these. */
 export function nextWords(path: readonly string[], commands: readonly Command[], hidden = true): string[] {
-  const below = commandsBelow(path, commands).filter(
-    (command) => command.path.length > path.length && (hidden || command.hidden !== true),
+  const below = commands.filter(
+    (command) =>
+      command.path.length > path.length &&
+      samePath(command.path.slice(0, path.length), path) &&
+      (hidden || command.hidden !== true),
   );
   return [...new Set(below.map((command) => command.path[path.length]!))];
 }
