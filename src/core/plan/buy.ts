@@ -80,7 +80,12 @@ function bestPrices(ground: Ground, queue: Queue, source: Source): number[] {
   return queue.runs.map((run, at) => {
     let best = Number.POSITIVE_INFINITY;
     for (const { type, fresh } of ground.pool) {
-      const alone: Queue = { ...queue, runs: [run], left: [queue.left[at] as number], floors: [queue.floors[queue.runs.length] as Queue['floors'][number]] };
+      const alone: Queue = {
+        ...queue,
+        runs: [run],
+        left: [queue.left[at] as number],
+        floors: [queue.floors[queue.runs.length] as Queue['floors'][number]],
+      };
       const held = fit(alone, fresh, source)?.counts[0];
       if (held !== undefined) best = Math.min(best, (type.price ?? 0) / held);
     }
@@ -114,7 +119,9 @@ function shop(
       candidate.stale = false;
     }
     // What holds nothing now holds nothing later: there is only less to hold.
-    candidates = candidates.filter(({ unit, type, room: units }) => unit !== undefined && units > 0 && type.hosts <= room);
+    candidates = candidates.filter(
+      ({ unit, type, room: units }) => unit !== undefined && units > 0 && type.hosts <= room,
+    );
     const { best, tied } = pickBest(candidates, taste, worth);
     if (best === undefined) break;
     const unit = best.unit as Unit;
@@ -174,7 +181,8 @@ function take(queue: Queue, unit: Unit, units: number, candidates: readonly Cand
     queue.left[run] = (queue.left[run] as number) - units * (unit.counts[k] as number);
   }
   for (const candidate of candidates)
-    candidate.stale = candidate.unit?.runs.some((run, k) => (candidate.unit?.counts[k] ?? 0) > (queue.left[run] as number)) ?? true;
+    candidate.stale =
+      candidate.unit?.runs.some((run, k) => (candidate.unit?.counts[k] ?? 0) > (queue.left[run] as number)) ?? true;
 }
 
 function pickBest(
@@ -219,7 +227,14 @@ function compareKeys(a: readonly number[], b: readonly number[], priced: boolean
   return 0;
 }
 
-function purchaseOf(packer: Packer, queue: Queue, source: Source, candidate: Candidate, unit: Unit, units: number): Purchase {
+function purchaseOf(
+  packer: Packer,
+  queue: Queue,
+  source: Source,
+  candidate: Candidate,
+  unit: Unit,
+  units: number,
+): Purchase {
   const shapes = (runs: readonly number[], counts: readonly number[]) =>
     runs.map((run, k) => ({ shape: (queue.runs[run] as Run).shape, count: counts[k] as number }));
   const hosts = unit.hosts.map((host) =>

@@ -58,7 +58,9 @@ export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary): Queue {
 
 /** Whether the room, labels apart, holds any of the runs. */
 export function holdsAny(queue: Queue, room: Float64Array): boolean {
-  return queue.runs.some(({ shape }) => shape.names.every((name, at) => roomOf(queue, room, name) >= (shape.amounts[at] as number)));
+  return queue.runs.some(({ shape }) =>
+    shape.names.every((name, at) => roomOf(queue, room, name) >= (shape.amounts[at] as number)),
+  );
 }
 
 function roomOf(queue: Queue, room: Float64Array, name: number): number {
@@ -204,7 +206,12 @@ function score(
   };
 }
 
-function firstMatch(queue: Queue, before: readonly Shape[], placed: readonly number[], labels: State['labels']): number {
+function firstMatch(
+  queue: Queue,
+  before: readonly Shape[],
+  placed: readonly number[],
+  labels: State['labels'],
+): number {
   for (const shape of before) {
     const match = labelMatch(shape, labels);
     if (match > 0) return match;

@@ -48,7 +48,8 @@ function reasons(pass: Pass, type: TypeInfo, bins: readonly Bin[]): LaunchReason
   }
   const all: LaunchReason[] = [];
   if (floor > 0) all.push({ serves: { kind: 'min-workers', count: floor }, instead: [] });
-  if (standing > 0) all.push({ serves: { kind: 'standing', count: standing }, instead: instead(pass, type, standingShape) });
+  if (standing > 0)
+    all.push({ serves: { kind: 'standing', count: standing }, instead: instead(pass, type, standingShape) });
   for (const [gang, { requests, shape }] of gangs)
     all.push({ serves: { kind: 'gang', gang, requests }, instead: instead(pass, type, shape) });
   for (const [shape, count] of tasks)
@@ -80,7 +81,8 @@ function whyOther(pass: Pass, type: TypeInfo, chosen: TypeInfo): Passed['why'] |
   const existing = pass.bins.reduce((sum, { state }) => sum + (state.type === type && !state.head ? 1 : 0), 0);
   if (existing + type.hosts > max) return { kind: 'type-limit', max };
   if (pass.offers.get(type)?.offer === undefined) return undefined;
-  if (type.priority < chosen.priority) return { kind: 'lower-priority', priority: type.priority, chosen: chosen.priority };
+  if (type.priority < chosen.priority)
+    return { kind: 'lower-priority', priority: type.priority, chosen: chosen.priority };
   if (type.price !== undefined && chosen.price !== undefined && type.price * type.hosts > chosen.price * chosen.hosts)
     return { kind: 'dearer', price: type.price * type.hosts, chosen: chosen.price * chosen.hosts };
   return { kind: 'worse-fit' };

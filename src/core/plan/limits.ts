@@ -58,7 +58,7 @@ export function endAboveTypeLimits(pass: Pass): void {
   for (const [type, group] of byType) {
     const max = typeLimit(pass, type);
     const { victims, others } = chooseVictims(pass, group, group.length - max);
-    for (const bin of victims) end(bin, { kind: 'type-limit', max });
+    for (const bin of victims) end(bin, { kind: 'type-limit', max: type.spec?.maxWorkers ?? max });
     ended.push(...victims);
     kept.push(...others);
   }
@@ -74,7 +74,7 @@ export function endAboveClusterLimit(pass: Pass): void {
   const live = pass.bins.filter((bin) => bin.fate !== 'end');
   if (live.length <= max) return;
   const { victims, others } = chooseVictims(pass, live, live.length - max);
-  for (const bin of victims) end(bin, { kind: 'cluster-limit', max });
+  for (const bin of victims) end(bin, { kind: 'cluster-limit', max: pass.spec.maxWorkers ?? max });
   if (pass.policy.like === 'ray') pass.bins = [...ended, ...victims, ...others];
 }
 
@@ -101,7 +101,9 @@ function chooseVictims(pass: Pass, bins: readonly Bin[], count: number): { victi
 function wholeSlices(workers: readonly Bin[], victims: readonly Bin[]): Bin[] {
   const slices = new Set(victims.map(({ instance }) => instance?.slice).filter((slice) => slice !== undefined));
   if (slices.size === 0) return [...victims];
-  return workers.filter((bin) => victims.includes(bin) || (bin.instance?.slice !== undefined && slices.has(bin.instance.slice)));
+  return workers.filter(
+    (bin) => victims.includes(bin) || (bin.instance?.slice !== undefined && slices.has(bin.instance.slice)),
+  );
 }
 
 function loss({ instance, state }: Bin): { runs: number; idle: number; used: number } {
@@ -147,7 +149,11 @@ export function typeRoom(pass: Pass, type: TypeInfo): number {
   const inside = pass.bins.reduce((sum, { state }) => sum + (state.type === type ? 1 : 0), 0);
   const limit = typeLimit(pass, type);
   if (pass.policy.like === 'ray') return limit - inside;
-  return limit - inside - pass.outside.reduce((sum, one) => sum + (one.type === type.name && one.kind === 'worker' ? 1 : 0), 0);
+  return (
+    limit -
+    inside -
+    pass.outside.reduce((sum, one) => sum + (one.type === type.name && one.kind === 'worker' ? 1 : 0), 0)
+  );
 }
 
 export function clusterRoom(pass: Pass): number {

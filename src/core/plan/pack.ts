@@ -1,9 +1,9 @@
 import type { Bin } from './bin.ts';
+import { buy, type Purchase } from './buy.ts';
 import { type Fit, fit, holdsAny, makeQueue, type Queue } from './fit.ts';
 import type { Policy } from './policy.ts';
 import type { Run, Vocabulary } from './shape.ts';
 import type { Source, State, States, TypeInfo } from './state.ts';
-import { buy, type Purchase } from './buy.ts';
 
 /** Where demand may go: nodes that exist or are already planned, and types that may be launched. */
 export interface Ground {
@@ -86,7 +86,10 @@ function fillBins(packer: Packer, bins: readonly Bin[], queue: Queue, source: So
     if (best === undefined) break;
     const chosen = best.fit as Fit;
     const times = repeats(packer, queue, best, bins, most, heap);
-    const placed = chosen.runs.map((run, k) => ({ shape: (queue.runs[run] as Run).shape, count: chosen.counts[k] as number }));
+    const placed = chosen.runs.map((run, k) => ({
+      shape: (queue.runs[run] as Run).shape,
+      count: chosen.counts[k] as number,
+    }));
     const to = packer.states.after(best.state, source, placed, chosen.room, chosen.labels, chosen.marks);
     for (let n = 0; n < times; n++) {
       const position = best.positions[best.next++] as number;
@@ -108,7 +111,8 @@ function fillBins(packer: Packer, bins: readonly Bin[], queue: Queue, source: So
     if (more && (changed || !fits)) look(best);
     else if (more) {
       heap.push(entryOf(best));
-      for (const run of chosen.runs) (users[run] as { class: Class; version: number }[]).push({ class: best, version: best.version });
+      for (const run of chosen.runs)
+        (users[run] as { class: Class; version: number }[]).push({ class: best, version: best.version });
     }
     for (const c of short) look(c);
   }

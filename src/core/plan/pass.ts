@@ -43,7 +43,10 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
       policy,
     ),
   }));
-  const standing = view.demand.standing.map((one) => ({ standing: one, runs: toRuns(one.requests, vocabulary, policy) }));
+  const standing = view.demand.standing.map((one) => ({
+    standing: one,
+    runs: toRuns(one.requests, vocabulary, policy),
+  }));
   const states = new States(vocabulary, asRay);
 
   const offers = new Map<TypeInfo, BestOffer>();
@@ -65,7 +68,14 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
     offers.set(info, offer);
     fresh.set(
       info,
-      states.of({ type: info, head: false, running: false, total: type.resources, available: type.resources, labels: type.labels }),
+      states.of({
+        type: info,
+        head: false,
+        running: false,
+        total: type.resources,
+        available: type.resources,
+        labels: type.labels,
+      }),
     );
     return info;
   });
@@ -76,7 +86,17 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
 
 /** A type that instances still have and the spec no longer has. */
 function removedType(name: NodeTypeName, index: number): TypeInfo {
-  return { index, name, spec: undefined, resources: {}, priority: 0, recoverable: 1, availability: 1, hosts: 1, price: undefined };
+  return {
+    index,
+    name,
+    spec: undefined,
+    resources: {},
+    priority: 0,
+    recoverable: 1,
+    availability: 1,
+    hosts: 1,
+    price: undefined,
+  };
 }
 
 function readInstances(
@@ -107,7 +127,14 @@ function readInstances(
     }
     const type = typeOf(instance.type);
     if (status === 'running' && node !== undefined) {
-      const state = states.of({ type, head, running: true, total: node.total, available: node.available, labels: node.labels });
+      const state = states.of({
+        type,
+        head,
+        running: true,
+        total: node.total,
+        available: node.available,
+        labels: node.labels,
+      });
       bins.push({ state, fate: 'keep', instance });
       continue;
     }
@@ -121,7 +148,11 @@ function readInstances(
       continue;
     }
     const { resources, labels } = type.spec;
-    bins.push({ state: states.of({ type, head, running: false, total: resources, available: resources, labels }), fate: 'keep', instance });
+    bins.push({
+      state: states.of({ type, head, running: false, total: resources, available: resources, labels }),
+      fate: 'keep',
+      instance,
+    });
   }
   return { bins, outside };
 }
@@ -132,7 +163,13 @@ export function countsAsNode(instance: InstanceView, policy: Policy): boolean {
   return isPending(instance.status) || (policy.like === 'ray' && instance.status === 'drain-requested');
 }
 
-const progress: Readonly<Record<string, number>> = { running: 0, 'setting-up': 1, allocated: 2, requested: 3, queued: 4 };
+const progress: Readonly<Record<string, number>> = {
+  running: 0,
+  'setting-up': 1,
+  allocated: 2,
+  requested: 3,
+  queued: 4,
+};
 
 /**
  * The order in which equals are used: by type, busy before idle, further along before less far, older before newer.

@@ -1,7 +1,7 @@
 import type { GangDemand, StandingDemand } from '../demand.ts';
 import type { Bin, LaunchCause } from './bin.ts';
 import { clusterRoom, typeRoom } from './limits.ts';
-import { type Ground, pack, type Packed } from './pack.ts';
+import { type Ground, type Packed, pack } from './pack.ts';
 import type { Pass } from './pass.ts';
 import type { Run } from './shape.ts';
 import { demand, type State, standing, type TypeInfo } from './state.ts';
@@ -52,7 +52,11 @@ function settle(pass: Pass, packed: Packed, cause: Pick<LaunchCause, 'kind' | 'g
     const bins: Bin[] = [];
     for (let unit = 0; unit < purchase.units; unit++)
       for (const [host, state] of purchase.hosts.entries())
-        bins.push({ state, fate: 'launch', launch: { ...cause, served: host === 0 ? purchase.placed : [], slice: unit } });
+        bins.push({
+          state,
+          fate: 'launch',
+          launch: { ...cause, served: host === 0 ? purchase.placed : [], slice: unit },
+        });
     return bins;
   });
   if (packed.order !== undefined) {

@@ -34,7 +34,11 @@ export function plan(view: View, spec: ScalingSpec, now: Instant, policy: Policy
   const held = limitSpeed(pass);
   const idle = endIdle(pass);
   const { infeasible, waiting, until } = explainUnplaced(pass, unplaced, held);
-  const next = Math.min(idle.next ?? Number.POSITIVE_INFINITY, until ?? Number.POSITIVE_INFINITY, held.until ?? Number.POSITIVE_INFINITY);
+  const next = Math.min(
+    idle.next ?? Number.POSITIVE_INFINITY,
+    until ?? Number.POSITIVE_INFINITY,
+    held.until ?? Number.POSITIVE_INFINITY,
+  );
   return {
     at: now,
     actions: [...endsOf(pass), ...launchesOf(pass)],
@@ -57,7 +61,8 @@ function endsOf(pass: Pass): Action[] {
   }
   if (pass.policy.like === 'ray' || !mayEnd(pass)) return actions;
   for (const { id, status, kind } of pass.outside)
-    if (kind === 'worker' && mustEnd(status)) actions.push({ kind: 'terminate', instance: id, because: { kind: 'failed', status } });
+    if (kind === 'worker' && mustEnd(status))
+      actions.push({ kind: 'terminate', instance: id, because: { kind: 'failed', status } });
   return actions;
 }
 

@@ -27,7 +27,8 @@ export function idleFor(pass: Pass, { state, instance }: Bin): Duration {
 /** Ends what nothing has needed for long enough. The head and the floor of each type stay. */
 export function endIdle(pass: Pass): { facts: PlanFact[]; next: Instant | undefined } {
   const counts = new Map<TypeInfo, number>();
-  for (const { fate, state } of pass.bins) if (fate !== 'end') counts.set(state.type, (counts.get(state.type) ?? 0) + 1);
+  for (const { fate, state } of pass.bins)
+    if (fate !== 'end') counts.set(state.type, (counts.get(state.type) ?? 0) + 1);
   const floors = new Map(pass.types.map((type) => [type, typeFloor(pass, type)]));
   const spare = (type: TypeInfo): number => (counts.get(type) ?? 0) - (floors.get(type) ?? 0);
   const retire = (unit: readonly Bin[], reason: (bin: Bin) => NonNullable<Bin['end']>): void => {
@@ -63,7 +64,13 @@ function inEndingOrder(pass: Pass): Bin[][] {
   const keyed = units.map((unit) => {
     const first = unit[0] as Bin;
     const hasNode = first.state.running && first.instance?.node?.id !== '';
-    return { unit, hasNode: hasNode ? 1 : 0, idle: idleFor(pass, first), used: used(first), price: asRay ? 0 : price(first) };
+    return {
+      unit,
+      hasNode: hasNode ? 1 : 0,
+      idle: idleFor(pass, first),
+      used: used(first),
+      price: asRay ? 0 : price(first),
+    };
   });
   keyed.sort((a, b) => a.hasNode - b.hasNode || b.price - a.price || b.idle - a.idle || a.used - b.used);
   return keyed.map(({ unit }) => unit);
@@ -84,11 +91,15 @@ function bySlice(workers: readonly Bin[]): Bin[][] {
     if (slice !== undefined) slices.set(slice, unit);
     units.push(unit);
   }
-  return units.filter((unit) => (unit[0] as Bin).instance?.slice === undefined || unit.length >= (unit[0] as Bin).state.type.hosts);
+  return units.filter(
+    (unit) => (unit[0] as Bin).instance?.slice === undefined || unit.length >= (unit[0] as Bin).state.type.hosts,
+  );
 }
 
 function price({ state, instance }: Bin): number {
-  const offer = state.type.spec?.offers.find(({ zone, market }) => zone === instance?.zone && market === instance?.market);
+  const offer = state.type.spec?.offers.find(
+    ({ zone, market }) => zone === instance?.zone && market === instance?.market,
+  );
   return offer?.pricePerHour ?? state.type.price ?? 0;
 }
 
@@ -125,7 +136,9 @@ function endUnneeded(
       if (!unneeded && since !== undefined) facts.push({ kind: 'needed-again', instance: id });
     }
     if (!unneeded) continue;
-    const since = Math.max(...unit.map(({ instance }) => pass.view.memory.unneededSince[(instance as InstanceView).id] ?? pass.now));
+    const since = Math.max(
+      ...unit.map(({ instance }) => pass.view.memory.unneededSince[(instance as InstanceView).id] ?? pass.now),
+    );
     if (pass.now - since >= grace && mayEnd(pass)) retire(unit, () => ({ kind: 'unneeded-pending', since }));
     else {
       kept.set(type, (kept.get(type) ?? 0) + unit.length);

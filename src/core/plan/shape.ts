@@ -129,7 +129,8 @@ export function requestKey(request: Request): string {
   let key = '';
   for (const name of names) key += `${JSON.stringify(name)}=${request.resources[name]},`;
   if (request.selectors.length > 0) key += `|${selectorsKey(request.selectors)}`;
-  if (request.placement.length > 0) key += `|${JSON.stringify(request.placement.map((p) => [p.kind, p.label, p.value]))}`;
+  if (request.placement.length > 0)
+    key += `|${JSON.stringify(request.placement.map((p) => [p.kind, p.label, p.value]))}`;
   return key;
 }
 
@@ -144,7 +145,11 @@ function compareShapes(a: Shape, b: Shape): number {
   const x = a.order;
   const y = b.order;
   return (
-    y.placement - x.placement || y.labels - x.labels || y.names - x.names || y.sum - x.sum || -compareItems(x.items, y.items)
+    y.placement - x.placement ||
+    y.labels - x.labels ||
+    y.names - x.names ||
+    y.sum - x.sum ||
+    -compareItems(x.items, y.items)
   );
 }
 

@@ -26,4 +26,6 @@ export function endBrokenSlices(pass: Pass): void {
 
 /** Hosts of a slice that the provider has not answered for may still turn up. */
 const isForming = (instance: InstanceView | undefined): boolean =>
-  instance !== undefined && isPending(instance.status) && (instance.status === 'queued' || instance.status === 'requested');
+  instance !== undefined &&
+  isPending(instance.status) &&
+  (instance.status === 'queued' || instance.status === 'requested');

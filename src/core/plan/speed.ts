@@ -7,7 +7,13 @@ import type { TypeInfo } from './state.ts';
 
 /** Launches held back by the upscaling speed, and what they would have held. */
 export interface HeldBack {
-  readonly demand: readonly { readonly shape: Shape; readonly count: number; readonly type: TypeInfo; readonly pending: number; readonly allowed: number }[];
+  readonly demand: readonly {
+    readonly shape: Shape;
+    readonly count: number;
+    readonly type: TypeInfo;
+    readonly pending: number;
+    readonly allowed: number;
+  }[];
   readonly until: Instant | undefined;
 }
 
@@ -34,7 +40,8 @@ export function limitSpeed(pass: Pass): HeldBack {
     if (held.length === 0) continue;
     const gone = new Set<Bin>(held);
     pass.bins = pass.bins.filter((bin) => !gone.has(bin));
-    for (const [shape, count] of servedBy(held)) demand.push({ shape, count, type, pending, allowed: allowed + pending });
+    for (const [shape, count] of servedBy(held))
+      demand.push({ shape, count, type, pending, allowed: allowed + pending });
     const next = recent === undefined ? pass.now + rayLoop : Math.max(pass.now + 1, recent + rayLoop);
     until = until === undefined ? next : Math.min(until, next);
   }
@@ -64,6 +71,7 @@ function allowance(pass: Pass, type: TypeInfo): { allowed: number; pending: numb
 
 function servedBy(bins: readonly Bin[]): Map<Shape, number> {
   const served = new Map<Shape, number>();
-  for (const { launch } of bins) for (const { shape, count } of launch?.served ?? []) served.set(shape, (served.get(shape) ?? 0) + count);
+  for (const { launch } of bins)
+    for (const { shape, count } of launch?.served ?? []) served.set(shape, (served.get(shape) ?? 0) + count);
   return served;
 }

@@ -97,7 +97,8 @@ export class States {
       else key += '*,';
     }
     for (const name in facts.available)
-      if (facts.total[name] === undefined && resources.has(name)) key += `+${resources.get(name)}=${facts.available[name]},`;
+      if (facts.total[name] === undefined && resources.has(name))
+        key += `+${resources.get(name)}=${facts.available[name]},`;
     for (const label of labelNames) {
       const value = facts.labels[label];
       key += value === undefined ? '|' : `|${JSON.stringify(value)}`;

@@ -1,10 +1,10 @@
 import type { Instant } from '../../base/clock.ts';
+import { clusterRoom, typeFloor, typeRoom } from './limits.ts';
 import type { Pass } from './pass.ts';
+import { whyNot } from './passed.ts';
 import { fitsEmptyCluster, type Unplaced } from './place.ts';
 import type { Infeasible, Passed, Waiting } from './plan.ts';
-import { whyNot } from './passed.ts';
 import type { Run, Shape } from './shape.ts';
-import { clusterRoom, typeFloor, typeRoom } from './limits.ts';
 import type { HeldBack } from './speed.ts';
 
 /** Turns what found no place into standing answers: never possible, or waiting, for what, and until when. */
@@ -17,7 +17,9 @@ export function explainUnplaced(
   const waiting: Waiting[] = [];
   let until: Instant | undefined;
   const wait = (demand: Waiting['demand'], types: readonly Passed[]): void => {
-    const ends = types.map(({ why }) => (why.kind === 'refused' ? why.refusal.until : undefined)).filter((at) => at !== undefined);
+    const ends = types
+      .map(({ why }) => (why.kind === 'refused' ? why.refusal.until : undefined))
+      .filter((at) => at !== undefined);
     const at = ends.length === 0 ? undefined : Math.min(...ends);
     if (at !== undefined) until = until === undefined ? at : Math.min(until, at);
     waiting.push({ demand, for: types, ...(at === undefined ? {} : { until: at }) });
@@ -35,7 +37,7 @@ export function explainUnplaced(
   }
   for (const { standing, runs } of unplaced.standing) {
     const passed = runs.flatMap(({ shape }) => passedBy(pass, shape));
-    if (couldHold(pass, runs)) wait({ kind: 'standing' }, unique(passed.filter(isForNow)));
+    if (couldHold(pass, runs)) wait({ kind: 'standing', standing }, unique(passed.filter(isForNow)));
     else infeasible.push({ kind: 'standing', standing, types: unique(passed) });
   }
   for (const { shape, count, type, pending, allowed } of held.demand)
@@ -65,7 +67,8 @@ const passedBy = (pass: Pass, shape: Shape): Passed[] =>
 function holdsUp(pass: Pass, type: Pass['types'][number]): Passed[] {
   const max = type.spec?.maxWorkers ?? 0;
   if (typeRoom(pass, type) < type.hosts) return [{ type: type.name, why: { kind: 'type-limit', max } }];
-  if (clusterRoom(pass) < type.hosts) return [{ type: type.name, why: { kind: 'cluster-limit', max: pass.spec.maxWorkers ?? 0 } }];
+  if (clusterRoom(pass) < type.hosts)
+    return [{ type: type.name, why: { kind: 'cluster-limit', max: pass.spec.maxWorkers ?? 0 } }];
   const offers = pass.offers.get(type);
   if (offers?.offer !== undefined) return [];
   return (offers?.refused ?? []).map(({ offer, refusal }) => ({
