@@ -3,7 +3,7 @@
  * a stable code, the exit code, what was wrong, and what to do next. Nothing else is thrown on purpose.
  */
 
-interface ErrorRecipe<Data> {
+export interface ErrorRecipe<Data> {
   /** Stable and documented in docs/errors.md; `MANTA_<AREA>_<WHAT>`. */
   code: string;
   /** Exit code of a command that ends with this error; docs/exit-codes.md. */
@@ -20,6 +20,8 @@ export interface ErrorKind<Data> {
   /** An error value to throw. `cause` is kept for `--verbose` and the logs. */
   (data: Data, cause?: unknown): MantaError;
   is(value: unknown): value is MantaError<Data>;
+  /** How it was declared; docs/errors.md is made from it. */
+  readonly recipe: ErrorRecipe<Data>;
 }
 
 export class MantaError<Data = unknown> extends Error {
@@ -40,15 +42,17 @@ export class MantaError<Data = unknown> extends Error {
 }
 
 export function defineError<Data = Record<string, never>>(recipe: ErrorRecipe<Data>): ErrorKind<Data> {
-  const make = (data: Data, cause?: unknown): MantaError => new MantaError(recipe, data, cause) as MantaError;
+  const make = (data: Data, cause?: unknown): MantaError => new MantaError(recipe, data, cause);
   return Object.assign(make, {
     code: recipe.code,
     exit: recipe.exit,
+    recipe,
     is: (value: unknown): value is MantaError<Data> => value instanceof MantaError && value.code === recipe.code,
   });
 }
 
-const secretPair = /((?:token|secret|password|passwd|api[_-]?key|access[_-]?key)["']?\s*[:=]\s*["']?)([^\s"',;}]{4,})/gi;
+const secretPair =
+  /((?:token|secret|password|passwd|api[_-]?key|access[_-]?key)["']?\s*[:=]\s*["']?)([^\s"',;}]{4,})/gi;
 const bearer = /(bearer\s+)[a-z0-9._~+/-]{8,}=*/gi;
 const userInfo = /(\w+:\/\/[^\s:/@]{1,100}:)[^\s@/]{1,200}@/g;
 

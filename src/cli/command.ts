@@ -25,6 +25,8 @@ export interface Argument {
   readonly many?: boolean;
   /** What completion offers. */
   readonly complete?: 'file' | 'directory' | readonly string[];
+  /** Only the words that `complete` lists are taken. */
+  readonly closed?: boolean;
 }
 
 export interface Option {

@@ -28,6 +28,8 @@ export interface GangDemand {
   readonly requests: readonly Request[];
   /** The engine's own words, such as the strategy and the state. */
   readonly details?: string;
+  /** Placement rules and requests by which gangs are ordered, where the engine counts them otherwise than `requests` does. */
+  readonly weight?: readonly [rules: number, requests: number];
 }
 
 /** What `request_resources` asked for: room for all of it at once, measured against whole nodes, until it is replaced. */

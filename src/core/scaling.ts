@@ -36,6 +36,11 @@ export interface ScalingSpec {
   readonly maxWorkers?: number;
   /** Undefined: idle nodes stay. */
   readonly idleTimeout?: Duration;
+  /**
+   * How long a pending instance that nothing needs is kept.
+   * @default 30 s; with the `ray` policy for ever
+   */
+  readonly pendingIdleTimeout?: Duration;
   /** How many instances may be pending, as a multiple of those running (never under 5). */
   readonly upscalingSpeed: number;
   /** In the order of the file: the last tie-break. */

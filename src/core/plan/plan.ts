@@ -95,7 +95,7 @@ export interface Waiting {
   readonly demand:
     | { readonly kind: 'tasks'; readonly request: Request; readonly count: number }
     | { readonly kind: 'gang'; readonly gang: string }
-    | { readonly kind: 'standing' }
+    | { readonly kind: 'standing'; readonly standing: StandingDemand }
     | { readonly kind: 'min-workers'; readonly type: NodeTypeName; readonly count: number };
   /** What holds it up, per type that could hold it. */
   readonly for: readonly Passed[];

@@ -1,5 +1,23 @@
-import type { PlainMap, Plain } from './cluster.ts';
+import type { Plain, PlainMap } from './cluster.ts';
 import type { Path, Position, Problem } from './problem.ts';
+
+/** Part of a text, in UTF-16 code units; `end` is the first one behind it. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Where something stands in the text: its value, and the key that leads to it when it is in a mapping. */
+export interface Place {
+  readonly key?: Range;
+  /**
+   * From the first character of the value (its anchor or tag included) to behind its last one. Comments and blank lines
+   * that follow are not part of it. Empty for a value that is not written (`key:`). An alias is the text `*name`.
+   */
+  readonly value: Range;
+  /** The value is shared text: it is reached through an alias or a merge, and stands elsewhere too. */
+  readonly shared: boolean;
+}
 
 /** A file as read: its value exactly as PyYAML's `safe_load` gives it, and the position of every node. */
 export interface Source {
@@ -10,6 +28,12 @@ export interface Source {
   at(path: Path): Position;
   /** Position of the key that leads to a path. */
   keyAt(path: Path): Position;
+  /** Text of the key and the value at a path; undefined when there is none. */
+  rangeOf(path: Path): Place | undefined;
+  /** Keys of the mapping at a path in the order of the file, which objects lose for keys such as `8`. */
+  keys(path: Path): readonly string[];
+  /** Position of a character of the text. */
+  positionOf(offset: number): Position;
 }
 
 export type ReadResult = { readonly source: Source } | { readonly problems: readonly Problem[] };

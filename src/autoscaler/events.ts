@@ -1,0 +1,90 @@
+import { defineEvent } from '../base/events.ts';
+import type { EndReason, LaunchReason } from '../core/plan/plan.ts';
+import type { FollowUpReason } from './journal.ts';
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+const place = (e: { zone?: string | undefined; market: string }): string => `${e.market}${e.zone ? `, ${e.zone}` : ''}`;
+
+/** What the loop tells of itself, as it happens. */
+export const autoscalerEvents = {
+  launching: defineEvent<{
+    type: string;
+    count: number;
+    zone?: string | undefined;
+    market: string;
+    token: string;
+    because: readonly LaunchReason[];
+  }>({
+    code: 'MANTA_AUTOSCALER_LAUNCHING',
+    level: 'info',
+    text: (e) => `asking for ${counted(e.count, 'instance')} of ${e.type} (${place(e)})`,
+  }),
+  launched: defineEvent<{ type: string; asked: number; given: number; token: string }>({
+    code: 'MANTA_AUTOSCALER_LAUNCHED',
+    level: 'info',
+    text: (e) =>
+      e.given < e.asked
+        ? `the provider gave ${e.given} of ${counted(e.asked, 'instance')} of ${e.type}`
+        : `the provider gave ${counted(e.given, 'instance')} of ${e.type}`,
+  }),
+  refused: defineEvent<{ type: string; zone?: string | undefined; market: string; reason: string; times: number; until: number }>({
+    code: 'MANTA_AUTOSCALER_REFUSED',
+    level: 'warn',
+    text: (e) => `the provider refused ${e.type} (${place(e)}): ${e.reason}, ${e.times} in a row`,
+  }),
+  adopted: defineEvent<{ instance: string; providerId: string; type: string; why: string }>({
+    code: 'MANTA_AUTOSCALER_ADOPTED',
+    level: 'warn',
+    text: (e) => `took in ${e.providerId} (${e.type}): ${e.why}`,
+  }),
+  settingUp: defineEvent<{ instance: string; type: string }>({
+    code: 'MANTA_AUTOSCALER_SETTING_UP',
+    level: 'info',
+    text: (e) => `setting up ${e.instance} (${e.type})`,
+  }),
+  setupFailed: defineEvent<{ instance: string; type: string; reason: string }>({
+    code: 'MANTA_AUTOSCALER_SETUP_FAILED',
+    level: 'warn',
+    text: (e) => `${e.instance} (${e.type}) could not be set up: ${e.reason}`,
+  }),
+  running: defineEvent<{ instance: string; type: string }>({
+    code: 'MANTA_AUTOSCALER_RUNNING',
+    level: 'info',
+    text: (e) => `${e.instance} (${e.type}) runs a node`,
+  }),
+  ended: defineEvent<{ instance: string; type: string; how: 'drain' | 'terminate'; because: EndReason | FollowUpReason }>({
+    code: 'MANTA_AUTOSCALER_ENDING',
+    level: 'info',
+    text: (e) => `${e.how === 'drain' ? 'draining' : 'ending'} ${e.instance} (${e.type}): ${e.because.kind}`,
+  }),
+  drainRefused: defineEvent<{ instance: string; reason: string }>({
+    code: 'MANTA_AUTOSCALER_DRAIN_REFUSED',
+    level: 'info',
+    text: (e) => `${e.instance} stays: ${e.reason}`,
+  }),
+  dropped: defineEvent<{ action: string; instance?: string | undefined; type?: string | undefined; why: string }>({
+    code: 'MANTA_AUTOSCALER_ACTION_DROPPED',
+    level: 'debug',
+    text: (e) => `${e.action} of ${e.instance ?? e.type ?? 'an instance'} was dropped: ${e.why}`,
+  }),
+  isolated: defineEvent<{ instance: string; why: string }>({
+    code: 'MANTA_AUTOSCALER_ISOLATED',
+    level: 'error',
+    text: (e) => `${e.instance} is left alone: ${e.why}`,
+  }),
+  partialView: defineEvent<{ side: 'provider' | 'engine'; reason: string }>({
+    code: 'MANTA_AUTOSCALER_PARTIAL_VIEW',
+    level: 'warn',
+    text: (e) => `the ${e.side} did not answer; nothing is ended in this pass: ${e.reason}`,
+  }),
+  failed: defineEvent<{ during: string; reason: string }>({
+    code: 'MANTA_AUTOSCALER_FAILED',
+    level: 'error',
+    text: (e) => `${e.during} failed and is tried again: ${e.reason}`,
+  }),
+  unreadableFact: defineEvent<{ kind: string }>({
+    code: 'MANTA_AUTOSCALER_UNREADABLE_FACT',
+    level: 'error',
+    text: (e) => `a fact of kind '${e.kind}' in the journal is not understood and was passed over`,
+  }),
+};

@@ -1,0 +1,196 @@
+import type { Clock } from '../base/clock.ts';
+import type { EventSink } from '../base/events.ts';
+import type { InstanceId } from '../core/instance.ts';
+import { advance, type InstanceRecord } from '../core/lifecycle.ts';
+import type { EndReason } from '../core/plan/plan.ts';
+import { engineErrors } from '../engines/errors.ts';
+import type { Engine } from '../engines/engine.ts';
+import { providerErrors } from '../providers/errors.ts';
+import type { Provider, ProviderInstance } from '../providers/provider.ts';
+import type { Book } from './book.ts';
+import { Calls } from './calls.ts';
+import { autoscalerEvents as events } from './events.ts';
+import type { FollowUpReason } from './journal.ts';
+import { carryOutLaunch, type LaunchOrder } from './launch.ts';
+import type { LoopSettings } from './settings.ts';
+import type { NodeStarter } from './starter.ts';
+
+export interface Edges {
+  readonly clock: Clock;
+  readonly provider: Provider;
+  readonly engine: Engine;
+  readonly starter: NodeStarter;
+  readonly events: EventSink;
+}
+
+interface Actor {
+  readonly kind: 'launch' | 'bring-up' | 'drain' | 'terminate';
+  readonly abort?: AbortController;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Everything Manta does to instances, one actor at a time for each of them. Orders run beside the loop; what comes of
+ * them is written down and wakes it.
+ */
+export class Executor {
+  readonly edges: Edges;
+  readonly book: Book;
+  readonly settings: LoopSettings;
+  readonly calls: Calls;
+  readonly #wake: () => void;
+  readonly #actors = new Map<InstanceId, Actor>();
+  readonly #launching = new Map<string, Promise<void>>();
+  readonly #setUp = new Set<InstanceId>();
+  stopped = false;
+
+  constructor(edges: Edges, book: Book, settings: LoopSettings, wake: () => void) {
+    this.edges = edges;
+    this.book = book;
+    this.settings = settings;
+    this.calls = new Calls(edges.clock, settings.callDeadline);
+    this.#wake = wake;
+  }
+
+  /** Somebody is at work on it. */
+  busy(id: InstanceId): boolean {
+    return this.#actors.has(id);
+  }
+
+  launching(token: string): boolean {
+    return this.#launching.has(token);
+  }
+
+  /** Cuts short what is under way; the journal knows how to go on with it. Resolves when nothing is. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    this.calls.stop(new Error('the loop was stopped'));
+    for (const actor of this.#actors.values()) actor.abort?.abort();
+    await Promise.allSettled([...this.#actors.values()].map((actor) => actor.done).concat([...this.#launching.values()]));
+  }
+
+  /** Asks the provider for what a launch in the journal says. Safe to give again after a crash or a lost answer. */
+  launch(order: LaunchOrder): void {
+    if (this.#launching.has(order.token)) return;
+    const done = carryOutLaunch(order, this)
+      .catch((error: unknown) => this.#failed('a launch', error))
+      .finally(() => {
+        this.#launching.delete(order.token);
+        this.#wake();
+      });
+    this.#launching.set(order.token, done);
+  }
+
+  /** Sets a machine up, once for each life of this process. */
+  bringUp(record: InstanceRecord, machine: ProviderInstance): void {
+    if (this.#setUp.has(record.id)) return;
+    const abort = new AbortController();
+    this.#act(record.id, 'bring-up', () => this.#bringUp(record, machine, abort.signal), abort);
+  }
+
+  /** Empties a node. Its instance is ended when the engine says that the node has stopped. */
+  drain(record: InstanceRecord, node: string, because: EndReason | FollowUpReason): void {
+    this.#act(record.id, 'drain', () => this.#drain(record, node, because));
+  }
+
+  /** Ends machines. */
+  terminate(ends: readonly End[]): void {
+    const ready = ends.filter(({ record }) => !this.#actors.has(record.id));
+    if (ready.length === 0) return;
+    const work = this.#terminate(ready)
+      .catch((error: unknown) => this.#failed('ending instances', error))
+      .finally(() => {
+        for (const { record } of ready) this.#actors.delete(record.id);
+        this.#wake();
+      });
+    for (const { record } of ready) this.#actors.set(record.id, { kind: 'terminate', done: work });
+  }
+
+  /** Stops a set-up that is under way. True when nothing of it is left; false when none was under way here. */
+  async stopBringUp(id: InstanceId): Promise<boolean> {
+    const actor = this.#actors.get(id);
+    if (actor?.kind !== 'bring-up') return false;
+    actor.abort?.abort();
+    await actor.done;
+    this.#setUp.delete(id);
+    return true;
+  }
+
+  #act(id: InstanceId, kind: Actor['kind'], work: () => Promise<void>, abort?: AbortController): void {
+    if (this.#actors.has(id)) return;
+    const done = work()
+      .catch((error: unknown) => this.#failed(kind, error))
+      .finally(() => {
+        this.#actors.delete(id);
+        this.#wake();
+      });
+    this.#actors.set(id, { kind, done, ...(abort === undefined ? {} : { abort }) });
+  }
+
+  async #bringUp(record: InstanceRecord, machine: ProviderInstance, signal: AbortSignal): Promise<void> {
+    const { starter, events: sink } = this.edges;
+    this.#setUp.add(record.id);
+    await this.book.write(this.book.outcomes([[record.id, { kind: 'setup-started' }]]));
+    sink.emit(events.settingUp, { instance: record.id, type: record.type });
+    try {
+      await starter.bringUp(machine, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = messageOf(error);
+      sink.emit(events.setupFailed, { instance: record.id, type: record.type, reason });
+      await this.book.write(this.book.outcomes([[record.id, { kind: 'setup-failed', reason }]]));
+    }
+  }
+
+  async #drain(record: InstanceRecord, node: string, because: EndReason | FollowUpReason): Promise<void> {
+    const { clock, engine, events: sink } = this.edges;
+    const at = clock.now();
+    if (record.status === 'running') {
+      const step = advance(record, { outcomes: [{ kind: 'drain-sent' }] }, at, this.settings.timeouts);
+      await this.book.write([{ kind: 'end', at, record: step.record, how: 'drain', because }]);
+    }
+    const reason =
+      because.kind === 'preemption'
+        ? { kind: 'preemption' as const, deadline: because.deadline }
+        : { kind: 'idle' as const };
+    const late = (): Error => engineErrors.Unreachable({ call: 'drain' });
+    const answer = await this.calls.make(late, (signal) => engine.drain(node, reason, signal));
+    if (answer.accepted) return;
+    const why = answer.reason ?? 'the engine refused to drain it';
+    sink.emit(events.drainRefused, { instance: record.id, reason: why });
+    await this.book.write(this.book.outcomes([[record.id, { kind: 'drain-refused', reason: why }]]));
+  }
+
+  async #terminate(ends: readonly End[]): Promise<void> {
+    const { clock, provider } = this.edges;
+    const at = clock.now();
+    await this.book.write(
+      ends.flatMap(({ record, because }) => {
+        if (record.status === 'terminating') return [];
+        const step = advance(record, { outcomes: [{ kind: 'terminate-sent' }] }, at, this.settings.timeouts);
+        return [{ kind: 'end' as const, at, record: step.record, how: 'terminate' as const, because }];
+      }),
+    );
+    const ids = ends.flatMap(({ record }) => record.providerId ?? []);
+    try {
+      await this.calls.make(
+        () => providerErrors.Unreachable({ call: 'terminate' }),
+        (signal) => provider.terminate(ids, signal),
+      );
+    } catch (error) {
+      const reason = messageOf(error);
+      await this.book.write(this.book.outcomes(ends.map(({ record }) => [record.id, { kind: 'terminate-failed', reason }])));
+    }
+  }
+
+  #failed(during: string, error: unknown): void {
+    this.edges.events.emit(events.failed, { during, reason: messageOf(error) });
+  }
+}
+
+export interface End {
+  readonly record: InstanceRecord;
+  readonly because: EndReason | FollowUpReason;
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,93 @@
+import type { Duration, Instant } from '../base/clock.ts';
+import type { InstanceId } from '../core/instance.ts';
+import { type InstanceRecord, isFinal } from '../core/lifecycle.ts';
+import type { Memory, Refusal } from '../core/view.ts';
+import type { Fact } from './journal.ts';
+
+/** How long an ended instance is remembered: late lists may still name its machine. */
+const endedKept: Duration = 600_000;
+
+/** The journal, folded: where every instance stands and what was learnt. Only facts change it. */
+export class Ledger {
+  readonly #records = new Map<InstanceId, InstanceRecord>();
+  readonly #byProviderId = new Map<string, InstanceId>();
+  readonly #refusals = new Map<string, Refusal>();
+  #unneededSince: Record<InstanceId, Instant> = {};
+
+  get records(): Iterable<InstanceRecord> {
+    return this.#records.values();
+  }
+
+  record(id: InstanceId): InstanceRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  ofMachine(providerId: string): InstanceRecord | undefined {
+    const id = this.#byProviderId.get(providerId);
+    return id === undefined ? undefined : this.#records.get(id);
+  }
+
+  ofToken(token: string): InstanceRecord[] {
+    const found: InstanceRecord[] = [];
+    for (const record of this.#records.values()) if (record.launchToken === token) found.push(record);
+    return found;
+  }
+
+  refusal(offer: Pick<Refusal, 'type' | 'zone' | 'market'>): Refusal | undefined {
+    return this.#refusals.get(offerKey(offer));
+  }
+
+  /** Takes in one fact. A fact it does not understand changes nothing and is answered with `false`. */
+  apply(fact: Fact): boolean {
+    switch (fact.kind) {
+      case 'launch':
+        for (const record of fact.records) this.#put(record);
+        return true;
+      case 'instance':
+      case 'adopted':
+      case 'end':
+        this.#put(fact.record);
+        return true;
+      case 'refused':
+        this.#refusals.set(offerKey(fact.refusal), fact.refusal);
+        return true;
+      case 'granted':
+        this.#refusals.delete(offerKey(fact));
+        return true;
+      case 'planned':
+        if (fact.fact.kind === 'unneeded') this.#unneededSince[fact.fact.instance] = fact.fact.since;
+        else delete this.#unneededSince[fact.fact.instance];
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** What the planner may know of the past. A clock that was set back does not stretch a back-off. */
+  memory(now: Instant): Memory {
+    const refusals = [...this.#refusals.values()].map((refusal) =>
+      refusal.last <= now ? refusal : { ...refusal, last: now, until: now + (refusal.until - refusal.last) },
+    );
+    return { refusals, unneededSince: { ...this.#unneededSince } };
+  }
+
+  /** Forgets what no late answer can refer to any more. */
+  prune(now: Instant): void {
+    for (const record of this.#records.values()) {
+      if (!isFinal(record.status) || now - record.since < endedKept) continue;
+      this.#records.delete(record.id);
+      if (record.providerId !== undefined && this.#byProviderId.get(record.providerId) === record.id) {
+        this.#byProviderId.delete(record.providerId);
+      }
+    }
+  }
+
+  #put(record: InstanceRecord): void {
+    this.#records.set(record.id, record);
+    if (record.providerId !== undefined) this.#byProviderId.set(record.providerId, record.id);
+    if (isFinal(record.status) && record.id in this.#unneededSince) delete this.#unneededSince[record.id];
+  }
+}
+
+const offerKey = (offer: { readonly type: string; readonly zone?: string; readonly market: string }): string =>
+  `${offer.type}\n${offer.zone ?? ''}\n${offer.market}`;

@@ -1,0 +1,281 @@
+import type { Instant } from '../base/clock.ts';
+import { silent } from '../base/events.ts';
+import { mustEnd } from '../core/lifecycle.ts';
+import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
+import type { ScalingSpec } from '../core/scaling.ts';
+import type { View } from '../core/view.ts';
+import { engineErrors } from '../engines/errors.ts';
+import type { EngineState } from '../engines/engine.ts';
+import { providerErrors } from '../providers/errors.ts';
+import type { ProviderInstance } from '../providers/provider.ts';
+import { Book } from './book.ts';
+import { type Checks, checks as usualChecks } from './check.ts';
+import { autoscalerEvents as events } from './events.ts';
+import { type Edges, type End, Executor, messageOf } from './executor.ts';
+import type { Journal } from './journal.ts';
+import { intendLaunch, remember, unansweredLaunches } from './launch.ts';
+import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
+import { type LoopSettings, loopSettings } from './settings.ts';
+
+/** The pure decision: `plan` of core/plan, or a stand-in. */
+export type Planner = (view: View, spec: ScalingSpec, now: Instant) => Plan;
+
+export interface AutoscalerOptions extends Edges {
+  readonly journal: Journal;
+  readonly planner: Planner;
+  /** Asked in every pass: the spec may change while the loop runs. */
+  readonly spec: () => ScalingSpec;
+  /** Ids of instances and tokens of launches: unique for all time. */
+  readonly newId: () => string;
+  readonly settings?: Partial<LoopSettings>;
+  readonly checks?: Checks;
+  /** Sees each pass's view and plan; for status pages and tests. */
+  readonly onPass?: (view: View, plan: Plan) => void;
+}
+
+/**
+ * Observe, plan, check, act; again when something happens, and at the latest after a sweep. All it knows is in the
+ * journal: it may be stopped at any moment and started again elsewhere.
+ */
+export class Autoscaler {
+  readonly #options: AutoscalerOptions;
+  readonly #settings: LoopSettings;
+  readonly #checks: Checks;
+  readonly #book: Book;
+  readonly #executor: Executor;
+  #wakeUps = 0;
+  #woken: (() => void) | undefined;
+
+  constructor(options: AutoscalerOptions) {
+    this.#options = { ...options, events: options.events ?? silent };
+    this.#settings = { ...loopSettings, ...options.settings };
+    this.#checks = options.checks ?? usualChecks;
+    this.#book = new Book(options.journal, options.clock, options.events, this.#settings.timeouts);
+    this.#executor = new Executor(options, this.#book, this.#settings, () => this.wake());
+  }
+
+  /** Something happened: new demand, an instance that came or went. */
+  wake(): void {
+    this.#wakeUps++;
+    this.#woken?.();
+  }
+
+  /** Runs until the signal aborts. A pass that fails is told of and made again. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted) {
+      const seen = this.#wakeUps;
+      let lookAgainAt: Instant | undefined;
+      try {
+        lookAgainAt = (await this.pass()).lookAgainAt;
+      } catch (error) {
+        this.#options.events.emit(events.failed, { during: 'a pass', reason: messageOf(error) });
+      }
+      const wait = Math.min(this.#settings.sweep, Math.max(0, (lookAgainAt ?? Number.POSITIVE_INFINITY) - clock.now()));
+      await this.#rest(seen, Math.max(wait, this.#settings.batchIdle), signal);
+    }
+    await this.#executor.stop();
+  }
+
+  /** One look and what follows from it. */
+  async pass(): Promise<Plan> {
+    await this.#book.open();
+    const answers = await this.#observe();
+    const now = this.#options.clock.now();
+    await this.#book.write(
+      readAnswers(this.#book.ledger, answers, {
+        now,
+        timeouts: this.#settings.timeouts,
+        listLag: this.#settings.listLag,
+        launching: (token) => this.#executor.launching(token),
+        newId: this.#options.newId,
+      }),
+    );
+    this.#book.ledger.prune(now);
+    const spec = this.#options.spec();
+    const view = assembleView(this.#book.ledger, answers, now);
+    const plan = this.#options.planner(view, spec, now);
+    this.#options.onPass?.(view, plan);
+    await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));
+    await this.#launch(plan.actions.filter((action) => action.kind === 'launch'), spec);
+    for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
+    this.#bringUp(answers.instances ?? []);
+    if (answers.instances !== undefined && answers.state !== undefined) {
+      await this.#end(plan, answers.instances, answers.state);
+    }
+    return plan;
+  }
+
+  /** Both sides at once; a side that fails is left out of the answers. */
+  async #observe(): Promise<Answers> {
+    const { provider } = this.#options;
+    const late = (): Error => providerErrors.Unreachable({ call: 'list' });
+    const [instances, state] = await Promise.allSettled([
+      this.#executor.calls.make(late, (signal) => provider.list(signal)),
+      this.#engineState(),
+    ]);
+    if (instances.status === 'rejected') this.#missing('provider', instances.reason);
+    if (state.status === 'rejected') this.#missing('engine', state.reason);
+    return {
+      ...(instances.status === 'fulfilled' ? { instances: instances.value } : {}),
+      ...(state.status === 'fulfilled' ? { state: state.value } : {}),
+    };
+  }
+
+  #engineState(): Promise<EngineState> {
+    const late = (): Error => engineErrors.Unreachable({ call: 'state' });
+    return this.#executor.calls.make(late, (signal) => this.#options.engine.state(signal));
+  }
+
+  async #launch(actions: readonly Launch[], spec: ScalingSpec): Promise<void> {
+    const { clock, newId, events: sink } = this.#options;
+    for (const action of actions) {
+      const type = spec.nodeTypes.find((each) => each.name === action.type);
+      const units = this.#checks.launch(action, spec, this.#book.ledger.records);
+      if (units < action.count) {
+        sink.emit(events.dropped, { action: 'a launch', type: action.type, why: `room for ${units} of ${action.count}` });
+      }
+      if (type === undefined || units === 0) continue;
+      const slices = type.hostsPerSlice > 1 ? units : 1;
+      const each = type.hostsPerSlice > 1 ? type.hostsPerSlice : units;
+      for (let slice = 0; slice < slices; slice++) {
+        const intent = intendLaunch(action, type, each, clock.now(), newId);
+        await this.#book.write([intent]);
+        const { zone, market, because } = action;
+        sink.emit(events.launching, { type: type.name, count: each, zone, market, token: intent.token, because });
+        this.#executor.launch({
+          token: intent.token,
+          type: type.name,
+          count: each,
+          market,
+          ...(zone === undefined ? {} : { zone }),
+        });
+      }
+    }
+  }
+
+  /** Sets up machines that answer and carry no node yet. */
+  #bringUp(instances: readonly ProviderInstance[]): void {
+    for (const machine of instances) {
+      if (machine.state !== 'running') continue;
+      const record = this.#book.ledger.ofMachine(machine.id);
+      if (record?.kind !== 'worker' || record.isolated !== undefined) continue;
+      if (record.status === 'allocated' || record.status === 'setting-up') this.#executor.bringUp(record, machine);
+    }
+  }
+
+  /** Drains and ends, what the plan wants and what earlier orders left to do. Called on a complete view only. */
+  async #end(plan: Plan, instances: readonly ProviderInstance[], state: EngineState): Promise<void> {
+    this.#drain(
+      plan.actions.filter((action) => action.kind === 'drain'),
+      instances,
+      state,
+    );
+    const ends = this.#followUps(instances);
+    for (const action of plan.actions) {
+      if (action.kind !== 'terminate') continue;
+      const record = this.#book.ledger.record(action.instance);
+      if (record !== undefined && !ends.some((end) => end.record.id === record.id)) {
+        ends.push({ record, because: action.because });
+      }
+    }
+    if (ends.length > 0) await this.#terminate(ends);
+  }
+
+  #drain(actions: readonly Drain[], instances: readonly ProviderInstance[], state: EngineState): void {
+    const nodes = nodesByMachine(state.nodes);
+    const nodeOf = (providerId: string | undefined) => (providerId === undefined ? undefined : nodes.get(providerId));
+    for (const action of actions) {
+      const record = this.#book.ledger.record(action.instance);
+      if (record !== undefined && this.#executor.busy(record.id)) continue;
+      const why = this.#checks.drain(action, record, nodeOf(record?.providerId));
+      if (why !== undefined) this.#dropped('a drain', action.instance, why);
+      else if (record !== undefined) this.#executor.drain(record, action.node, action.because);
+    }
+    for (const machine of instances) {
+      const record = this.#book.ledger.ofMachine(machine.id);
+      const node = nodes.get(machine.id);
+      if (record?.kind !== 'worker' || node?.state !== 'alive' || this.#executor.busy(record.id)) continue;
+      if (machine.preemptionAt !== undefined && (record.status === 'running' || record.status === 'drain-requested')) {
+        this.#executor.drain(record, node.id, { kind: 'preemption', deadline: machine.preemptionAt });
+      } else if (record.status === 'drain-requested' && node.idleFor > 0) {
+        // The answer to an earlier drain was lost and the node has not begun to drain: ask again.
+        this.#executor.drain(record, node.id, { kind: 'follow-up', status: record.status });
+      }
+    }
+  }
+
+  /** What must end whatever the plan says, and what was told to end and is still there. */
+  #followUps(instances: readonly ProviderInstance[]): End[] {
+    const now = this.#options.clock.now();
+    const ends: End[] = [];
+    const listed = new Map(instances.map((machine) => [machine.id, machine.state]));
+    for (const record of this.#book.ledger.records) {
+      if (record.kind === 'head' || record.providerId === undefined) continue;
+      const again =
+        record.status === 'terminating' &&
+        listed.has(record.providerId) &&
+        listed.get(record.providerId) !== 'stopping' &&
+        Math.abs(now - record.since) >= this.#settings.terminateAgain;
+      if (mustEnd(record.status) || again) ends.push({ record, because: { kind: 'follow-up', status: record.status } });
+    }
+    return ends;
+  }
+
+  /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
+  async #terminate(wanted: readonly End[]): Promise<void> {
+    const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopBringUp(record.id)));
+    const state = await this.#engineState().catch((error: unknown) => this.#missing('engine', error));
+    if (state === undefined) return;
+    const nodes = nodesByMachine(state.nodes);
+    const ends: End[] = [];
+    const timedOut = [];
+    for (const [index, { record: before, because }] of wanted.entries()) {
+      const record = this.#book.ledger.record(before.id);
+      if (record === undefined || this.#executor.busy(record.id)) continue;
+      const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
+      const action: Terminate = { kind: 'terminate', instance: record.id, because: because as Terminate['because'] };
+      // A set-up that is not in hand may bring up a node at any moment.
+      const loose = record.status === 'setting-up' && stopped[index] !== true;
+      const why = loose ? 'its set-up goes on' : this.#checks.terminate(action, record, node);
+      if (why !== undefined) this.#dropped('an end', record.id, why);
+      else ends.push({ record, because });
+      if (why === undefined && record.status === 'launch-timeout' && record.market !== undefined) {
+        const { type, zone, market } = record;
+        timedOut.push(...remember({ type, market, ...(zone === undefined ? {} : { zone }) }, 'launch-timeout', this.#executor));
+      }
+    }
+    await this.#book.write(timedOut);
+    this.#executor.terminate(ends);
+  }
+
+  /** Waits for the next reason to look: a wake-up and the quiet after it, or the end of `wait`. */
+  async #rest(seen: number, wait: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    if (this.#wakeUps === seen) {
+      const sleeping = new AbortController();
+      const stop = (): void => sleeping.abort();
+      this.#woken = stop;
+      signal.addEventListener('abort', stop);
+      await clock.sleep(wait, sleeping.signal).catch(() => {});
+      signal.removeEventListener('abort', stop);
+      this.#woken = undefined;
+    }
+    const { batchIdle, batchMax } = this.#settings;
+    let quietSince = this.#wakeUps;
+    if (quietSince === seen) return;
+    for (let waited = 0; waited < batchMax && !signal.aborted; waited += batchIdle) {
+      await clock.sleep(batchIdle, signal).catch(() => {});
+      if (this.#wakeUps === quietSince) return;
+      quietSince = this.#wakeUps;
+    }
+  }
+
+  #missing(side: 'provider' | 'engine', error: unknown): undefined {
+    this.#options.events.emit(events.partialView, { side, reason: messageOf(error) });
+  }
+
+  #dropped(action: string, instance: string, why: string): void {
+    this.#options.events.emit(events.dropped, { action, instance, why });
+  }
+}

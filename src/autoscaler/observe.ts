@@ -1,0 +1,173 @@
+import type { Instant } from '../base/clock.ts';
+import type { Demand } from '../core/demand.ts';
+import type { InstanceId, InstanceView, NodeView } from '../core/instance.ts';
+import { type Advance, advance, type InstanceRecord, isFinal, type LifecycleTimeouts, type Observation } from '../core/lifecycle.ts';
+import type { View } from '../core/view.ts';
+import type { EngineNode, EngineState } from '../engines/engine.ts';
+import type { ProviderInstance } from '../providers/provider.ts';
+import type { Fact } from './journal.ts';
+import type { Ledger } from './ledger.ts';
+
+/** What the two sides answered; a side is missing when it did not answer in full. */
+export interface Answers {
+  readonly instances?: readonly ProviderInstance[];
+  readonly state?: EngineState;
+}
+
+/** How to read them. */
+export interface Reading {
+  readonly now: Instant;
+  readonly timeouts: LifecycleTimeouts;
+  /** A machine seen again less than this after its end is an old list's doing. */
+  readonly listLag: number;
+  /** A launch with this token is being asked for right now: its machines are not strays. */
+  readonly launching: (token: string) => boolean;
+  readonly newId: () => InstanceId;
+}
+
+/** Facts that bring the ledger up to what was answered. Changes nothing itself. */
+export function readAnswers(ledger: Ledger, answers: Answers, reading: Reading): Fact[] {
+  const machines = answers.instances && byId(answers.instances);
+  const nodes = answers.state && nodesByMachine(answers.state.nodes);
+  const found = machines === undefined ? undefined : matchMachines(ledger, machines, reading);
+  const facts: Fact[] = [];
+  for (const record of ledger.records) {
+    if (isFinal(record.status)) continue;
+    const machineId = record.providerId ?? found?.claimed.get(record.id);
+    const observation = observe(record, machineId, machines, nodes);
+    const step = advance(record, observation, reading.now, reading.timeouts);
+    if (step.record !== record || step.moves.length > 0) facts.push(moved(step, reading.now));
+  }
+  return found === undefined ? facts : [...facts, ...found.adopted];
+}
+
+function moved(step: Advance, at: Instant): Fact {
+  return { kind: 'instance', at, record: step.record, moves: step.moves };
+}
+
+function observe(
+  record: InstanceRecord,
+  machineId: string | undefined,
+  machines: ReadonlyMap<string, ProviderInstance> | undefined,
+  nodes: ReadonlyMap<string, EngineNode> | undefined,
+): Observation {
+  const machine = machineId === undefined ? undefined : machines?.get(machineId);
+  const node = machineId === undefined ? undefined : nodes?.get(machineId);
+  return {
+    ...(record.providerId === undefined && machineId !== undefined
+      ? { outcomes: [{ kind: 'launched', providerId: machineId }] }
+      : {}),
+    ...(machines === undefined || machineId === undefined ? {} : { machine: machine?.state ?? 'absent' }),
+    ...(nodes === undefined || machineId === undefined
+      ? {}
+      : { node: node === undefined ? { state: 'absent' } : { state: node.state, id: node.id } }),
+  };
+}
+
+/** Ties machines to the records that asked for them, and takes in those that nobody asked for. */
+function matchMachines(
+  ledger: Ledger,
+  machines: ReadonlyMap<string, ProviderInstance>,
+  reading: Reading,
+): { readonly claimed: ReadonlyMap<InstanceId, string>; readonly adopted: readonly Fact[] } {
+  const claimed = new Map<InstanceId, string>();
+  const adopted: Fact[] = [];
+  for (const machine of machines.values()) {
+    const known = ledger.ofMachine(machine.id);
+    if (known !== undefined) {
+      const back = isFinal(known.status) && reading.now - known.since >= reading.listLag && machine.state !== 'stopping';
+      if (back) adopted.push(adopt(machine, 'stopped', { kind: 'ended-before', instance: known.id }, reading));
+      continue;
+    }
+    const ofToken = ledger.ofToken(machine.launchToken);
+    const free = ofToken.find(
+      (record) => record.providerId === undefined && !isFinal(record.status) && !claimed.has(record.id),
+    );
+    if (free !== undefined) {
+      claimed.set(free.id, machine.id);
+    } else if (machine.state !== 'stopping' && !reading.launching(machine.launchToken)) {
+      const why = ofToken.length > 0 ? { kind: 'extra' as const, token: machine.launchToken } : { kind: 'unknown' as const };
+      adopted.push(adopt(machine, 'allocated', why, reading));
+    }
+  }
+  return { claimed, adopted };
+}
+
+function adopt(
+  machine: ProviderInstance,
+  status: 'allocated' | 'stopped',
+  why: Extract<Fact, { kind: 'adopted' }>['why'],
+  reading: Reading,
+): Fact {
+  return {
+    kind: 'adopted',
+    at: reading.now,
+    why,
+    record: {
+      id: reading.newId(),
+      type: machine.type,
+      kind: machine.kind,
+      status,
+      requestedAt: machine.launchedAt,
+      since: reading.now,
+      attempts: 1,
+      launchToken: machine.launchToken,
+      providerId: machine.id,
+      ...(machine.zone === undefined ? {} : { zone: machine.zone }),
+      ...(machine.market === undefined ? {} : { market: machine.market }),
+    },
+  };
+}
+
+const nothing: Demand = { tasks: [], gangs: [], standing: [] };
+
+/** The view that the ledger and the answers make together. */
+export function assembleView(ledger: Ledger, answers: Answers, now: Instant): View {
+  const nodes = nodesByMachine(answers.state?.nodes ?? []);
+  const instances: InstanceView[] = [];
+  for (const record of ledger.records) {
+    if (isFinal(record.status)) continue;
+    const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
+    instances.push(viewOf(record, node?.state === 'dead' ? undefined : node));
+  }
+  return {
+    at: now,
+    complete: { engine: answers.state !== undefined, provider: answers.instances !== undefined },
+    instances,
+    demand: answers.state?.demand ?? nothing,
+    memory: ledger.memory(now),
+  };
+}
+
+function viewOf(record: InstanceRecord, node: NodeView | undefined): InstanceView {
+  return {
+    id: record.id,
+    type: record.type,
+    kind: record.kind,
+    status: record.status,
+    requestedAt: record.requestedAt,
+    since: record.since,
+    ...(record.zone === undefined ? {} : { zone: record.zone }),
+    ...(record.market === undefined ? {} : { market: record.market }),
+    ...(node === undefined ? {} : { node }),
+    ...(record.launchHash === undefined ? {} : { launchHash: record.launchHash }),
+    ...(record.slice === undefined ? {} : { slice: record.slice }),
+  };
+}
+
+/** A list may name a machine twice. */
+const byId = (instances: readonly ProviderInstance[]): ReadonlyMap<string, ProviderInstance> =>
+  new Map(instances.map((instance) => [instance.id, instance]));
+
+const liveliness = { alive: 2, draining: 1, dead: 0 };
+
+/** The node of each machine: of several, the one that is most alive. */
+export function nodesByMachine(nodes: readonly EngineNode[]): ReadonlyMap<string, EngineNode> {
+  const found = new Map<string, EngineNode>();
+  for (const node of nodes) {
+    if (node.providerId === undefined) continue;
+    const other = found.get(node.providerId);
+    if (other === undefined || liveliness[node.state] > liveliness[other.state]) found.set(node.providerId, node);
+  }
+  return found;
+}

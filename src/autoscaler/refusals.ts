@@ -1,0 +1,47 @@
+import type { Duration, Instant } from '../base/clock.ts';
+import type { Market, NodeTypeName } from '../core/instance.ts';
+import type { Refusal } from '../core/view.ts';
+import { providerErrors } from '../providers/errors.ts';
+
+export type RefusalReason = Refusal['reason'];
+
+/** First pause after a refusal of a kind; it doubles with every refusal in a row. */
+const firstPause: Readonly<Record<RefusalReason, Duration>> = {
+  'no-capacity': 30_000,
+  quota: 120_000,
+  throttled: 5_000,
+  denied: 300_000,
+  'launch-timeout': 300_000,
+};
+
+const longestPause: Duration = 600_000;
+
+/** What the provider meant by an error; undefined when it may have taken effect all the same. */
+export function refusalReason(error: unknown): RefusalReason | undefined {
+  if (providerErrors.NoCapacity.is(error)) return 'no-capacity';
+  if (providerErrors.Quota.is(error)) return 'quota';
+  if (providerErrors.Throttled.is(error)) return 'throttled';
+  if (providerErrors.Denied.is(error)) return 'denied';
+  return undefined;
+}
+
+/** The memory of a refusal after one more of it. Refusals that lie further back than twice their pause count no more. */
+export function refuse(
+  earlier: Refusal | undefined,
+  offer: { readonly type: NodeTypeName; readonly zone?: string; readonly market: Market },
+  reason: RefusalReason,
+  now: Instant,
+): Refusal {
+  const inARow = earlier !== undefined && now - earlier.until <= 2 * (earlier.until - earlier.last);
+  const times = inARow ? earlier.times + 1 : 1;
+  const pause = Math.min(longestPause, firstPause[reason] * 2 ** Math.min(times - 1, 10));
+  return {
+    type: offer.type,
+    ...(offer.zone === undefined ? {} : { zone: offer.zone }),
+    market: offer.market,
+    reason,
+    times,
+    last: now,
+    until: now + pause,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Duration } from '../base/clock.ts';
+import { type LifecycleTimeouts, lifecycleTimeouts } from '../core/lifecycle.ts';
+
+/** How the loop paces itself. */
+export interface LoopSettings {
+  /** A pass happens at least this often. @default 5 s */
+  readonly sweep: Duration;
+  /** After something happened, a pass waits until nothing more has happened for this long. @default 100 ms */
+  readonly batchIdle: Duration;
+  /** And never longer than this. @default 1 s */
+  readonly batchMax: Duration;
+  /** A call to the provider or the engine that has not answered by then counts as unanswered. @default 60 s */
+  readonly callDeadline: Duration;
+  /** First wait before an unanswered or throttled launch is repeated with its token; it doubles. @default 2 s */
+  readonly launchRetry: Duration;
+  /** Repetitions of one launch within one attempt. @default 5 */
+  readonly launchTries: number;
+  /** An order to end a machine is repeated this often while the list still shows it. @default 30 s */
+  readonly terminateAgain: Duration;
+  /** How far behind the truth a provider's list may be. @default 60 s */
+  readonly listLag: Duration;
+  readonly timeouts: LifecycleTimeouts;
+}
+
+export const loopSettings: LoopSettings = {
+  sweep: 5_000,
+  batchIdle: 100,
+  batchMax: 1_000,
+  callDeadline: 60_000,
+  launchRetry: 2_000,
+  launchTries: 5,
+  terminateAgain: 30_000,
+  listLag: 60_000,
+  timeouts: { ...lifecycleTimeouts, allocated: 900_000, absent: 60_000 },
+};

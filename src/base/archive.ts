@@ -1,0 +1,145 @@
+import { createWriteStream } from 'node:fs';
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { ZipFile as ZipWriter } from 'yazl';
+import { defineError } from './errors.ts';
+
+export const archiveErrors = {
+  NotAnArchive: defineError<{ path: string; detail: string }>({
+    code: 'MANTA_ARCHIVE_UNREADABLE',
+    exit: 2,
+    message: (e) => `'${e.path}' is not a sound zip archive: ${e.detail}`,
+  }),
+  Unsafe: defineError<{ entry: string; detail: string }>({
+    code: 'MANTA_ARCHIVE_UNSAFE',
+    exit: 2,
+    message: (e) => `the archive was refused for its entry '${e.entry}': ${e.detail}`,
+  }),
+  TooLarge: defineError<{ detail: string }>({
+    code: 'MANTA_ARCHIVE_TOO_LARGE',
+    exit: 2,
+    message: (e) => `the archive was refused: ${e.detail}`,
+    hint: () => 'leave large files out of the package, or raise the limit',
+  }),
+};
+
+export interface UnzipLimits {
+  /** @default 200,000 */
+  readonly entries?: number;
+  /** Bytes of all files unpacked. @default 20 GiB */
+  readonly bytes?: number;
+  /** Bytes unpacked by byte packed, for archives that unpack to more than 100 MiB. @default 200 */
+  readonly ratio?: number;
+}
+
+export interface FileToPack {
+  /** Inside the archive, with forward slashes. */
+  readonly name: string;
+  /** Absent: an empty folder. */
+  readonly path?: string;
+  readonly mode: number;
+}
+
+/** A deflated zip of the files, the same bytes whenever the same files are given. */
+export async function writeZip(files: readonly FileToPack[], target: string): Promise<void> {
+  const zip = new ZipWriter();
+  // 1980-01-01 is the first date a zip can hold.
+  const mtime = new Date(Date.UTC(1980, 0, 1));
+  for (const file of files) {
+    if (file.path === undefined) zip.addEmptyDirectory(file.name, { mtime, mode: 0o40755 });
+    else
+      zip.addFile(file.path, file.name, {
+        mtime,
+        mode: 0o100000 | (file.mode & 0o777),
+        compress: true,
+        forceDosTimestamp: true,
+      });
+  }
+  zip.end();
+  const failed = new Promise<never>((_, reject) => (zip as unknown as NodeJS.EventEmitter).once('error', reject));
+  await Promise.race([pipeline(zip.outputStream, createWriteStream(target, { mode: 0o600 })), failed]);
+}
+
+/**
+ * Unpacks into `target`, which appears whole or not at all. Entries cannot leave it, links are written as plain files,
+ * and limits are held against the bytes that really come out. Execute bits are kept, other special bits are not.
+ */
+export async function unzip(path: string, target: string, limits: UnzipLimits = {}): Promise<void> {
+  const draft = `${target}.unpacking`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  let zip: ZipFile | undefined;
+  try {
+    zip = await openPromise(path, {
+      lazyEntries: true,
+      autoClose: false,
+      validateEntrySizes: true,
+      strictFileNames: true,
+    });
+    await unpackInto(zip, draft, limits);
+    await rename(draft, target);
+  } catch (error) {
+    if ((error as { code?: string }).code?.startsWith('MANTA_')) throw error;
+    if (['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    throw archiveErrors.NotAnArchive({ path: relative(dirname(path), path), detail: (error as Error).message }, error);
+  } finally {
+    zip?.close();
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function unpackInto(zip: ZipFile, folder: string, limits: UnzipLimits): Promise<void> {
+  const most = { entries: limits.entries ?? 200_000, bytes: limits.bytes ?? 20 * 2 ** 30, ratio: limits.ratio ?? 200 };
+  if (zip.entryCount > most.entries)
+    throw archiveErrors.TooLarge({ detail: `it has ${zip.entryCount} entries, ${most.entries} are allowed` });
+  let unpacked = 0;
+  const grow = (count: number): void => {
+    unpacked += count;
+    if (unpacked > most.bytes) throw archiveErrors.TooLarge({ detail: `it unpacks to more than ${most.bytes} bytes` });
+    if (unpacked > 100 * 2 ** 20 && unpacked > most.ratio * zip.fileSize)
+      throw archiveErrors.TooLarge({ detail: `it unpacks to more than ${most.ratio} times its size` });
+  };
+  const made = new Set<string>();
+  for await (const entry of zip.eachEntry()) {
+    const path = placeOf(entry, folder);
+    const parent = entry.fileName.endsWith('/') ? path : dirname(path);
+    if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: 0o700 });
+    made.add(parent);
+    if (entry.fileName.endsWith('/')) continue;
+    const counter = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        try {
+          grow(chunk.length);
+          done(null, chunk);
+        } catch (error) {
+          done(error as Error);
+        }
+      },
+    });
+    await pipeline(await zip.openReadStreamPromise(entry), counter, createWriteStream(path, { mode: 0o600 }));
+    const mode = (entry.externalFileAttributes >>> 16) & 0o777;
+    await chmod(path, mode === 0 ? 0o644 : mode | 0o600);
+  }
+}
+
+function placeOf(entry: Entry, folder: string): string {
+  const { fileName } = entry;
+  if (entry.isEncrypted()) throw archiveErrors.Unsafe({ entry: fileName, detail: 'it is encrypted' });
+  const parts = fileName.split('/');
+  if (
+    fileName.startsWith('/') ||
+    fileName.includes('\0') ||
+    fileName.includes('\\') ||
+    parts.includes('..') ||
+    /^[A-Za-z]:/.test(fileName)
+  ) {
+    throw archiveErrors.Unsafe({ entry: fileName, detail: 'it leads out of the folder' });
+  }
+  const path = join(folder, fileName);
+  if (!`${path}${sep}`.startsWith(`${folder}${sep}`))
+    throw archiveErrors.Unsafe({ entry: fileName, detail: 'it leads out of the folder' });
+  return path.endsWith(sep) ? path.slice(0, -1) : path;
+}

@@ -1,0 +1,13 @@
+import type { Command } from './command.ts';
+import { configCommands } from './commands/config.ts';
+import { mantaCommands } from './commands/manta.ts';
+import type { Groups } from './help.ts';
+
+/** Every command. Declarations only: the code of a command loads when it runs. */
+export const commands: readonly Command[] = [...configCommands, ...mantaCommands];
+
+/** What each group of commands is for. */
+export const groups: Groups = {
+  config: 'read, check and convert cluster files',
+  dev: 'look inside the planner',
+};

@@ -1,0 +1,77 @@
+import { defineError } from '../base/errors.ts';
+
+interface Named {
+  /** What it was typed after: `manta config check`. */
+  command: string;
+  nearest?: string | undefined;
+}
+
+const meant = (nearest: string | undefined, otherwise: string): string =>
+  nearest === undefined ? otherwise : `did you mean '${nearest}'?`;
+
+/** What can be wrong with a command line, and with Manta itself. */
+export const cliErrors = {
+  UnknownCommand: defineError<Named & { word: string }>({
+    code: 'MANTA_CLI_UNKNOWN_COMMAND',
+    exit: 2,
+    message: (e) => `unknown command '${e.word}' after '${e.command}'`,
+    hint: (e) => meant(e.nearest, `'${e.command} --help' lists the commands`),
+  }),
+  MissingCommand: defineError<{ command: string; commands: string }>({
+    code: 'MANTA_CLI_MISSING_COMMAND',
+    exit: 2,
+    message: (e) => `'${e.command}' needs one of its commands: ${e.commands}`,
+    hint: (e) => `'${e.command} --help' says what each of them does`,
+  }),
+  UnknownOption: defineError<Named & { option: string }>({
+    code: 'MANTA_CLI_UNKNOWN_OPTION',
+    exit: 2,
+    message: (e) => `'${e.command}' has no option '${e.option}'`,
+    hint: (e) => meant(e.nearest, `'${e.command} --help' lists its options`),
+  }),
+  MissingValue: defineError<{ command: string; option: string; value: string }>({
+    code: 'MANTA_CLI_MISSING_VALUE',
+    exit: 2,
+    message: (e) => `option '${e.option}' of '${e.command}' needs a value: ${e.option} ${e.value}`,
+    hint: (e) => `a value that begins with a dash is written ${e.option}=VALUE`,
+  }),
+  UnexpectedValue: defineError<{ command: string; option: string; value: string }>({
+    code: 'MANTA_CLI_UNEXPECTED_VALUE',
+    exit: 2,
+    message: (e) => `option '${e.option}' of '${e.command}' takes no value, but got '${e.value}'`,
+  }),
+  BadValue: defineError<{ command: string; option: string; value: string; expected: string }>({
+    code: 'MANTA_CLI_BAD_VALUE',
+    exit: 2,
+    message: (e) => `option '${e.option}' of '${e.command}' takes ${e.expected}, not '${e.value}'`,
+  }),
+  BadChoice: defineError<Named & { option: string; value: string; choices: string }>({
+    code: 'MANTA_CLI_BAD_CHOICE',
+    exit: 2,
+    message: (e) => `'${e.option}' of '${e.command}' is one of ${e.choices}, not '${e.value}'`,
+    hint: (e) => (e.nearest === undefined ? undefined : `did you mean '${e.nearest}'?`),
+  }),
+  MissingArgument: defineError<{ command: string; argument: string; usage: string }>({
+    code: 'MANTA_CLI_MISSING_ARGUMENT',
+    exit: 2,
+    message: (e) => `'${e.command}' needs ${e.argument}`,
+    hint: (e) => `usage: ${e.usage}`,
+  }),
+  ExtraArgument: defineError<{ command: string; argument: string; usage: string }>({
+    code: 'MANTA_CLI_EXTRA_ARGUMENT',
+    exit: 2,
+    message: (e) => `'${e.command}' does not take the argument '${e.argument}'`,
+    hint: (e) => `usage: ${e.usage}`,
+  }),
+  Interrupted: defineError<{ signal: string; exit: number }>({
+    code: 'MANTA_INTERRUPTED',
+    exit: 130,
+    message: (e) => `stopped by ${e.signal} before the work was done`,
+  }),
+  Internal: defineError<{ what: string }>({
+    code: 'MANTA_INTERNAL',
+    exit: 70,
+    message: (e) => `a fault of Manta's own: ${e.what}`,
+    hint: () => "report it with the output of 'manta version' and of the same command with --verbose",
+  }),
+};

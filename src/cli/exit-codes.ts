@@ -1,0 +1,14 @@
+/** What the exit code of a command means; docs/exit-codes.md is made from this table. */
+export const exitCodes = {
+  0: 'done; for checks: nothing wrong (warnings are allowed)',
+  1: 'done, and the answer is no: problems were found, or part of the work failed',
+  2: 'not understood: unknown command or option, bad or missing value, unreadable input',
+  3: 'something that the command needs is missing on this machine: a newer Node, Python with Ray, a tool',
+  5: 'a provider refused, has no capacity, or did not answer',
+  6: 'the engine that runs the work (Ray) did not answer',
+  70: "a fault of Manta's own (MANTA_INTERNAL)",
+  129: 'ended because the terminal went away (SIGHUP)',
+  130: 'interrupted by Ctrl-C (SIGINT)',
+  141: 'whoever read the output stopped reading, as in `manta … | head`',
+  143: 'ended by SIGTERM',
+} as const;

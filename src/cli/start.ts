@@ -1,0 +1,22 @@
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
+import type { Stop } from './main.ts';
+import { main, reportFault } from './main.ts';
+
+const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** The whole program: wires the process to `main` and exits with its code. */
+export async function start(table: readonly Command[] = commands): Promise<void> {
+  const words = process.argv.slice(2);
+  const stop = new AbortController();
+  process.on('uncaughtException', (thrown) => process.exit(reportFault(thrown, words, process)));
+  for (const signal of Object.keys(signals) as (keyof typeof signals)[]) {
+    process.on(signal, () => {
+      const exit = signals[signal];
+      // Whoever asks twice does not want to wait for the tidying.
+      if (stop.signal.aborted) process.exit(exit);
+      stop.abort({ signal, exit } satisfies Stop);
+    });
+  }
+  process.exit(await main(words, process, stop, table));
+}

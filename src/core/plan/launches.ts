@@ -1,0 +1,89 @@
+import type { Bin } from './bin.ts';
+import type { Pass } from './pass.ts';
+import { whyNot } from './passed.ts';
+import type { Launch, LaunchReason, Passed } from './plan.ts';
+import type { Shape } from './shape.ts';
+import type { TypeInfo } from './state.ts';
+
+/** Launches by type and offer, each with what it serves and why by this type. */
+export function launchesOf(pass: Pass): Launch[] {
+  const byType = new Map<TypeInfo, Bin[]>();
+  for (const bin of pass.bins) {
+    if (bin.fate !== 'launch') continue;
+    const group = byType.get(bin.state.type);
+    if (group === undefined) byType.set(bin.state.type, [bin]);
+    else group.push(bin);
+  }
+  return [...byType].map(([type, bins]) => {
+    const offer = pass.offers.get(type)?.offer ?? type.spec?.offers[0];
+    return {
+      kind: 'launch',
+      type: type.name,
+      count: Math.ceil(bins.length / type.hosts),
+      ...(offer?.zone === undefined ? {} : { zone: offer.zone }),
+      market: offer?.market ?? 'on-demand',
+      because: reasons(pass, type, bins),
+    };
+  });
+}
+
+function reasons(pass: Pass, type: TypeInfo, bins: readonly Bin[]): LaunchReason[] {
+  const tasks = new Map<Shape, number>();
+  const gangs = new Map<string, { requests: number; shape: Shape | undefined }>();
+  let floor = 0;
+  let standing = 0;
+  let standingShape: Shape | undefined;
+  for (const { launch } of bins) {
+    if (launch === undefined) continue;
+    const first = launch.served[0]?.shape;
+    const count = launch.served.reduce((sum, one) => sum + one.count, 0);
+    if (launch.kind === 'min-workers') floor++;
+    else if (launch.kind === 'standing') {
+      standing += count;
+      standingShape ??= first;
+    } else if (launch.kind === 'gang') {
+      const known = gangs.get(launch.gang ?? '');
+      gangs.set(launch.gang ?? '', { requests: (known?.requests ?? 0) + count, shape: known?.shape ?? first });
+    } else for (const one of launch.served) tasks.set(one.shape, (tasks.get(one.shape) ?? 0) + one.count);
+  }
+  const all: LaunchReason[] = [];
+  if (floor > 0) all.push({ serves: { kind: 'min-workers', count: floor }, instead: [] });
+  if (standing > 0)
+    all.push({ serves: { kind: 'standing', count: standing }, instead: instead(pass, type, standingShape) });
+  for (const [gang, { requests, shape }] of gangs)
+    all.push({ serves: { kind: 'gang', gang, requests }, instead: instead(pass, type, shape) });
+  for (const [shape, count] of tasks)
+    all.push({ serves: { kind: 'tasks', request: shape.request, count }, instead: instead(pass, type, shape) });
+  return all;
+}
+
+/** The other types and offers, each with what spoke against it. */
+function instead(pass: Pass, chosen: TypeInfo, shape: Shape | undefined): Passed[] {
+  if (shape === undefined) return [];
+  const passed: Passed[] = [];
+  for (const type of pass.types) {
+    for (const { offer, refusal } of pass.offers.get(type)?.refused ?? [])
+      passed.push({
+        type: type.name,
+        ...(offer.zone === undefined ? {} : { zone: offer.zone }),
+        market: offer.market,
+        why: { kind: 'refused', refusal },
+      });
+    if (type === chosen) continue;
+    const why = whyNot(type, shape, pass) ?? whyOther(pass, type, chosen);
+    if (why !== undefined) passed.push({ type: type.name, why });
+  }
+  return passed;
+}
+
+function whyOther(pass: Pass, type: TypeInfo, chosen: TypeInfo): Passed['why'] | undefined {
+  const max = type.spec?.maxWorkers ?? 0;
+  const existing = pass.bins.reduce((sum, { state }) => sum + (state.type === type && !state.head ? 1 : 0), 0);
+  if (existing + type.hosts > max) return { kind: 'type-limit', max };
+  if (pass.offers.get(type)?.offer === undefined) return undefined;
+  if (type.priority < chosen.priority)
+    return { kind: 'lower-priority', priority: type.priority, chosen: chosen.priority };
+  if (type.price !== undefined && chosen.price !== undefined && type.price * type.hosts > chosen.price * chosen.hosts)
+    return { kind: 'dearer', price: type.price * type.hosts, chosen: chosen.price * chosen.hosts };
+  return { kind: 'worse-fit' };
+}

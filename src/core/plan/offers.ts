@@ -1,0 +1,27 @@
+import type { Instant } from '../../base/clock.ts';
+import type { Offer, ScalingType } from '../scaling.ts';
+import type { Refusal } from '../view.ts';
+
+/** The offer to use for a type now, and what stands against the others. */
+export interface BestOffer {
+  /** Undefined: every offer is refused for now. */
+  readonly offer: Offer | undefined;
+  readonly refused: readonly { readonly offer: Offer; readonly refusal: Refusal }[];
+  /** When the first refused offer may be asked again; undefined when none is refused. */
+  readonly until: Instant | undefined;
+}
+
+/** The first offer, in the order of the spec, that the provider has not refused lately. */
+export function bestOffer(type: ScalingType, refusals: readonly Refusal[], now: Instant): BestOffer {
+  const refused: { offer: Offer; refusal: Refusal }[] = [];
+  let best: Offer | undefined;
+  for (const offer of type.offers) {
+    const refusal = refusals.find(
+      (one) => one.type === type.name && one.zone === offer.zone && one.market === offer.market && one.until > now,
+    );
+    if (refusal !== undefined) refused.push({ offer, refusal });
+    else best ??= offer;
+  }
+  const until = refused.length === 0 ? undefined : Math.min(...refused.map(({ refusal }) => refusal.until));
+  return { offer: best, refused, until };
+}

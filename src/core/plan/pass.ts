@@ -1,0 +1,188 @@
+import type { Instant } from '../../base/clock.ts';
+import type { GangDemand, StandingDemand } from '../demand.ts';
+import type { InstanceView, NodeTypeName } from '../instance.ts';
+import { isPending } from '../lifecycle.ts';
+import type { ScalingSpec } from '../scaling.ts';
+import type { View } from '../view.ts';
+import type { Bin } from './bin.ts';
+import { type BestOffer, bestOffer } from './offers.ts';
+import type { Packer } from './pack.ts';
+import type { Policy } from './policy.ts';
+import { compareText, gangOrder, joinTogether, type Run, toRuns, Vocabulary } from './shape.ts';
+import { type State, States, type TypeInfo } from './state.ts';
+
+/** Everything one call of `plan` works on. Made anew for each call; nothing outlives it. */
+export interface Pass extends Packer {
+  readonly view: View;
+  readonly spec: ScalingSpec;
+  readonly now: Instant;
+  readonly policy: Policy;
+  /** In the order of the spec. */
+  readonly types: readonly TypeInfo[];
+  readonly offers: ReadonlyMap<TypeInfo, BestOffer>;
+  /** A new node of each type. */
+  readonly fresh: ReadonlyMap<TypeInfo, State>;
+  readonly tasks: readonly Run[];
+  readonly gangs: readonly { readonly gang: GangDemand; readonly runs: readonly Run[] }[];
+  readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly Run[] }[];
+  /** Nodes that demand may be placed on, and those to launch. In tie order. */
+  bins: Bin[];
+  /** Instances that hold a place within the limits and take no demand: on their way out, or not understood. */
+  readonly outside: readonly InstanceView[];
+}
+
+export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Policy): Pass {
+  const asRay = policy.like === 'ray';
+  const vocabulary = new Vocabulary();
+  const tasks = toRuns(view.demand.tasks, vocabulary, policy);
+  const gangs = gangOrder(view.demand.gangs, policy).map((gang) => ({
+    gang,
+    runs: toRuns(
+      joinTogether(gang.requests).map((request) => ({ request, count: 1 })),
+      vocabulary,
+      policy,
+    ),
+  }));
+  const standing = view.demand.standing.map((one) => ({
+    standing: one,
+    runs: toRuns(one.requests, vocabulary, policy),
+  }));
+  const states = new States(vocabulary, asRay);
+
+  const offers = new Map<TypeInfo, BestOffer>();
+  const fresh = new Map<TypeInfo, State>();
+  const types = spec.nodeTypes.map((type, index): TypeInfo => {
+    const offer = bestOffer(type, view.memory.refusals, now);
+    const memory = view.memory.availability?.[type.name];
+    const info: TypeInfo = {
+      index,
+      name: type.name,
+      spec: type,
+      resources: type.resources,
+      priority: type.priority,
+      recoverable: asRay ? (memory?.recoverable ?? 1) : 1,
+      availability: asRay ? (memory?.recent ?? 1) : 1,
+      hosts: Math.max(1, type.hostsPerSlice),
+      price: offer.offer?.pricePerHour,
+    };
+    offers.set(info, offer);
+    fresh.set(
+      info,
+      states.of({
+        type: info,
+        head: false,
+        running: false,
+        total: type.resources,
+        available: type.resources,
+        labels: type.labels,
+      }),
+    );
+    return info;
+  });
+  const byName = new Map(types.map((type) => [type.name, type]));
+  const { bins, outside } = readInstances(view, spec, policy, byName, states);
+  return { view, spec, now, policy, vocabulary, states, types, offers, fresh, tasks, gangs, standing, bins, outside };
+}
+
+/** A type that instances still have and the spec no longer has. */
+function removedType(name: NodeTypeName, index: number): TypeInfo {
+  return {
+    index,
+    name,
+    spec: undefined,
+    resources: {},
+    priority: 0,
+    recoverable: 1,
+    availability: 1,
+    hosts: 1,
+    price: undefined,
+  };
+}
+
+function readInstances(
+  view: View,
+  spec: ScalingSpec,
+  policy: Policy,
+  byName: Map<NodeTypeName, TypeInfo>,
+  states: States,
+): { bins: Bin[]; outside: InstanceView[] } {
+  const asRay = policy.like === 'ray';
+  const bins: Bin[] = [];
+  const outside: InstanceView[] = [];
+  const typeOf = (name: NodeTypeName): TypeInfo => {
+    let type = byName.get(name);
+    if (type === undefined) {
+      type = removedType(name, byName.size);
+      byName.set(name, type);
+    }
+    return type;
+  };
+  const instances = asRay ? view.instances : [...view.instances].sort((a, b) => compareInstances(a, b, byName));
+  for (const instance of instances) {
+    const { node, status } = instance;
+    const head = instance.kind === 'head';
+    if (!countsAsNode(instance, policy)) {
+      if (status !== 'terminated' && status !== 'launch-failed') outside.push(instance);
+      continue;
+    }
+    const type = typeOf(instance.type);
+    if (status === 'running' && node !== undefined) {
+      const state = states.of({
+        type,
+        head,
+        running: true,
+        total: node.total,
+        available: node.available,
+        labels: node.labels,
+      });
+      bins.push({ state, fate: 'keep', instance });
+      continue;
+    }
+    if (type.spec === undefined) {
+      if (!spec.replaceOutdated) {
+        outside.push(instance);
+        continue;
+      }
+      const state = states.of({ type, head: false, running: false, total: {}, available: {}, labels: {} });
+      bins.push({ state, fate: 'end', end: { kind: 'type-removed' }, instance });
+      continue;
+    }
+    const { resources, labels } = type.spec;
+    bins.push({
+      state: states.of({ type, head, running: false, total: resources, available: resources, labels }),
+      fate: 'keep',
+      instance,
+    });
+  }
+  return { bins, outside };
+}
+
+/** Whether demand may be placed on it. Ray also counts on nodes that it has asked to stop. */
+export function countsAsNode(instance: InstanceView, policy: Policy): boolean {
+  if (instance.status === 'running') return instance.node !== undefined;
+  return isPending(instance.status) || (policy.like === 'ray' && instance.status === 'drain-requested');
+}
+
+const progress: Readonly<Record<string, number>> = {
+  running: 0,
+  'setting-up': 1,
+  allocated: 2,
+  requested: 3,
+  queued: 4,
+};
+
+/**
+ * The order in which equals are used: by type, busy before idle, further along before less far, older before newer.
+ * What is left over is then what is best ended.
+ */
+function compareInstances(a: InstanceView, b: InstanceView, types: ReadonlyMap<NodeTypeName, TypeInfo>): number {
+  const rank = (instance: InstanceView): number => types.get(instance.type)?.index ?? Number.MAX_SAFE_INTEGER;
+  return (
+    rank(a) - rank(b) ||
+    compareText(a.type, b.type) ||
+    (progress[a.status] ?? 9) - (progress[b.status] ?? 9) ||
+    (a.node?.idleFor ?? 0) - (b.node?.idleFor ?? 0) ||
+    a.requestedAt - b.requestedAt ||
+    compareText(a.id, b.id)
+  );
+}

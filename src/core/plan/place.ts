@@ -1,0 +1,79 @@
+import type { GangDemand, StandingDemand } from '../demand.ts';
+import type { Bin, LaunchCause } from './bin.ts';
+import { clusterRoom, typeRoom } from './limits.ts';
+import { type Ground, type Packed, pack } from './pack.ts';
+import type { Pass } from './pass.ts';
+import type { Run } from './shape.ts';
+import { demand, type State, standing, type TypeInfo } from './state.ts';
+
+/** Demand for which this pass found no place. */
+export interface Unplaced {
+  readonly tasks: readonly Run[];
+  readonly gangs: readonly { readonly gang: GangDemand; readonly runs: readonly Run[] }[];
+  readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly Run[] }[];
+}
+
+/** Finds a place for everything that is asked for: standing requests, then gangs, then tasks. */
+export function placeDemand(pass: Pass): Unplaced {
+  const unmet: Unplaced['standing'][number][] = [];
+  for (const one of pass.standing) {
+    const packed = pack(pass, groundOf(pass), one.runs, standing);
+    if (packed.left.some((left) => left > 0)) unmet.push(one);
+    else settle(pass, packed, { kind: 'standing' });
+  }
+  const waiting: Unplaced['gangs'][number][] = [];
+  for (const one of pass.gangs) {
+    const packed = pack(pass, groundOf(pass), one.runs, demand);
+    if (packed.left.some((left) => left > 0)) waiting.push(one);
+    else settle(pass, packed, { kind: 'gang', gang: one.gang.id });
+  }
+  const packed = pack(pass, groundOf(pass), pass.tasks, demand);
+  settle(pass, packed, { kind: 'tasks' });
+  const tasks = pass.tasks
+    .map(({ shape }, at) => ({ shape, count: packed.left[at] as number }))
+    .filter(({ count }) => count > 0);
+  return { tasks, gangs: waiting, standing: unmet };
+}
+
+function groundOf(pass: Pass): Ground {
+  const asRay = pass.policy.like === 'ray';
+  const pool = pass.types
+    .filter((type) => asRay || pass.offers.get(type)?.offer !== undefined)
+    .map((type) => ({ type, fresh: pass.fresh.get(type) as State, room: typeRoom(pass, type) }))
+    .filter(({ room }) => room > 0);
+  // Ray places demand even on nodes that it is about to end.
+  const bins = asRay ? pass.bins : pass.bins.filter((bin) => bin.fate !== 'end');
+  return { bins, pool, room: clusterRoom(pass) };
+}
+
+/** Makes a packing part of the pass. */
+function settle(pass: Pass, packed: Packed, cause: Pick<LaunchCause, 'kind' | 'gang'>): void {
+  const launches = packed.purchases.flatMap((purchase) => {
+    const bins: Bin[] = [];
+    for (let unit = 0; unit < purchase.units; unit++)
+      for (const [host, state] of purchase.hosts.entries())
+        bins.push({
+          state,
+          fate: 'launch',
+          launch: { ...cause, served: host === 0 ? purchase.placed : [], slice: unit },
+        });
+    return bins;
+  });
+  if (packed.order !== undefined) {
+    const picked = packed.picks.map(({ bin, to }) => ({ ...bin, state: to, shared: false }));
+    pass.bins = [...picked, ...packed.order, ...launches];
+    return;
+  }
+  for (const { bin, to } of packed.picks) bin.state = to;
+  if (launches.length > 0) pass.bins = [...pass.bins, ...launches];
+}
+
+/** Whether the demand would find a place in an empty cluster at its limits. */
+export function fitsEmptyCluster(pass: Pass, runs: readonly Run[]): boolean {
+  const pool = pass.types
+    .filter(({ spec }) => (spec?.maxWorkers ?? 0) > 0)
+    .map((type: TypeInfo) => ({ type, fresh: pass.fresh.get(type) as State, room: type.spec?.maxWorkers ?? 0 }));
+  const heads = pass.bins.filter(({ state }) => state.head).map((bin) => ({ ...bin }));
+  const ground = { bins: heads, pool, room: pass.spec.maxWorkers ?? Number.POSITIVE_INFINITY };
+  return pack(pass, ground, runs, standing).left.every((left) => left === 0);
+}

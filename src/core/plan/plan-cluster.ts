@@ -1,0 +1,77 @@
+import type { Instant } from '../../base/clock.ts';
+import { mustEnd } from '../lifecycle.ts';
+import type { ScalingSpec } from '../scaling.ts';
+import type { View } from '../view.ts';
+import { launchesOf } from './launches.ts';
+import { endAboveClusterLimit, endAboveTypeLimits, endOutdated, launchFloors, mayEnd } from './limits.ts';
+import { openPass, type Pass } from './pass.ts';
+import { placeDemand } from './place.ts';
+import type { Action, Plan } from './plan.ts';
+import { manta, type Policy } from './policy.ts';
+import { endIdle } from './retire.ts';
+import { endBrokenSlices } from './slices.ts';
+import { limitSpeed } from './speed.ts';
+import { explainUnplaced } from './unplaced.ts';
+
+/**
+ * What to launch and what to end, from everything known at one instant. Pure: the same view, spec, time and policy
+ * give the same plan. Docs: docs/planner.md.
+ */
+export function plan(view: View, spec: ScalingSpec, now: Instant, policy: Policy = manta): Plan {
+  const pass = openPass(view, spec, now, policy);
+  endOutdated(pass);
+  if (policy.like === 'ray') {
+    launchFloors(pass);
+    endAboveTypeLimits(pass);
+    endAboveClusterLimit(pass);
+  } else {
+    endBrokenSlices(pass);
+    endAboveTypeLimits(pass);
+    endAboveClusterLimit(pass);
+    launchFloors(pass);
+  }
+  const unplaced = placeDemand(pass);
+  const held = limitSpeed(pass);
+  const idle = endIdle(pass);
+  const { infeasible, waiting, until } = explainUnplaced(pass, unplaced, held);
+  const next = Math.min(
+    idle.next ?? Number.POSITIVE_INFINITY,
+    until ?? Number.POSITIVE_INFINITY,
+    held.until ?? Number.POSITIVE_INFINITY,
+  );
+  return {
+    at: now,
+    actions: [...endsOf(pass), ...launchesOf(pass)],
+    infeasible,
+    waiting,
+    facts: idle.facts,
+    ...(next === Number.POSITIVE_INFINITY ? {} : { lookAgainAt: next }),
+    resources: clusterResources(pass),
+  };
+}
+
+function endsOf(pass: Pass): Action[] {
+  const actions: Action[] = [];
+  for (const { end: because, instance, state } of pass.bins) {
+    if (because === undefined) continue;
+    if (instance === undefined) actions.push({ kind: 'terminate', instance: '', because });
+    else if (state.running && instance.node !== undefined)
+      actions.push({ kind: 'drain', instance: instance.id, node: instance.node.id, because });
+    else actions.push({ kind: 'terminate', instance: instance.id, because });
+  }
+  if (pass.policy.like === 'ray' || !mayEnd(pass)) return actions;
+  for (const { id, status, kind } of pass.outside)
+    if (kind === 'worker' && mustEnd(status))
+      actions.push({ kind: 'terminate', instance: id, because: { kind: 'failed', status } });
+  return actions;
+}
+
+function clusterResources(pass: Pass): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { fate, state, instance } of pass.bins) {
+    if (fate === 'end') continue;
+    const total = state.running && instance?.node !== undefined ? instance.node.total : state.type.resources;
+    for (const [name, amount] of Object.entries(total)) sums[name] = (sums[name] ?? 0) + amount;
+  }
+  return sums;
+}

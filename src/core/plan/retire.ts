@@ -1,0 +1,149 @@
+import type { Duration, Instant } from '../../base/clock.ts';
+import type { InstanceView } from '../instance.ts';
+import { isPending } from '../lifecycle.ts';
+import type { Bin } from './bin.ts';
+import { end, mayEnd, typeFloor } from './limits.ts';
+import type { Pass } from './pass.ts';
+import type { PlanFact } from './plan.ts';
+import type { TypeInfo } from './state.ts';
+
+/** How long a pending instance that nothing needs is kept, where the spec does not say. */
+const pendingGrace: Duration = 30_000;
+
+const isNeeded = ({ state }: Bin): boolean => state.load[0].any || state.load[1].any;
+
+export function idleTimeout(pass: Pass, { state, instance }: Bin): Duration | undefined {
+  const asRay = pass.policy.like === 'ray';
+  if (asRay && instance !== undefined && isPending(instance.status) && instance.status !== 'requested')
+    return pass.spec.pendingIdleTimeout;
+  return state.type.spec?.idleTimeout ?? pass.spec.idleTimeout;
+}
+
+export function idleFor(pass: Pass, { state, instance }: Bin): Duration {
+  const idle = state.running ? (instance?.node?.idleFor ?? 0) : 0;
+  return idle > 0 ? idle + Math.max(0, pass.now - pass.view.at) : idle;
+}
+
+/** Ends what nothing has needed for long enough. The head and the floor of each type stay. */
+export function endIdle(pass: Pass): { facts: PlanFact[]; next: Instant | undefined } {
+  const counts = new Map<TypeInfo, number>();
+  for (const { fate, state } of pass.bins)
+    if (fate !== 'end') counts.set(state.type, (counts.get(state.type) ?? 0) + 1);
+  const floors = new Map(pass.types.map((type) => [type, typeFloor(pass, type)]));
+  const spare = (type: TypeInfo): number => (counts.get(type) ?? 0) - (floors.get(type) ?? 0);
+  const retire = (unit: readonly Bin[], reason: (bin: Bin) => NonNullable<Bin['end']>): void => {
+    for (const bin of unit) {
+      counts.set(bin.state.type, (counts.get(bin.state.type) ?? 0) - 1);
+      end(bin, reason(bin));
+    }
+  };
+  const pending = pass.policy.like === 'ray' ? { facts: [], next: undefined } : endUnneeded(pass, spare, retire);
+  let next = pending.next;
+  for (const unit of inEndingOrder(pass)) {
+    const first = unit[0] as Bin;
+    const timeout = idleTimeout(pass, first);
+    if (timeout === undefined || unit.some(isNeeded)) continue;
+    const idle = Math.min(...unit.map((bin) => idleFor(pass, bin)));
+    if (spare(first.state.type) < unit.length) continue;
+    if (idle > timeout && mayEnd(pass)) retire(unit, (bin) => ({ kind: 'idle', idleFor: idleFor(pass, bin), timeout }));
+    else if (idle > 0) next = earliest(next, pass.now + Math.max(1, timeout - idle + 1));
+  }
+  return { facts: pending.facts, next };
+}
+
+const earliest = (a: Instant | undefined, b: Instant): Instant => (a === undefined ? b : Math.min(a, b));
+
+/**
+ * Workers that may go, by unit, in the order in which they go: Ray takes the longest idle first; Manta the dearest,
+ * then the longest idle.
+ */
+function inEndingOrder(pass: Pass): Bin[][] {
+  const asRay = pass.policy.like === 'ray';
+  const workers = pass.bins.filter((bin) => bin.fate === 'keep' && !bin.state.head && (asRay || bin.state.running));
+  const units = asRay ? workers.map((bin) => [bin]) : bySlice(workers);
+  const keyed = units.map((unit) => {
+    const first = unit[0] as Bin;
+    const hasNode = first.state.running && first.instance?.node?.id !== '';
+    return {
+      unit,
+      hasNode: hasNode ? 1 : 0,
+      idle: idleFor(pass, first),
+      used: used(first),
+      price: asRay ? 0 : price(first),
+    };
+  });
+  keyed.sort((a, b) => a.hasNode - b.hasNode || b.price - a.price || b.idle - a.idle || a.used - b.used);
+  return keyed.map(({ unit }) => unit);
+}
+
+/** Hosts of one slice as one unit; a slice that is still incomplete is none. */
+function bySlice(workers: readonly Bin[]): Bin[][] {
+  const units: Bin[][] = [];
+  const slices = new Map<string, Bin[]>();
+  for (const bin of workers) {
+    const slice = bin.instance?.slice;
+    const known = slice === undefined ? undefined : slices.get(slice);
+    if (known !== undefined) {
+      known.push(bin);
+      continue;
+    }
+    const unit = [bin];
+    if (slice !== undefined) slices.set(slice, unit);
+    units.push(unit);
+  }
+  return units.filter(
+    (unit) => (unit[0] as Bin).instance?.slice === undefined || unit.length >= (unit[0] as Bin).state.type.hosts,
+  );
+}
+
+function price({ state, instance }: Bin): number {
+  const offer = state.type.spec?.offers.find(
+    ({ zone, market }) => zone === instance?.zone && market === instance?.market,
+  );
+  return offer?.pricePerHour ?? state.type.price ?? 0;
+}
+
+function used({ instance, state }: Bin): number {
+  const node = state.running ? instance?.node : undefined;
+  if (node === undefined) return 0;
+  const parts = Object.entries(node.total)
+    .filter(([, total]) => total > 0)
+    .map(([name, total]) => (total - (node.available[name] ?? 0)) / total);
+  return parts.length === 0 ? 0 : parts.reduce((sum, part) => sum + part, 0) / parts.length;
+}
+
+/** Cancels pending instances that no demand has needed for a while; remembers since when. */
+function endUnneeded(
+  pass: Pass,
+  spare: (type: TypeInfo) => number,
+  retire: (unit: readonly Bin[], reason: (bin: Bin) => NonNullable<Bin['end']>) => void,
+): { facts: PlanFact[]; next: Instant | undefined } {
+  const grace = pass.spec.pendingIdleTimeout ?? pendingGrace;
+  const facts: PlanFact[] = [];
+  let next: Instant | undefined;
+  const pending = pass.bins.filter((bin) => bin.fate === 'keep' && !bin.state.head && !bin.state.running);
+  const kept = new Map<TypeInfo, number>();
+  // The least far along stand last and go first.
+  for (const unit of bySlice(pending).reverse()) {
+    const first = unit[0] as Bin;
+    const { type } = first.state;
+    const spared = spare(type) - (kept.get(type) ?? 0);
+    const unneeded = !unit.some(isNeeded) && spared >= unit.length;
+    for (const { instance } of unit) {
+      const { id } = instance as InstanceView;
+      const since = pass.view.memory.unneededSince[id];
+      if (unneeded && since === undefined) facts.push({ kind: 'unneeded', instance: id, since: pass.now });
+      if (!unneeded && since !== undefined) facts.push({ kind: 'needed-again', instance: id });
+    }
+    if (!unneeded) continue;
+    const since = Math.max(
+      ...unit.map(({ instance }) => pass.view.memory.unneededSince[(instance as InstanceView).id] ?? pass.now),
+    );
+    if (pass.now - since >= grace && mayEnd(pass)) retire(unit, () => ({ kind: 'unneeded-pending', since }));
+    else {
+      kept.set(type, (kept.get(type) ?? 0) + unit.length);
+      next = earliest(next, since + grace);
+    }
+  }
+  return { facts, next };
+}

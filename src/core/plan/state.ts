@@ -1,0 +1,240 @@
+import type { Labels, Resources } from '../resources.ts';
+import type { ScalingType } from '../scaling.ts';
+import type { Shape, Vocabulary } from './shape.ts';
+
+/** Demand is measured against free room, standing requests against whole nodes. */
+export type Source = 0 | 1;
+export const demand: Source = 0;
+export const standing: Source = 1;
+
+/** A node type of this pass, or the remains of one that the spec no longer has. */
+export interface TypeInfo {
+  /** Position in the spec: the last tie-break. */
+  readonly index: number;
+  readonly name: string;
+  readonly spec: ScalingType | undefined;
+  readonly resources: Resources;
+  readonly priority: number;
+  /** How readily the provider has given this type of late; 1 when nothing is known. */
+  readonly recoverable: number;
+  readonly availability: number;
+  /** Instances that come and go as one. */
+  readonly hosts: number;
+  /** Of one instance and hour by the offer that would be used now, when known. */
+  readonly price: number | undefined;
+}
+
+/** What has been placed on a node in this pass, as far as scoring needs it. */
+interface Load {
+  readonly any: boolean;
+  /** By resource index: 1 where some placed request asks for it. */
+  readonly names: Uint8Array;
+  readonly gpu: boolean;
+  /** Placed shapes that carry selectors, in order. */
+  readonly labelled: readonly Shape[];
+}
+
+/**
+ * Everything that decides what a node can take and how well. Nodes that agree in it share one object, so the packer
+ * looks at each kind of node once, not at each node.
+ */
+export interface State {
+  readonly id: number;
+  readonly type: TypeInfo;
+  readonly head: boolean;
+  readonly running: boolean;
+  /** Free amount by resource index, for each source; NaN where the node does not name it. */
+  readonly room: readonly [Float64Array, Float64Array];
+  /** Label values by label index. */
+  readonly labels: readonly (string | undefined)[];
+  /** Values that `apart` requests left on labels which already had another one. */
+  readonly marks: ReadonlySet<string>;
+  readonly load: readonly [Load, Load];
+  readonly frame: Frame;
+}
+
+/** The unchanging part of a state: what the node has in total. */
+export interface Frame {
+  /** In the order in which the node names them: resource index, or -1 for one that no demand mentions. */
+  readonly slots: readonly number[];
+  readonly totals: readonly number[];
+  /** For slots of -1: their fixed part in the score for each source; NaN when they take no part. */
+  readonly fixed: readonly [readonly number[], readonly number[]];
+  /** By resource index: the node names it. */
+  readonly names: Uint8Array;
+  readonly hasGpu: boolean;
+}
+
+export interface NodeFacts {
+  readonly type: TypeInfo;
+  readonly head: boolean;
+  readonly running: boolean;
+  readonly total: Resources;
+  readonly available: Resources;
+  readonly labels: Labels;
+}
+
+/** Interns states. One for each pass. */
+export class States {
+  private readonly vocabulary: Vocabulary;
+  private readonly backgroundCounts: boolean;
+  private readonly known = new Map<string, State>();
+
+  /** `backgroundCounts`: how full the resources are that no demand mentions takes part in the score, as in Ray. */
+  constructor(vocabulary: Vocabulary, backgroundCounts: boolean) {
+    this.vocabulary = vocabulary;
+    this.backgroundCounts = backgroundCounts;
+  }
+
+  of(facts: NodeFacts): State {
+    const { resources, labelNames } = this.vocabulary;
+    let key = `${facts.type.index} ${facts.type.name}|${facts.head ? 'h' : ''}${facts.running ? 'r' : ''}|`;
+    for (const name in facts.total) {
+      const total = facts.total[name] as number;
+      const index = resources.get(name);
+      if (index !== undefined) key += `${index}=${total}/${facts.available[name]},`;
+      else if (this.backgroundCounts) key += `*${total}/${facts.available[name]},`;
+      else key += '*,';
+    }
+    for (const name in facts.available)
+      if (facts.total[name] === undefined && resources.has(name))
+        key += `+${resources.get(name)}=${facts.available[name]},`;
+    for (const label of labelNames) {
+      const value = facts.labels[label];
+      key += value === undefined ? '|' : `|${JSON.stringify(value)}`;
+    }
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    return this.keep(key, this.make(facts));
+  }
+
+  /** The state after placing `placed` (shapes with counts, in order), which leaves `room` and `labels`. */
+  after(
+    state: State,
+    source: Source,
+    placed: readonly { readonly shape: Shape; readonly count: number }[],
+    room: Float64Array,
+    labels: readonly (string | undefined)[],
+    marks: ReadonlySet<string>,
+  ): State {
+    let key = `${state.id}:${source}`;
+    for (const { shape, count } of placed) key += `,${shape.id}x${count}`;
+    const known = this.known.get(key);
+    if (known !== undefined) return known;
+    const load = addLoad(state.load[source], placed);
+    return this.keep(key, {
+      ...state,
+      room: source === demand ? [room, state.room[1]] : [state.room[0], room],
+      labels,
+      marks,
+      load: source === demand ? [load, state.load[1]] : [state.load[0], load],
+    });
+  }
+
+  private keep(key: string, state: Omit<State, 'id'>): State {
+    const kept = { ...state, id: this.known.size };
+    this.known.set(key, kept);
+    return kept;
+  }
+
+  private make(facts: NodeFacts): Omit<State, 'id'> {
+    const { resources, resourceNames, labelNames } = this.vocabulary;
+    const size = resourceNames.length;
+    const free = new Float64Array(size).fill(Number.NaN);
+    const whole = new Float64Array(size).fill(Number.NaN);
+    const names = new Uint8Array(size);
+    const slots: number[] = [];
+    const totals: number[] = [];
+    const fixedDemand: number[] = [];
+    const fixedStanding: number[] = [];
+    for (const [name, total] of Object.entries(facts.total)) {
+      const index = resources.get(name) ?? -1;
+      if (index >= 0) {
+        names[index] = 1;
+        whole[index] = total;
+      }
+      slots.push(index);
+      totals.push(total);
+      fixedDemand.push(this.fixedPart(total, facts.available[name]));
+      fixedStanding.push(this.fixedPart(total, total));
+    }
+    for (const [name, available] of Object.entries(facts.available)) {
+      const index = resources.get(name);
+      if (index !== undefined) free[index] = available;
+    }
+    const empty: Load = { any: false, names: new Uint8Array(size), gpu: false, labelled: [] };
+    return {
+      type: facts.type,
+      head: facts.head,
+      running: facts.running,
+      room: [free, whole],
+      labels: labelNames.map((label) => facts.labels[label]),
+      marks: noMarks,
+      load: [empty, empty],
+      frame: { slots, totals, fixed: [fixedDemand, fixedStanding], names, hasGpu: (facts.total['GPU'] ?? 0) > 0 },
+    };
+  }
+
+  private fixedPart(total: number, available: number | undefined): number {
+    if (total === 0) return Number.NaN;
+    if (!this.backgroundCounts) return 0;
+    return available === undefined ? Number.NaN : usage(total, available);
+  }
+}
+
+const noMarks: ReadonlySet<string> = new Set();
+
+function addLoad(load: Load, placed: readonly { readonly shape: Shape }[]): Load {
+  const names = load.names.slice();
+  let gpu = load.gpu;
+  let labelled = load.labelled;
+  for (const { shape } of placed) {
+    for (const name of shape.names) names[name] = 1;
+    gpu ||= shape.gpu;
+    if (shape.selectors.length > 0 && !labelled.includes(shape)) labelled = [...labelled, shape];
+  }
+  return { any: true, names, gpu, labelled };
+}
+
+/** How much of a resource is in use, weighted so that full nodes stand out: total times the cube of the used fraction. */
+export function usage(total: number, available: number): number {
+  const used = Math.min(1, Math.max(0, (total - available) / total));
+  return total * cube(used);
+}
+
+/** The cube, rounded once as C's `pow` does: equal scores must be equal to the last bit. */
+function cube(x: number): number {
+  const square = x * x;
+  const squareError = productError(x, x, square);
+  const result = square * x;
+  return result + (productError(square, x, result) + squareError * x);
+}
+
+function productError(a: number, b: number, product: number): number {
+  const c = 134217729 * a;
+  const aHigh = c - (c - a);
+  const aLow = a - aHigh;
+  const d = 134217729 * b;
+  const bHigh = d - (d - b);
+  const bLow = b - bHigh;
+  return aLow * bLow - (product - aHigh * bHigh - aLow * bHigh - aHigh * bLow);
+}
+
+/** How well a label set serves a request: number of selectors left from the first one that holds; 0 when none does. */
+export function labelMatch(shape: Shape, labels: readonly (string | undefined)[]): number {
+  const { selectors } = shape;
+  for (let i = 0; i < selectors.length; i++) {
+    const rules = selectors[i] as Shape['selectors'][number];
+    let holds = true;
+    for (const rule of rules) {
+      const value = labels[rule.label];
+      const inside = value !== undefined && rule.values.has(value);
+      if (inside !== rule.inside) {
+        holds = false;
+        break;
+      }
+    }
+    if (holds) return selectors.length - i;
+  }
+  return 0;
+}

@@ -1,0 +1,87 @@
+import type { Instant } from '../../base/clock.ts';
+import { clusterRoom, typeFloor, typeRoom } from './limits.ts';
+import type { Pass } from './pass.ts';
+import { whyNot } from './passed.ts';
+import { fitsEmptyCluster, type Unplaced } from './place.ts';
+import type { Infeasible, Passed, Waiting } from './plan.ts';
+import type { Run, Shape } from './shape.ts';
+import type { HeldBack } from './speed.ts';
+
+/** Turns what found no place into standing answers: never possible, or waiting, for what, and until when. */
+export function explainUnplaced(
+  pass: Pass,
+  unplaced: Unplaced,
+  held: HeldBack,
+): { infeasible: Infeasible[]; waiting: Waiting[]; until: Instant | undefined } {
+  const infeasible: Infeasible[] = [];
+  const waiting: Waiting[] = [];
+  let until: Instant | undefined;
+  const wait = (demand: Waiting['demand'], types: readonly Passed[]): void => {
+    const ends = types
+      .map(({ why }) => (why.kind === 'refused' ? why.refusal.until : undefined))
+      .filter((at) => at !== undefined);
+    const at = ends.length === 0 ? undefined : Math.min(...ends);
+    if (at !== undefined) until = until === undefined ? at : Math.min(until, at);
+    waiting.push({ demand, for: types, ...(at === undefined ? {} : { until: at }) });
+  };
+  for (const { shape, count } of unplaced.tasks) {
+    const passed = passedBy(pass, shape);
+    const task = { kind: 'tasks', request: shape.request, count } as const;
+    if (couldHold(pass, [{ shape, count: 1 }])) wait(task, passed.filter(isForNow));
+    else infeasible.push({ ...task, types: passed });
+  }
+  for (const { gang, runs } of unplaced.gangs) {
+    const passed = runs.flatMap(({ shape }) => passedBy(pass, shape));
+    if (couldHold(pass, runs)) wait({ kind: 'gang', gang: gang.id }, unique(passed.filter(isForNow)));
+    else infeasible.push({ kind: 'gang', gang, types: unique(passed) });
+  }
+  for (const { standing, runs } of unplaced.standing) {
+    const passed = runs.flatMap(({ shape }) => passedBy(pass, shape));
+    if (couldHold(pass, runs)) wait({ kind: 'standing', standing }, unique(passed.filter(isForNow)));
+    else infeasible.push({ kind: 'standing', standing, types: unique(passed) });
+  }
+  for (const { shape, count, type, pending, allowed } of held.demand)
+    wait({ kind: 'tasks', request: shape.request, count }, [
+      { type: type.name, why: { kind: 'upscaling-speed', pending, allowed } },
+    ]);
+  if (pass.policy.like === 'manta')
+    for (const type of pass.types) {
+      const have = pass.bins.filter((bin) => bin.fate !== 'end' && bin.state.type === type).length;
+      const missing = typeFloor(pass, type) - have;
+      if (missing > 0) wait({ kind: 'min-workers', type: type.name, count: missing }, holdsUp(pass, type));
+    }
+  return { infeasible, waiting, until };
+}
+
+function couldHold(pass: Pass, runs: readonly Run[]): boolean {
+  return fitsEmptyCluster(pass, runs);
+}
+
+const passedBy = (pass: Pass, shape: Shape): Passed[] =>
+  pass.types.flatMap((type) => {
+    const why = whyNot(type, shape, pass);
+    return why === undefined ? holdsUp(pass, type) : [{ type: type.name, why }];
+  });
+
+/** What keeps a type that could hold the demand from being launched now. */
+function holdsUp(pass: Pass, type: Pass['types'][number]): Passed[] {
+  const max = type.spec?.maxWorkers ?? 0;
+  if (typeRoom(pass, type) < type.hosts) return [{ type: type.name, why: { kind: 'type-limit', max } }];
+  if (clusterRoom(pass) < type.hosts)
+    return [{ type: type.name, why: { kind: 'cluster-limit', max: pass.spec.maxWorkers ?? 0 } }];
+  const offers = pass.offers.get(type);
+  if (offers?.offer !== undefined) return [];
+  return (offers?.refused ?? []).map(({ offer, refusal }) => ({
+    type: type.name,
+    ...(offer.zone === undefined ? {} : { zone: offer.zone }),
+    market: offer.market,
+    why: { kind: 'refused', refusal },
+  }));
+}
+
+const isForNow = ({ why }: Passed): boolean => why.kind !== 'too-small' && why.kind !== 'labels';
+
+function unique(passed: readonly Passed[]): Passed[] {
+  const seen = new Map(passed.map((one) => [JSON.stringify(one), one]));
+  return [...seen.values()];
+}

@@ -1,0 +1,250 @@
+import type { Duration, Instant } from '../base/clock.ts';
+import type { ScalingSpec } from '../core/scaling.ts';
+import { providerErrors } from '../providers/errors.ts';
+import type { LaunchRequest, Provider, ProviderInstance } from '../providers/provider.ts';
+import type { Faults } from './faults.ts';
+import { asListed, type Machine, never } from './machine.ts';
+import type { Random } from './random.ts';
+import { type CloudBehaviour, draw } from './scenario.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import type { Watcher } from './watcher.ts';
+
+/** How long a caller waits for an answer that does not come. */
+const answerTimeout: Duration = 30_000;
+
+export interface CloudOptions {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly spec: ScalingSpec;
+  readonly behaviour: CloudBehaviour;
+  readonly faults: Faults;
+  readonly watcher: Required<Watcher>;
+}
+
+/**
+ * A cloud as seen through the provider contract. What it promises is what clouds promise: a token never makes a second
+ * set, a list is complete but may be some seconds old, a machine that was ended is gone some seconds later.
+ * `docs/simulation.md` describes its behaviour and its faults.
+ */
+export class SimulatedCloud implements Provider {
+  readonly #options: CloudOptions;
+  readonly #machines = new Map<string, Machine>();
+  readonly #alive = new Map<string, Machine>();
+  readonly #gone: Machine[] = [];
+  readonly #byToken = new Map<string, readonly Machine[]>();
+  #count = 0;
+
+  constructor(options: CloudOptions) {
+    this.#options = options;
+  }
+
+  get machines(): Iterable<Machine> {
+    return this.#machines.values();
+  }
+
+  /** Machines that still exist, those on their way out too. */
+  get existing(): Iterable<Machine> {
+    return this.#alive.values();
+  }
+
+  machine(id: string): Machine | undefined {
+    return this.#machines.get(id);
+  }
+
+  async list(signal: AbortSignal): Promise<readonly ProviderInstance[]> {
+    const { time, faults, watcher } = this.#options;
+    try {
+      await this.#travel('list', signal);
+    } catch (error) {
+      watcher.listed(false);
+      throw error;
+    }
+    const at = faults.hit('staleList') ? time.now - faults.random.between(2_000, 20_000) : time.now;
+    const listed: ProviderInstance[] = [];
+    for (const machine of this.#visible(at)) {
+      const instance = asListed(machine, at);
+      if (instance === undefined) continue;
+      listed.push(instance);
+      if (faults.hit('duplicateEntry')) listed.push(instance);
+    }
+    await this.#answer('list', signal);
+    watcher.listed(true);
+    return listed;
+  }
+
+  async launch(request: LaunchRequest, signal: AbortSignal): Promise<readonly ProviderInstance[]> {
+    const { faults, watcher, time } = this.#options;
+    watcher.launchCalled(request);
+    await this.#travel('launch', signal);
+    const made = this.#make(request);
+    if (faults.hit('duplicateCall')) this.#make(request);
+    await this.#answer('launch', signal);
+    return made.flatMap((machine) => asListed(machine, time.now) ?? []);
+  }
+
+  async terminate(ids: readonly string[], signal: AbortSignal): Promise<void> {
+    this.#options.watcher.terminateCalled(ids);
+    await this.#travel('terminate', signal);
+    for (const id of ids) this.#stop(id);
+    await this.#answer('terminate', signal);
+  }
+
+  async tag(id: string, _tags: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+    await this.#travel('tag', signal);
+    if (!this.#alive.has(id)) throw providerErrors.NotFound({ id });
+  }
+
+  /** A machine that exists before the run begins, or that somebody else made: no call, no fault, no wait. */
+  place(machine: Pick<Machine, 'type' | 'kind' | 'token'> & { zone?: string }): Machine {
+    const { time, watcher } = this.#options;
+    const offer = this.#options.spec.nodeTypes.find((type) => type.name === machine.type)?.offers[0];
+    const made = this.#add({
+      ...machine,
+      zone: machine.zone ?? offer?.zone,
+      market: offer?.market ?? 'on-demand',
+      pricePerHour: offer?.pricePerHour,
+      bootedAt: time.now,
+    });
+    watcher.launched([made], undefined);
+    return made;
+  }
+
+  /** Takes a machine back, with or without a warning. */
+  preempt(machine: Machine, notice: Duration): void {
+    const { time } = this.#options;
+    if (machine.preemptionAt !== undefined || machine.goneAt <= time.now) return;
+    machine.noticeAt = notice > 0 ? time.now : never;
+    machine.preemptionAt = time.now + notice;
+    time.after(notice, () => this.#remove(machine, 'preempted'));
+  }
+
+  #make(request: LaunchRequest): readonly Machine[] {
+    const { time, random, behaviour, faults, spec, watcher } = this.#options;
+    const earlier = this.#byToken.get(request.token);
+    if (earlier !== undefined) return earlier.filter((machine) => machine.goneAt > time.now);
+    const asked = { type: request.type, zone: request.zone, market: request.market };
+    if (faults.hit('denied')) throw providerErrors.Denied({ call: 'launch' });
+    if (faults.hit('quota')) throw providerErrors.Quota(asked);
+    const room = faults.hit('noCapacity') ? 0 : this.#room(request);
+    let count = Math.min(request.count, room);
+    if (count > 1 && faults.hit('partialFill')) count = 1 + faults.random.below(count - 1);
+    if (count === 0) throw providerErrors.NoCapacity(asked);
+    const offer = spec.nodeTypes
+      .find((type) => type.name === request.type)
+      ?.offers.find((each) => each.zone === request.zone && each.market === request.market);
+    const made = Array.from({ length: count }, () =>
+      this.#add({
+        token: request.token,
+        type: request.type,
+        kind: 'worker',
+        zone: request.zone,
+        market: request.market,
+        pricePerHour: offer?.pricePerHour,
+        bootedAt: faults.hit('deadBoot') ? never : time.now + draw(behaviour.boot, random),
+      }),
+    );
+    this.#byToken.set(request.token, made);
+    watcher.launched(made, request);
+    for (const machine of made) this.#schedulePreemption(machine);
+    return made;
+  }
+
+  /** Machines the cloud still has for such a request. */
+  #room(request: LaunchRequest): number {
+    const { time, behaviour } = this.#options;
+    let room = Number.POSITIVE_INFINITY;
+    for (const rule of behaviour.capacity) {
+      if (time.now < rule.from || time.now >= rule.until) continue;
+      if (!concerns(rule, request)) continue;
+      let used = 0;
+      for (const machine of this.#alive.values()) if (machine.kind === 'worker' && concerns(rule, machine)) used++;
+      room = Math.min(room, Math.max(0, rule.limit - used));
+    }
+    return room;
+  }
+
+  #schedulePreemption(machine: Machine): void {
+    const { time, random, behaviour } = this.#options;
+    for (const rule of behaviour.preemption) {
+      if (!concerns(rule, machine)) continue;
+      const at = Math.max(time.now, rule.from) + random.exponential(rule.every);
+      if (at < rule.until) time.at(at, () => this.preempt(machine, rule.notice ?? 0));
+    }
+  }
+
+  #stop(id: string): void {
+    const { time, random, watcher } = this.#options;
+    const machine = this.#alive.get(id);
+    if (machine === undefined || machine.stoppingAt <= time.now) return;
+    machine.stoppingAt = time.now;
+    watcher.terminated(machine);
+    time.after(random.between(2_000, 20_000), () => this.#remove(machine, 'ended'));
+  }
+
+  #remove(machine: Machine, cause: 'ended' | 'preempted'): void {
+    if (!this.#alive.delete(machine.id)) return;
+    machine.goneAt = this.#options.time.now;
+    this.#gone.push(machine);
+    this.#options.watcher.gone(machine, machine.stoppingAt <= machine.goneAt ? 'ended' : cause);
+  }
+
+  #add(machine: Omit<Machine, 'id' | 'tags' | 'createdAt' | 'stoppingAt' | 'goneAt' | 'noticeAt' | 'preemptionAt'>): Machine {
+    const made: Machine = {
+      ...machine,
+      id: `i-${String(++this.#count).padStart(5, '0')}`,
+      tags: {},
+      createdAt: this.#options.time.now,
+      stoppingAt: never,
+      goneAt: never,
+      noticeAt: never,
+      preemptionAt: undefined,
+    };
+    this.#machines.set(made.id, made);
+    this.#alive.set(made.id, made);
+    return made;
+  }
+
+  /** Machines that a list taken at `at` may name: those alive now, and those that went since. */
+  *#visible(at: Instant): Iterable<Machine> {
+    yield* this.#alive.values();
+    if (at === this.#options.time.now) return;
+    for (let index = this.#gone.length - 1; index >= 0; index--) {
+      const machine = this.#gone[index] as Machine;
+      if (machine.goneAt <= at) return;
+      yield machine;
+    }
+  }
+
+  /** The way of a call to the cloud: it takes time, and may end in a refusal or nowhere. */
+  async #travel(call: string, signal: AbortSignal): Promise<void> {
+    const { time, random, behaviour, faults } = this.#options;
+    const slow = faults.hit('slowCall') ? 8 : 1;
+    if (faults.hit('lostRequest')) {
+      await time.sleep(answerTimeout, signal);
+      throw providerErrors.Unreachable({ call });
+    }
+    await time.sleep((slow * draw(behaviour.latency, random)) / 2, signal);
+    if (faults.hit('throttle')) throw providerErrors.Throttled({ call });
+  }
+
+  /** The way back: the call has taken effect, whether or not its caller learns of it. */
+  async #answer(call: string, signal: AbortSignal): Promise<void> {
+    const { time, random, behaviour, faults } = this.#options;
+    if (faults.hit('lostAnswer')) {
+      await time.sleep(answerTimeout, signal);
+      throw providerErrors.Unreachable({ call });
+    }
+    await time.sleep(draw(behaviour.latency, random) / 2, signal);
+  }
+}
+
+function concerns(
+  rule: { readonly type?: string; readonly zone?: string; readonly market?: string },
+  machine: { readonly type: string; readonly zone?: string | undefined; readonly market: string },
+): boolean {
+  return (
+    (rule.type === undefined || rule.type === machine.type) &&
+    (rule.zone === undefined || rule.zone === machine.zone) &&
+    (rule.market === undefined || rule.market === machine.market)
+  );
+}

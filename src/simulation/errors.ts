@@ -1,0 +1,40 @@
+import { defineError } from '../base/errors.ts';
+
+export const simulationErrors = {
+  BadWorkload: defineError<{ file: string; line: number; column: number; what: string; hint?: string | undefined; more: number }>({
+    code: 'MANTA_SIMULATION_BAD_WORKLOAD',
+    exit: 2,
+    message: (e) =>
+      `${e.file}:${e.line}:${e.column}: ${e.what}${e.more > 0 ? ` (and ${e.more} more ${e.more === 1 ? 'problem' : 'problems'})` : ''}`,
+    hint: (e) => e.hint ?? 'see docs/simulation.md for the form of a workload file',
+  }),
+  NoCluster: defineError({
+    code: 'MANTA_SIMULATION_NO_CLUSTER',
+    exit: 2,
+    message: () => 'there is no cluster to simulate',
+    hint: () => 'name a cluster.yaml, or a workload file that has a `cluster` of its own, or use --demo',
+  }),
+  UnknownWorkload: defineError<{ name: string; known: readonly string[] }>({
+    code: 'MANTA_SIMULATION_UNKNOWN_WORKLOAD',
+    exit: 2,
+    message: (e) => `no published workload is called '${e.name}'`,
+    hint: (e) => `one of: ${e.known.join(', ')}`,
+  }),
+  NoRay: defineError<{ tried: readonly string[] }>({
+    code: 'MANTA_SIMULATION_NO_RAY',
+    exit: 3,
+    message: (e) => `no Python with Ray was found (tried ${e.tried.join(', ')})`,
+    hint: () => 'set MANTA_RAY_PYTHON to a Python that has `ray` installed (pip install "ray==2.60.0")',
+  }),
+  RayPlannerFailed: defineError<{ detail: string }>({
+    code: 'MANTA_SIMULATION_RAY_PLANNER_FAILED',
+    exit: 1,
+    message: (e) => `Ray's planner failed: ${e.detail}`,
+  }),
+  Unsafe: defineError<{ rule: string; detail: string; replay: string }>({
+    code: 'MANTA_SIMULATION_UNSAFE',
+    exit: 1,
+    message: (e) => `the rule '${e.rule}' was broken: ${e.detail}`,
+    hint: (e) => `replay it with: ${e.replay}`,
+  }),
+};

@@ -1,0 +1,154 @@
+import type { Checks } from '../autoscaler/check.ts';
+import type { Fact, Journal } from '../autoscaler/journal.ts';
+import { Autoscaler, type Planner } from '../autoscaler/loop.ts';
+import { MemoryJournal } from '../autoscaler/memory-journal.ts';
+import type { LoopSettings } from '../autoscaler/settings.ts';
+import type { Clock, Instant } from '../base/clock.ts';
+import { type EventSink, silent } from '../base/events.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { View } from '../core/view.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { Decider } from './decider.ts';
+import type { World } from './world.ts';
+
+export interface MantaDeciderOptions {
+  readonly planner: Planner;
+  readonly checks?: Checks;
+  readonly settings?: Partial<LoopSettings>;
+  readonly events?: EventSink;
+  readonly onPass?: (view: View, plan: Plan) => void;
+  readonly onFacts?: (facts: readonly Fact[]) => void;
+  /** Facts take a moment to be kept, so that a crash may come before. */
+  readonly slowJournal?: boolean;
+  /** Replaces an edge, to see what the rules make of a broken one. */
+  readonly tamper?: (edges: { provider: Provider; engine: Engine }) => { provider: Provider; engine: Engine };
+}
+
+/** Manta's own loop, planner and executor. Only the clock and the edges are simulated. */
+export class MantaDecider implements Decider {
+  readonly name = 'manta';
+  passes = 0;
+  contentSince: Instant | undefined;
+  readonly journal = new MemoryJournal();
+  readonly #world: World;
+  readonly #options: MantaDeciderOptions;
+  #life: Life | undefined;
+  #ids = 0;
+
+  constructor(world: World, options: MantaDeciderOptions) {
+    this.#world = world;
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#life = this.#begin();
+  }
+
+  wake(): void {
+    this.#life?.autoscaler.wake();
+  }
+
+  crash(): void {
+    if (this.#life === undefined) return;
+    this.#life.alive = false;
+    this.#life = this.#begin();
+  }
+
+  async stop(): Promise<void> {
+    const life = this.#life;
+    this.#life = undefined;
+    life?.controller.abort();
+    await life?.done;
+  }
+
+  #begin(): Life {
+    const life: Life = { alive: true, controller: new AbortController(), autoscaler: undefined as never, done: undefined as never };
+    const { scenario, time } = this.#world;
+    const { planner, checks, settings, events = silent } = this.#options;
+    life.autoscaler = new Autoscaler({
+      ...this.#edges(life),
+      events,
+      planner,
+      journal: this.#journalOf(life),
+      spec: () => scenario.spec,
+      newId: () => `${(++this.#ids).toString(36).padStart(4, '0')}`,
+      ...(settings === undefined ? {} : { settings }),
+      ...(checks === undefined ? {} : { checks }),
+      onPass: (view, plan) => {
+        this.passes++;
+        const content = plan.actions.length === 0 && view.complete.engine && view.complete.provider;
+        this.contentSince = content ? (this.contentSince ?? time.now) : undefined;
+        this.#options.onPass?.(view, plan);
+      },
+    });
+    life.done = life.autoscaler.run(life.controller.signal);
+    return life;
+  }
+
+  /** The edges of one life: what is called after its end does nothing, what is answered after its end is not heard. */
+  #edges(life: Life): { clock: Clock; provider: Provider; engine: Engine; starter: World['starter'] } {
+    const { clock, cloud, starter } = this.#world;
+    const { provider, engine } = this.#options.tamper?.({ provider: cloud, engine: this.#world.engine }) ?? {
+      provider: cloud,
+      engine: this.#world.engine,
+    };
+    const heard = <T>(call: () => Promise<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        if (!life.alive) return;
+        call().then(
+          (value) => life.alive && resolve(value),
+          (error: unknown) => life.alive && reject(error),
+        );
+      });
+    return {
+      clock: { now: () => clock.now(), sleep: (duration, signal) => heard(() => clock.sleep(duration, signal)) },
+      provider: {
+        list: (signal) => heard(() => provider.list(signal)),
+        launch: (request, signal) => heard(() => provider.launch(request, signal)),
+        terminate: (ids, signal) => heard(() => provider.terminate(ids, signal)),
+        tag: (id, tags, signal) => heard(() => provider.tag(id, tags, signal)),
+      },
+      engine: {
+        state: (signal) => heard(() => engine.state(signal)),
+        drain: (node, reason, signal) => heard(() => engine.drain(node, reason, signal)),
+        reportInfeasible: (infeasible, signal) => heard(() => engine.reportInfeasible(infeasible, signal)),
+      },
+      starter: {
+        bringUp: (instance: Parameters<World['starter']['bringUp']>[0], signal: AbortSignal) =>
+          heard(() => starter.bringUp(instance, signal)),
+      } as World['starter'],
+    };
+  }
+
+  #journalOf(life: Life): Journal {
+    const { journal } = this;
+    const { time } = this.#world;
+    const keep = (facts: readonly Fact[]): Promise<void> => {
+      this.#options.onFacts?.(facts);
+      return journal.append(facts);
+    };
+    if (this.#options.slowJournal !== true) {
+      return { read: () => journal.read(), append: (facts) => (life.alive ? keep(facts) : new Promise(() => {})) };
+    }
+    return {
+      read: () => journal.read(),
+      append: (facts) =>
+        new Promise((resolve) => {
+          if (!life.alive) return;
+          time.after(2, () => {
+            if (!life.alive) return;
+            time.settled();
+            resolve(keep(facts));
+          });
+        }),
+    };
+  }
+}
+
+interface Life {
+  alive: boolean;
+  controller: AbortController;
+  autoscaler: Autoscaler;
+  done: Promise<void>;
+}

@@ -1,0 +1,115 @@
+import type { Checks } from '../autoscaler/check.ts';
+import type { Planner } from '../autoscaler/loop.ts';
+import type { LoopSettings } from '../autoscaler/settings.ts';
+import { loopSettings } from '../autoscaler/settings.ts';
+import { endAllInstances } from '../autoscaler/teardown.ts';
+import { silent } from '../base/events.ts';
+import { type FaultName, type FaultProfile, faultProfiles } from './faults.ts';
+import { randomScenario } from './generate.ts';
+import { Judge, type Violation } from './judge.ts';
+import { MantaDecider, type MantaDeciderOptions } from './manta-decider.ts';
+import { seededRandom } from './random.ts';
+import { World, worldStart } from './world.ts';
+
+const minute = 60_000;
+
+export interface SeedOptions {
+  readonly seed: number;
+  readonly profile: FaultProfile;
+  readonly planner: Planner;
+  readonly checks?: Checks;
+  readonly tamper?: MantaDeciderOptions['tamper'];
+}
+
+export interface SeedResult {
+  readonly seed: number;
+  readonly profile: FaultProfile;
+  readonly passes: number;
+  readonly faults: number;
+  readonly fired: Readonly<Partial<Record<FaultName, number>>>;
+  /** Equal for equal runs. */
+  readonly trace: number;
+  readonly virtualTime: number;
+  readonly violations: readonly Violation[];
+}
+
+const faultsUntil = 8 * minute;
+/** Every back-off, timeout and clock error of the settings below has passed after this. */
+const patience = 60 * minute;
+
+const settings: Partial<LoopSettings> = {
+  timeouts: { ...loopSettings.timeouts, allocated: 4 * minute, settingUp: 4 * minute },
+};
+
+/** One random world under one profile of faults, with every rule watched to the end. */
+export async function runSeed(options: SeedOptions): Promise<SeedResult> {
+  const { seed, profile } = options;
+  const scenario = randomScenario(seededRandom(seed, `scenario/${profile}`));
+  const judge = new Judge();
+  const rates = faultProfiles[profile];
+  const world = new World({ scenario, seed, rates, faultsUntil, watchers: [judge] });
+  judge.world = world;
+  const decider = new MantaDecider(world, {
+    planner: options.planner,
+    ...(options.checks === undefined ? {} : { checks: options.checks }),
+    ...(options.tamper === undefined ? {} : { tamper: options.tamper }),
+    settings,
+    slowJournal: rates.crashEvery > 0,
+    onPass: (view, plan) => judge.passed(view, plan),
+    onFacts: (facts) => judge.wrote(facts),
+  });
+  world.onChange = () => decider.wake();
+  world.onCrash = () => decider.crash();
+  decider.start();
+
+  const broken = (): boolean => judge.violations.length > 0;
+  const calm = worldStart + faultsUntil;
+  await world.time.run(calm + patience, () => broken() || (world.workDone && world.time.now >= calm));
+  if (!broken() && !world.workDone) judge.blame('progress', `${world.engine.unfinished} never finished`);
+  const done = world.time.now;
+  const settled = (): boolean =>
+    decider.contentSince !== undefined && world.time.now - decider.contentSince >= 2 * minute && atFloor(world);
+  if (!broken()) {
+    await world.time.run(done + patience, () => broken() || settled());
+    if (!broken() && !settled()) judge.blame('convergence', `after ${patience / minute} minutes: ${describe(world, decider)}`);
+  }
+  await end(world, decider, judge);
+  const fired = Object.fromEntries(world.faults.fired);
+  return {
+    seed,
+    profile,
+    passes: decider.passes,
+    faults: Object.values(fired).reduce((sum, count) => sum + count, 0),
+    fired,
+    trace: judge.trace,
+    virtualTime: world.elapsed,
+    violations: judge.violations,
+  };
+}
+
+/** Ends the cluster as a user would, and looks for what is left. */
+async function end(world: World, decider: MantaDecider, judge: Judge): Promise<void> {
+  judge.ending = true;
+  let over = false;
+  const { clock, cloud } = world;
+  void decider
+    .stop()
+    .then(() => endAllInstances({ clock, provider: cloud, events: silent, head: false }, new AbortController().signal))
+    .then(() => (over = true));
+  await world.time.run(world.time.now + 60 * minute, () => over);
+  const left = [...world.workers()];
+  if (left.length > 0) judge.blame('leak', `${left.map((machine) => machine.id).join(', ')} still there after the end`);
+  else if (!over) judge.blame('leak', 'the end of the cluster never came');
+}
+
+/** No more and no fewer workers than each type's floor. */
+function atFloor(world: World): boolean {
+  const counts = new Map<string, number>();
+  for (const machine of world.workers()) counts.set(machine.type, (counts.get(machine.type) ?? 0) + 1);
+  return world.scenario.spec.nodeTypes.every((type) => (counts.get(type.name) ?? 0) === type.minWorkers);
+}
+
+function describe(world: World, decider: MantaDecider): string {
+  const workers = [...world.workers()].map((machine) => `${machine.id} ${machine.type}`);
+  return `${workers.join(', ') || 'no workers'}; the plan is ${decider.contentSince === undefined ? 'not empty' : 'empty'}`;
+}

@@ -1,0 +1,49 @@
+import type { LaunchRequest } from '../providers/provider.ts';
+import type { Duration } from '../base/clock.ts';
+import type { Machine } from './machine.ts';
+import type { SimulatedNode } from './work.ts';
+
+export type WorkKind = 'task' | 'actor' | 'gang';
+
+/** Sees everything that happens in a simulated world, at the moment it happens. The judge and the meter are watchers. */
+export interface Watcher {
+  launchCalled?(request: LaunchRequest): void;
+  /** New machines of one launch. */
+  launched?(machines: readonly Machine[], request: LaunchRequest | undefined): void;
+  terminateCalled?(ids: readonly string[]): void;
+  /** An order to end a machine took effect. */
+  terminated?(machine: Machine): void;
+  /** A machine is gone, for whatever reason. */
+  gone?(machine: Machine, cause: 'ended' | 'preempted'): void;
+  listed?(answered: boolean): void;
+  stateTold?(answered: boolean): void;
+  drainCalled?(node: string): void;
+  joined?(node: SimulatedNode): void;
+  left?(node: SimulatedNode): void;
+  submitted?(kind: WorkKind): void;
+  /** `waited` is set on the first start. */
+  started?(kind: WorkKind, waited: Duration | undefined): void;
+  finished?(kind: WorkKind): void;
+  /** Work lost its node and starts again. */
+  killed?(kind: WorkKind): void;
+}
+
+/** Many watchers as one. */
+export function watchAll(watchers: readonly Watcher[]): Required<Watcher> {
+  return {
+    launchCalled: (request) => watchers.forEach((each) => each.launchCalled?.(request)),
+    launched: (machines, request) => watchers.forEach((each) => each.launched?.(machines, request)),
+    terminateCalled: (ids) => watchers.forEach((each) => each.terminateCalled?.(ids)),
+    terminated: (machine) => watchers.forEach((each) => each.terminated?.(machine)),
+    gone: (machine, cause) => watchers.forEach((each) => each.gone?.(machine, cause)),
+    listed: (answered) => watchers.forEach((each) => each.listed?.(answered)),
+    stateTold: (answered) => watchers.forEach((each) => each.stateTold?.(answered)),
+    drainCalled: (node) => watchers.forEach((each) => each.drainCalled?.(node)),
+    joined: (node) => watchers.forEach((each) => each.joined?.(node)),
+    left: (node) => watchers.forEach((each) => each.left?.(node)),
+    submitted: (kind) => watchers.forEach((each) => each.submitted?.(kind)),
+    started: (kind, waited) => watchers.forEach((each) => each.started?.(kind, waited)),
+    finished: (kind) => watchers.forEach((each) => each.finished?.(kind)),
+    killed: (kind) => watchers.forEach((each) => each.killed?.(kind)),
+  };
+}

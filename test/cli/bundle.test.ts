@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Metafile } from 'esbuild';
+import { buildBundle } from '../../scripts/build.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let shipped = '';
+let metafile: Metafile = { inputs: {}, outputs: {} };
+
+before(async () => {
+  shipped = mkdtempSync(join(tmpdir(), 'manta-bundle-'));
+  metafile = await buildBundle(join(shipped, 'dist'));
+  for (const name of ['bin', 'package.json']) cpSync(join(root, name), join(shipped, name), { recursive: true });
+});
+after(() => rmSync(shipped, { recursive: true }));
+
+const run = (words: readonly string[], more: NodeJS.ProcessEnv = {}) =>
+  spawnSync(process.execPath, [join(shipped, 'bin', 'manta'), ...words], {
+    cwd: shipped,
+    env: { ...process.env, ...more },
+    encoding: 'utf8',
+  });
+
+/** Source files of the modules that a run really loaded. */
+function loadedBy(words: readonly string[]): string[] {
+  const { status, stderr } = run(words, { NODE_DEBUG: 'esm' });
+  assert.equal(status, 0, stderr);
+  const chunks = new Set([...stderr.matchAll(/dist\/[\w./-]+\.js/g)].map(([path]) => path));
+  assert.ok(chunks.has('dist/manta.js'), 'the loader did not tell what it loaded');
+  return Object.entries(metafile.outputs)
+    .filter(([path]) => [...chunks].some((chunk) => path.endsWith(chunk)))
+    .flatMap(([, output]) => Object.keys(output.inputs));
+}
+
+describe('the shipped bundle', () => {
+  test('runs without sources and without node_modules', () => {
+    const { status, stdout, stderr } = run(['version']);
+    assert.deepEqual([status, stderr], [0, '']);
+    assert.match(stdout, /^manta \d/);
+  });
+
+  test('help loads declarations only: no YAML, no schema, no planner, no provider, no package', () => {
+    for (const words of [['--help'], ['help'], ['config', '--help'], ['__complete', 'bash', '--', 'sim']]) {
+      const foreign = loadedBy(words).filter((path) => !/^src\/(cli|base)\//.test(path));
+      assert.deepEqual(foreign, ['src/core/spec/keys/nearest.ts'], words.join(' '));
+    }
+  });
+
+  test('carries the licence of every package in it', () => {
+    const packages = Object.keys(metafile.inputs).flatMap(
+      (path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],
+    );
+    const text = readFileSync(join(shipped, 'dist', 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+    for (const name of new Set(packages)) assert.match(text, new RegExp(`^${name} \\d`, 'm'));
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { declaredErrors, declaredEvents, declaredProblems, root } from '../../scripts/docs/declared.ts';
+import { generatedParts, withPart } from '../../scripts/docs/pages.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
+import { typed } from '../../src/cli/tree.ts';
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const parts = await generatedParts();
+const errors = await declaredErrors();
+const events = await declaredEvents();
+const problems = await declaredProblems();
+
+describe('each reference page says what the code says', () => {
+  for (const [path, part] of parts)
+    test(`${path} is as \`npm run docs\` writes it`, () => assert.equal(read(path), withPart(read(path), part)));
+});
+
+/** Codes that a page lists: the first cell of each row of its tables. */
+const listed = (path: string): string[] =>
+  [...read(path).matchAll(/^\| `(MANTA_[A-Z0-9_]+)` \|/gm)].map((row) => row[1]!);
+
+describe('codes', () => {
+  test('docs/errors.md lists every error and problem code, and no other', () => {
+    assert.deepEqual(listed('docs/errors.md').sort(), [...errors, ...problems].map(({ code }) => code).sort());
+  });
+  test('docs/events.md lists every event code, and no other', () => {
+    assert.deepEqual(listed('docs/events.md').sort(), events.map(({ code }) => code).sort());
+  });
+  test('no code stands for two things', () => {
+    const codes = [...errors, ...events, ...problems].map(({ code }) => code);
+    assert.deepEqual(codes, [...new Set(codes)].sort(byOrderOf(codes)));
+  });
+  test('every code that the sources spell out is declared', () => {
+    const known = new Set([...errors, ...events, ...problems].map(({ code }) => code));
+    for (const file of globSync('src/**/*.ts', { cwd: root })) {
+      for (const [, code] of read(file).matchAll(/['"](MANTA_(?:[A-Z0-9]+_)*[A-Z0-9]+)['"]/g))
+        assert.ok(known.has(code!) || variables.has(code!), `${file} uses ${code}, which no table declares`);
+    }
+  });
+  test('every error ends with an exit code that docs/exit-codes.md explains', () => {
+    for (const { code, exit } of errors) assert.ok(exit in exitCodes, `${code} exits with ${exit}`);
+  });
+  test('every error is one sentence: lower case, no full stop, with its value in it', () => {
+    for (const { code, message, hint } of errors) {
+      assert.doesNotMatch(message, /\.$|undefined|\[object|NaN/, `${code}: ${message}`);
+      assert.doesNotMatch(hint ?? '', /undefined|\[object|NaN/, `${code}: ${hint}`);
+    }
+  });
+});
+
+/** Environment variables look like codes and are not. */
+const variables = new Set(['MANTA_RAY_PYTHON']);
+
+const byOrderOf =
+  (codes: readonly string[]) =>
+  (a: string, b: string): number =>
+    codes.indexOf(a) - codes.indexOf(b);
+
+test('docs/commands.md has a section for every command with every option, and for no other', () => {
+  const page = read('docs/commands.md');
+  const headings = [...page.matchAll(/^## (manta .*)$/gm)].map((heading) => heading[1]!);
+  assert.deepEqual(headings.sort(), commands.map(({ path }) => typed(path)).sort());
+  for (const command of commands) {
+    const section = page.split(`\n## ${typed(command.path)}\n`)[1]!.split('\n## ')[0]!;
+    const options = [...section.matchAll(/^\| `(?:-\w, )?--([\w-]+)/gm)].map((row) => row[1]!);
+    assert.deepEqual(
+      options,
+      command.options.map(({ name }) => name),
+      typed(command.path),
+    );
+  }
+});

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { importProblem, layers } from '../../scripts/lint/layers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Case {
+  readonly what: string;
+  readonly file: string;
+  readonly text: string;
+  /** The rule that must find it; undefined when the file is fine. */
+  readonly rule?: string;
+}
+
+const layer = 'manta(layers)';
+const purity = 'manta(purity)';
+const printing = 'manta(printing)';
+
+const cases: readonly Case[] = [
+  { what: 'an import upwards', file: 'core/up.ts', text: "export { a } from '../cli/a.ts';", rule: layer },
+  {
+    what: 'a type import upwards',
+    file: 'base/up.ts',
+    text: "import type { A } from '../core/a.ts';\nexport type B = A;",
+    rule: layer,
+  },
+  {
+    what: 'an import on demand upwards',
+    file: 'jobs/up.ts',
+    text: "export const a = () => import('../head/a.ts');",
+    rule: layer,
+  },
+  {
+    what: 'an import type expression upwards',
+    file: 'core/type.ts',
+    text: "export type A = import('../head/a.ts').A;",
+    rule: layer,
+  },
+  { what: 'an import out of src', file: 'cli/out.ts', text: "export { a } from '../../scripts/a.ts';", rule: layer },
+  { what: 'a folder that is no layer', file: 'utils/a.ts', text: "export { a } from '../base/a.ts';", rule: layer },
+  { what: 'I/O in core', file: 'core/io.ts', text: "export { readFileSync } from 'node:fs';", rule: layer },
+  { what: 'a package in core', file: 'core/package.ts', text: "export { a } from 'undici';", rule: layer },
+  {
+    what: 'a module of base that does things, in core',
+    file: 'core/base.ts',
+    text: "export { a } from '../base/events.ts';",
+    rule: layer,
+  },
+  { what: 'an import downwards', file: 'autoscaler/down.ts', text: "export type { A } from '../core/a.ts';" },
+  {
+    what: 'error and clock declarations in core',
+    file: 'core/ok.ts',
+    text: "export type { Instant } from '../base/clock.ts';",
+  },
+
+  { what: 'the clock in core', file: 'core/now.ts', text: 'export const a = Date.now();', rule: purity },
+  {
+    what: 'the clock in core by brackets',
+    file: 'core/now2.ts',
+    text: "export const a = Date['now']();",
+    rule: purity,
+  },
+  { what: 'a date of now in core', file: 'core/date.ts', text: 'export const a = new Date();', rule: purity },
+  { what: 'a date text of now in core', file: 'core/date2.ts', text: 'export const a = Date();', rule: purity },
+  {
+    what: 'the monotonic clock in core',
+    file: 'core/perf.ts',
+    text: 'export const a = performance.now();',
+    rule: purity,
+  },
+  { what: 'randomness in core', file: 'core/random.ts', text: 'export const a = Math.random();', rule: purity },
+  { what: 'random ids in core', file: 'core/uuid.ts', text: 'export const a = crypto.randomUUID();', rule: purity },
+  { what: 'a timer in core', file: 'core/timer.ts', text: 'export const a = setTimeout(() => {}, 1);', rule: purity },
+  { what: 'the environment in core', file: 'core/env.ts', text: "export const a = process.env['A'];", rule: purity },
+  {
+    what: 'the network in core',
+    file: 'core/net.ts',
+    text: "export const a = () => fetch('http://a.test');",
+    rule: purity,
+  },
+  {
+    what: 'the way around through globalThis',
+    file: 'core/global.ts',
+    text: 'export const a = globalThis;',
+    rule: purity,
+  },
+  { what: 'printing in core', file: 'core/print.ts', text: "console.log('a');", rule: purity },
+  {
+    what: 'a given date in core',
+    file: 'core/given.ts',
+    text: 'export const a = (now: number) => new Date(now).toISOString();',
+  },
+  { what: 'the clock outside core', file: 'head/now.ts', text: 'export const a = Date.now();' },
+
+  { what: 'console below cli', file: 'base/print.ts', text: "console.log('a');", rule: printing },
+  { what: 'console in cli', file: 'cli/print.ts', text: "console.error('a');", rule: printing },
+  { what: 'standard output below cli', file: 'head/out.ts', text: "process.stdout.write('a');", rule: printing },
+  { what: 'ending the process below cli', file: 'providers/exit.ts', text: 'process.exit(1);', rule: printing },
+  { what: 'standard output in cli', file: 'cli/out2.ts', text: "process.stdout.write('a');" },
+
+  {
+    what: 'an error declared outside a table',
+    file: 'head/x.ts',
+    text: "import { defineError } from '../base/errors.ts';\nexport const a = defineError({});",
+    rule: 'manta(tables)',
+  },
+  {
+    what: 'an event declared outside a table',
+    file: 'head/y.ts',
+    text: "import { defineEvent } from '../base/events.ts';\nexport const a = defineEvent({});",
+    rule: 'manta(tables)',
+  },
+
+  {
+    what: 'a promise that nobody waits for',
+    file: 'head/floating.ts',
+    text: 'export const a = (): void => { Promise.resolve(1); };',
+    rule: 'typescript(no-floating-promises)',
+  },
+  {
+    what: 'a promise taken for a condition',
+    file: 'head/misused.ts',
+    text: 'export const a = (p: Promise<number>): number => { if (p) return 1; return 2; };',
+    rule: 'typescript(no-misused-promises)',
+  },
+  {
+    what: 'a case that a switch forgot',
+    file: 'head/switch.ts',
+    text: "export const a = (x: 'b' | 'c'): number => { switch (x) { case 'b': return 1; } return 2; };",
+    rule: 'typescript(switch-exhaustiveness-check)',
+  },
+  {
+    what: 'throwing what is no error',
+    file: 'head/throw.ts',
+    text: "export const a = (): never => { throw 'x'; };",
+    rule: 'typescript(only-throw-error)',
+  },
+  {
+    what: 'any',
+    file: 'head/any.ts',
+    text: 'export const a = (x: any): unknown => x;',
+    rule: 'typescript(no-explicit-any)',
+  },
+];
+
+let tree = '';
+let findings: ReadonlyMap<string, readonly string[]> = new Map();
+
+before(() => {
+  tree = mkdtempSync(join(tmpdir(), 'manta-lint-'));
+  for (const name of ['.oxlintrc.json', 'tsconfig.json', 'package.json']) cpSync(join(root, name), join(tree, name));
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+  cpSync(join(root, 'scripts', 'lint'), join(tree, 'scripts', 'lint'), { recursive: true });
+  for (const { file, text } of cases) {
+    mkdirSync(dirname(join(tree, 'src', file)), { recursive: true });
+    writeFileSync(join(tree, 'src', file), `${text}\n`);
+  }
+  findings = lint(tree);
+});
+
+after(() => rmSync(tree, { recursive: true }));
+
+function lint(folder: string): Map<string, string[]> {
+  const oxlint = join(root, 'node_modules', '.bin', 'oxlint');
+  const { stdout, stderr } = spawnSync(oxlint, ['--type-aware', '-f', 'json', 'src'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const found = new Map<string, string[]>();
+  let report: { diagnostics: { code: string; filename: string }[] };
+  try {
+    report = JSON.parse(stdout);
+  } catch {
+    throw new Error(`oxlint did not report: ${stdout}${stderr}`);
+  }
+  for (const { code, filename } of report.diagnostics) {
+    const file = relative('src', filename);
+    found.set(file, [...(found.get(file) ?? []), code]);
+  }
+  return found;
+}
+
+for (const { what, file, rule } of cases) {
+  test(`${what} is ${rule === undefined ? 'fine' : 'refused by lint'}`, () => {
+    const codes = findings.get(file) ?? [];
+    if (rule === undefined) assert.deepEqual(codes, []);
+    else assert.ok(codes.includes(rule), `expected ${rule}, found ${codes.join(', ') || 'nothing'}`);
+  });
+}
+
+test('every layer may import from itself and from those below it, and from none above', () => {
+  for (const [index, from] of layers.entries()) {
+    for (const [other, to] of layers.entries()) {
+      const problem = importProblem(`${from}/a.ts`, `../${to}/clock.ts`);
+      assert.equal(problem === undefined, other >= index, `${from} -> ${to}: ${problem}`);
+    }
+  }
+});
