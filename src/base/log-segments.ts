@@ -150,11 +150,9 @@ export function openLogWriter(dir: string, options: LogOptions): LogWriter {
       const fresh = bytes.subarray(Math.min(bytes.length, size - at));
       const goal = size + fresh.length;
       try {
-        while (size < goal) {
-          const room =
-            segmentBytes - (current && current.first + current.size === size ? current.size % segmentBytes : 0);
-          const from = fresh.length - (goal - size);
-          put(fresh.subarray(from, from + Math.max(1, room)));
+        for (let from = 0; from < fresh.length; from = fresh.length - (goal - size)) {
+          const filled = current && current.first + current.size === size ? current.size % segmentBytes : 0;
+          put(fresh.subarray(from, from + segmentBytes - filled));
         }
       } catch {
         refused += goal - size;

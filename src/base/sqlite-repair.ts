@@ -12,7 +12,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Instant } from './clock.ts';
-import { type Database, databaseErrors, typedError } from './sqlite.ts';
+import { type Database, typedError } from './sqlite.ts';
+import { databaseErrors } from './sqlite-errors.ts';
 
 /** What a repair found and did; said to people and kept in the journal. */
 export interface Repair {

@@ -1,37 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { defineError } from './errors.ts';
-
-export const databaseErrors = {
-  DiskFull: defineError<{ path: string; detail: string }>({
-    code: 'MANTA_STATE_DISK_FULL',
-    exit: 6,
-    message: (e) => `no room to write '${e.path}': ${e.detail}`,
-    hint: () => 'free disk space; what runs goes on, and nothing that was acknowledged is lost',
-  }),
-  Corrupt: defineError<{ path: string; detail: string }>({
-    code: 'MANTA_STATE_CORRUPT',
-    exit: 6,
-    message: (e) => `'${e.path}' is damaged: ${e.detail}`,
-    hint: () => 'the next start repairs it from the last backup and names what cannot be recovered',
-  }),
-  InUse: defineError<{ path: string }>({
-    code: 'MANTA_STATE_IN_USE',
-    exit: 6,
-    message: (e) => `'${e.path}' is open in another process`,
-    hint: () => 'one mantad runs on a state folder; end the other one first',
-  }),
-  Newer: defineError<{ path: string; found: number; known: number }>({
-    code: 'MANTA_STATE_NEWER',
-    exit: 6,
-    message: (e) => `'${e.path}' has format ${e.found}, this version of Manta knows up to ${e.known}`,
-    hint: () => 'use the newer version of Manta that wrote it',
-  }),
-  Closed: defineError<{ path: string }>({
-    code: 'MANTA_STATE_CLOSED',
-    exit: 6,
-    message: (e) => `'${e.path}' is closed`,
-  }),
-};
+import { databaseErrors } from './sqlite-errors.ts';
 
 /** What brings the file from one format to the next. Position in the list plus one is the format it makes. */
 export type Migration = (sql: DatabaseSync) => void;

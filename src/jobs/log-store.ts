@@ -146,15 +146,13 @@ const count = (bytes: Buffer, byte: number): number => {
 async function grepIn(dir: string, text: string, from: number, limit: number): Promise<LogPiece> {
   const needle = Buffer.from(text);
   const found: Buffer[] = [];
-  let length = 0;
   let rest: Buffer = Buffer.alloc(0);
   let offset = from;
   const take = (line: Buffer): void => {
     if (!line.includes(needle)) return;
     found.push(line);
-    length += line.length;
   };
-  while (length < limit) {
+  for (let taken = 0; taken < limit; taken = found.reduce((sum, line) => sum + line.length, 0)) {
     const piece = await readLog(dir, offset, pieceBytes);
     if (piece.bytes.length === 0) {
       if (rest.length > 0) take(rest);

@@ -5,7 +5,8 @@ import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { databaseErrors, type Migration, openDatabase } from '../../src/base/sqlite.ts';
+import { type Migration, openDatabase } from '../../src/base/sqlite.ts';
+import { databaseErrors } from '../../src/base/sqlite-errors.ts';
 import { backUp, damageOf, repair } from '../../src/base/sqlite-repair.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-sqlite-'));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Capacity, infeasibility, infeasibleText } from '../../../src/core/jobs/admit.ts';
 import { matchesLabels, parseSelector } from '../../../src/core/jobs/labels.ts';
 import { demandOf } from '../../../src/core/jobs/queue-demand.ts';
-import { firingOf, holdOf, nextFiring, scheduleProblem } from '../../../src/core/jobs/schedule.ts';
+import { firingOf, holdOf } from '../../../src/core/jobs/schedule.ts';
 import { job } from './jobs.ts';
 
 const types: Capacity[] = [
@@ -61,17 +61,6 @@ test("label selectors have Ray's four forms", () => {
     [true, false, true],
   );
   assert.equal(parseSelector({ k: 'in(a' }), undefined);
-});
-
-test('schedules are read in UTC or in the zone they name', () => {
-  const noon = Date.UTC(2026, 0, 1, 12);
-  assert.equal(nextFiring('30 * * * *', noon), noon + 30 * 60_000);
-  assert.equal(nextFiring('0 12 * * *', noon), noon + 24 * 3_600_000);
-  assert.equal(nextFiring('CRON_TZ=Asia/Tokyo 0 22 * * *', noon), noon + 3_600_000);
-  assert.equal(scheduleProblem('0 12 * * *'), undefined);
-  assert.ok(scheduleProblem('every day'));
-  assert.ok(scheduleProblem('* * * * * *'));
-  assert.ok(scheduleProblem('99 * * * *'));
 });
 
 test('each firing is a copy with a number of its own', () => {

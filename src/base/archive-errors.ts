@@ -1,0 +1,20 @@
+import { defineError } from './errors.ts';
+
+export const archiveErrors = {
+  NotAnArchive: defineError<{ path: string; detail: string }>({
+    code: 'MANTA_ARCHIVE_UNREADABLE',
+    exit: 2,
+    message: (e) => `'${e.path}' is not a sound zip archive: ${e.detail}`,
+  }),
+  Unsafe: defineError<{ entry: string; detail: string }>({
+    code: 'MANTA_ARCHIVE_UNSAFE',
+    exit: 2,
+    message: (e) => `the archive was refused for its entry '${e.entry}': ${e.detail}`,
+  }),
+  TooLarge: defineError<{ detail: string }>({
+    code: 'MANTA_ARCHIVE_TOO_LARGE',
+    exit: 2,
+    message: (e) => `the archive was refused: ${e.detail}`,
+    hint: () => 'leave large files out of the package, or raise the limit',
+  }),
+};

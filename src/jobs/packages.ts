@@ -1,0 +1,239 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type UnzipLimits, unzip } from '../base/archive.ts';
+import type { Clock, Duration } from '../base/clock.ts';
+import type { Database } from '../base/sqlite.ts';
+import { jobErrors } from './errors.ts';
+
+export interface PackageLimits extends UnzipLimits {
+  /** Of one package as sent. @default 10 GiB */
+  readonly uploadBytes?: number;
+  /** Of all packages kept; those that no live job needs give way, least recently used first. @default 20 GiB */
+  readonly keepBytes?: number;
+  /** A package that no live job needs goes after this long. @default 24 h */
+  readonly keepFor?: Duration;
+}
+
+/**
+ * Working directories and modules on the head: `blobs/<sha256>` as sent, `unpacked/<sha256>/` ready for use. Content is
+ * stored once whoever sends it; names belong to their owner, because a name says nothing about what is in the package.
+ */
+export interface PackageStore {
+  /** Whether the owner has sent a package of this name; it is kept for a while from then on. */
+  has(owner: string, name: string): Promise<boolean>;
+  put(owner: string, name: string, body: Readable): Promise<{ readonly sha256: string; readonly size: number }>;
+  /** Folder with the unpacked content of a `.zip`, or the path of a `.whl`. */
+  open(owner: string, uri: string, signal: AbortSignal): Promise<string>;
+  /** Drops what no job needs and what the limits do not allow. `needed` are `<owner>/<name>`. */
+  sweep(needed: ReadonlySet<string>): Promise<void>;
+}
+
+interface Row {
+  readonly owner: string;
+  readonly name: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly used_at: number;
+}
+
+export interface PackageStoreOptions {
+  readonly database: Database;
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly limits?: PackageLimits;
+  /** Fetches an https archive. @default node:https with redirects */
+  readonly download?: (url: string, signal: AbortSignal) => Promise<Readable>;
+}
+
+export function openPackageStore(options: PackageStoreOptions): PackageStore {
+  const { database, folder, clock } = options;
+  const limits = options.limits ?? {};
+  const uploadBytes = limits.uploadBytes ?? 10 * 2 ** 30;
+  const blob = (sha256: string): string => join(folder, 'blobs', sha256);
+  const unpacked = (sha256: string): string => join(folder, 'unpacked', sha256);
+  const underWay = new Map<string, Promise<string>>();
+
+  const find = (owner: string, name: string): Row | undefined =>
+    database.prepare('SELECT * FROM packages WHERE owner = ? AND name = ?').get(owner, name) as Row | undefined;
+  const touch = (owner: string, name: string): Promise<unknown> =>
+    database.write(() =>
+      database.prepare('UPDATE packages SET used_at = ? WHERE owner = ? AND name = ?').run(clock.now(), owner, name),
+    );
+
+  /** One unpacking of one content at a time, whoever asks. */
+  const once = (key: string, work: () => Promise<string>): Promise<string> => {
+    const running = underWay.get(key);
+    if (running) return running;
+    const promise = work().finally(() => underWay.delete(key));
+    underWay.set(key, promise);
+    return promise;
+  };
+  const ready = (sha256: string, name: string): Promise<string> =>
+    once(`${sha256} ${name}`, async () => {
+      if (name.endsWith('.whl')) return wheel(sha256, name);
+      const target = unpacked(sha256);
+      if (!existsSync(target)) {
+        await mkdir(join(folder, 'unpacked'), { recursive: true, mode: 0o700 });
+        await unzip(blob(sha256), target, limits);
+      }
+      return target;
+    });
+  const wheel = async (sha256: string, name: string): Promise<string> => {
+    const target = join(folder, 'wheels', sha256, name);
+    await mkdir(join(folder, 'wheels', sha256), { recursive: true, mode: 0o700 });
+    if (!existsSync(target)) await copyFile(blob(sha256), target);
+    return target;
+  };
+  const store = (body: Readable): Promise<{ sha256: string; size: number }> => receive(body, folder, uploadBytes, blob);
+
+  return {
+    async has(owner, name) {
+      checkName(name);
+      const row = find(owner, name);
+      if (!row || !existsSync(blob(row.sha256))) return false;
+      await touch(owner, name);
+      return true;
+    },
+    async put(owner, name, body) {
+      checkName(name);
+      const stored = await store(body);
+      await database.write(() =>
+        database
+          .prepare(
+            'INSERT INTO packages (owner, name, sha256, size, used_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, name) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size, used_at = excluded.used_at',
+          )
+          .run(owner, name, stored.sha256, stored.size, clock.now()),
+      );
+      return stored;
+    },
+    async open(owner, uri, signal) {
+      if (uri.startsWith('https://')) {
+        const name = new URL(uri).pathname.split('/').at(-1) ?? '';
+        const { sha256 } = await store(await (options.download ?? download)(uri, signal));
+        const path = await ready(sha256, name);
+        return name.endsWith('.whl') ? path : topOf(path);
+      }
+      const name = uri.replace(/^gcs:\/\//, '');
+      checkName(name);
+      const row = find(owner, name);
+      if (!row || !existsSync(blob(row.sha256))) throw jobErrors.PackageMissing({ uri });
+      await touch(owner, name);
+      return ready(row.sha256, name);
+    },
+    sweep: (needed) => sweep(options, needed, underWay),
+  };
+}
+
+/** Names become parts of URLs and file names. */
+export function checkName(name: string): void {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}\.(?:zip|whl)$/.test(name) || name.includes('..'))
+    throw jobErrors.PackageName({ name });
+}
+
+/** Streams to disk, hashing on the way; the content appears under its hash once it is whole. */
+async function receive(
+  body: Readable,
+  folder: string,
+  limit: number,
+  blob: (sha256: string) => string,
+): Promise<{ sha256: string; size: number }> {
+  await mkdir(join(folder, 'blobs'), { recursive: true, mode: 0o700 });
+  const draft = join(folder, 'blobs', `${randomUUID()}.part`);
+  const hash = createHash('sha256');
+  let size = 0;
+  const counter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      hash.update(chunk);
+      if (size > limit) done(jobErrors.PackageTooLarge({ limit }));
+      else done(null, chunk);
+    },
+  });
+  try {
+    await pipeline(body, counter, createWriteStream(draft, { mode: 0o600, flush: true }));
+    const sha256 = hash.digest('hex');
+    await rename(draft, blob(sha256));
+    return { sha256, size };
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** A remote archive with a single folder at its top means that folder, as in Ray. */
+async function topOf(folder: string): Promise<string> {
+  const entries = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.name !== '__MACOSX');
+  const only = entries.length === 1 ? entries[0] : undefined;
+  return only?.isDirectory() ? join(folder, only.name) : folder;
+}
+
+async function sweep(
+  options: PackageStoreOptions,
+  needed: ReadonlySet<string>,
+  underWay: ReadonlyMap<string, unknown>,
+): Promise<void> {
+  const { database, folder, clock } = options;
+  const keepFor = options.limits?.keepFor ?? 86_400_000;
+  const keepBytes = options.limits?.keepBytes ?? 20 * 2 ** 30;
+  const rows = database.prepare('SELECT * FROM packages ORDER BY used_at').all() as unknown as Row[];
+  let total = rows.reduce((sum, row) => sum + row.size, 0);
+  const gone: Row[] = [];
+  for (const row of rows) {
+    if (needed.has(`${row.owner}/${row.name}`)) continue;
+    if (clock.now() - row.used_at <= keepFor && total <= keepBytes) continue;
+    gone.push(row);
+    total -= row.size;
+  }
+  if (gone.length > 0) {
+    await database.write(() => {
+      for (const row of gone)
+        database
+          .prepare('DELETE FROM packages WHERE owner = ? AND name = ? AND used_at = ?')
+          .run(row.owner, row.name, row.used_at);
+    });
+  }
+  if (underWay.size > 0) return;
+  const kept = new Set(
+    (database.prepare('SELECT DISTINCT sha256 FROM packages').all() as { sha256: string }[]).map((row) => row.sha256),
+  );
+  for (const row of gone) {
+    if (kept.has(row.sha256)) continue;
+    for (const part of ['blobs', 'unpacked', 'wheels'])
+      await rm(join(folder, part, row.sha256), { recursive: true, force: true });
+  }
+}
+
+function download(url: string, signal: AbortSignal, hops = 5): Promise<Readable> {
+  return new Promise((resolve, reject) => {
+    const failed = (detail: string, cause?: unknown): void =>
+      reject(jobErrors.SetupFailed({ problem: `could not download '${url}': ${detail}` }, cause));
+    const sent = request(url, { signal, headers: { 'user-agent': 'manta' }, timeout: 60_000 }, (answer) => {
+      const status = answer.statusCode ?? 0;
+      const next = answer.headers.location;
+      if (status >= 300 && status < 400 && next !== undefined) {
+        answer.resume();
+        const target = new URL(next, url);
+        if (hops === 0 || target.protocol !== 'https:') failed('too many redirects, or one away from https');
+        else download(target.href, signal, hops - 1).then(resolve, reject);
+      } else if (status === 200) resolve(answer);
+      else {
+        answer.resume();
+        failed(`the server answered ${status}`);
+      }
+    });
+    sent.on('timeout', () => sent.destroy(new Error('no answer within 60 s')));
+    sent.on('error', (error) => failed(error.message, error));
+    sent.end();
+  });
+}
+
+/** SHA-256 of a file, for clients that check what they sent. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

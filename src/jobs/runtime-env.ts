@@ -1,0 +1,129 @@
+import type { SetupStep } from '../engines/runner.ts';
+import { jobErrors } from './errors.ts';
+
+/** A runtime environment as far as this cluster can give it; URIs are resolved when a job is prepared. */
+export interface RuntimeEnv {
+  readonly envVars: Readonly<Record<string, string>>;
+  readonly workingDir?: string;
+  readonly pyModules: readonly string[];
+  readonly setup: readonly SetupStep[];
+}
+
+/** Keys that change nothing where a job runs. */
+const withoutEffect = new Set(['excludes', 'config', '_ray_commit', '_inject_current_ray']);
+
+/** Reads what a job was submitted with; throws SetupFailed for what cannot be given, as Ray would fail to set it up. */
+export function readRuntimeEnv(env: Readonly<Record<string, unknown>>): RuntimeEnv {
+  const unknown = Object.keys(env).find((key) => !(key in readers) && !withoutEffect.has(key));
+  if (unknown !== undefined) throw fail(`runtime_env: '${unknown}' is not supported by this cluster`);
+  if (env['pip'] !== undefined && env['uv'] !== undefined)
+    throw fail("runtime_env: 'pip' and 'uv' cannot be used together");
+  const workingDir = readers.working_dir(env['working_dir']);
+  return {
+    envVars: readers.env_vars(env['env_vars']),
+    ...(workingDir !== undefined && { workingDir }),
+    pyModules: readers.py_modules(env['py_modules']),
+    setup: [...readers.pip(env['pip']), ...readers.uv(env['uv'])],
+  };
+}
+
+/** URIs of packages that the environment refers to. */
+export function packageUris(env: Readonly<Record<string, unknown>>): string[] {
+  const modules: unknown = env['py_modules'];
+  return [env['working_dir'], ...(Array.isArray(modules) ? (modules as unknown[]) : [])].filter(
+    (uri): uri is string => typeof uri === 'string' && uri.startsWith('gcs://'),
+  );
+}
+
+const fail = (problem: string): Error => jobErrors.SetupFailed({ problem });
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const readers = {
+  env_vars(value: unknown): Record<string, string> {
+    if (value === undefined || value === null) return {};
+    if (!isRecord(value)) throw fail("runtime_env['env_vars'] must be of type Dict[str, str]");
+    for (const [name, each] of Object.entries(value)) {
+      if (typeof each !== 'string')
+        throw fail(
+          `runtime_env['env_vars'] must be of type Dict[str, str], but the value of '${name}' is not a string`,
+        );
+      if (name === '' || name.includes('=') || name.includes('\0') || each.includes('\0'))
+        throw fail(`runtime_env['env_vars']: '${name}' cannot be an environment variable`);
+    }
+    return value as Record<string, string>;
+  },
+  working_dir(value: unknown): string | undefined {
+    if (value === undefined || value === null) return undefined;
+    if (typeof value !== 'string') throw fail('`working_dir` must be a string (either a local path or remote URI)');
+    return uri('working_dir', value, ['.zip']);
+  },
+  py_modules(value: unknown): string[] {
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) throw fail('`py_modules` must be a list of strings');
+    return (value as unknown[]).map((each) => {
+      if (typeof each !== 'string') throw fail('`py_modules` must be a list of strings');
+      return uri('py_modules', each, ['.zip', '.whl']);
+    });
+  },
+  pip: (value: unknown): SetupStep[] => requirements('pip', value),
+  uv: (value: unknown): SetupStep[] => requirements('uv', value),
+};
+
+function uri(field: string, value: string, endings: readonly string[]): string {
+  if (!/^(?:gcs|https):\/\//.test(value)) {
+    throw fail(
+      `${field}: '${value}' is not a package on the head (gcs://) and not an https:// archive; a local path is uploaded by the client`,
+    );
+  }
+  const path = value.startsWith('https://') ? new URL(value).pathname : value;
+  if (!endings.some((ending) => path.endsWith(ending)))
+    throw fail(`${field}: only ${endings.join(' and ')} files are supported, got '${value}'`);
+  return value;
+}
+
+/** A list of requirements, or `{packages, …}`; options that would change what is installed are not passed over. */
+function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
+  if (value === undefined || value === null) return [];
+  const packages = isRecord(value) ? value['packages'] : value;
+  if (!Array.isArray(packages) || !packages.every((each) => typeof each === 'string')) {
+    throw fail(`runtime_env['${kind}'] must be a list of requirements, or a dictionary with 'packages'`);
+  }
+  if (isRecord(value)) {
+    const option = Object.entries(value).find(
+      ([key, each]) => key !== 'packages' && key !== `${kind}_check` && each !== null && each !== undefined,
+    );
+    if (option) throw fail(`runtime_env['${kind}']: the option '${option[0]}' is not supported by this cluster`);
+  }
+  return packages.length === 0 ? [] : [{ kind, packages }];
+}
+
+/** Replaces `${NAME}` and `$NAME` by what is set where the job runs; an unknown `${NAME}` is empty. As Ray does. */
+export function expandVariables(
+  vars: Readonly<Record<string, string>>,
+  base: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const known: Record<string, string | undefined> = { ...base };
+  const out: Record<string, string> = {};
+  for (const [name, value] of Object.entries(vars)) {
+    const expanded = value
+      .replaceAll(
+        /\$(?:(\w+)|\{([^}]*)\})/g,
+        (whole, plain: string | undefined, braced: string | undefined) => known[plain ?? braced ?? ''] ?? whole,
+      )
+      .replaceAll(/\$\{[A-Z0-9_]+\}/g, '');
+    out[name] = expanded;
+    known[name] = expanded;
+  }
+  return out;
+}
+
+const mask = '***';
+
+/** The environment as listings show it: the values of `env_vars` are nobody else's business. */
+export function maskRuntimeEnv(env: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const vars = env['env_vars'];
+  if (!isRecord(vars)) return env;
+  return { ...env, env_vars: Object.fromEntries(Object.keys(vars).map((name) => [name, mask])) };
+}
