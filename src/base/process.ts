@@ -226,7 +226,9 @@ function psRows(select: readonly string[]): ProcessRow[] {
 
 function ps(args: readonly string[]): string[] {
   try {
-    return execFileSync('ps', args, { encoding: 'latin1', maxBuffer: 64 << 20 }).split('\n').filter(Boolean);
+    return execFileSync('ps', args, { encoding: 'latin1', maxBuffer: 64 << 20 })
+      .split('\n')
+      .filter(Boolean);
   } catch {
     return [];
   }

@@ -9,9 +9,9 @@ import { AttemptFiles } from './attempt-files.ts';
 import { plus } from './booking.ts';
 import { embeddedErrors } from './errors.ts';
 import type { NodeTable } from './node-table.ts';
+import { nodeId } from './paths.ts';
 import { place } from './placement.ts';
 import type { Hello } from './protocol.ts';
-import { nodeId } from './paths.ts';
 
 interface Tracked {
   record: OrderRecord;
@@ -115,7 +115,11 @@ export class AttemptTable {
     await this.#files.remove(id);
     const home = this.#home(attempt);
     // An agent that misses this is told when it next greets.
-    if (home !== undefined) await this.#nodes.get(home)?.link.call('forget', { attempt: id }).catch(() => {});
+    if (home !== undefined)
+      await this.#nodes
+        .get(home)
+        ?.link.call('forget', { attempt: id })
+        .catch(() => {});
   }
 
   /** Attempts that were sent to agents of which nothing is left: they are lost with them. */
@@ -137,8 +141,7 @@ export class AttemptTable {
   /** What a placement books on each node. */
   #shares(record: OrderRecord): Map<string, Resources> {
     const shares = new Map<string, Resources>();
-    for (const { node, resources } of record.placement ?? [])
-      shares.set(node, plus(shares.get(node) ?? {}, resources));
+    for (const { node, resources } of record.placement ?? []) shares.set(node, plus(shares.get(node) ?? {}, resources));
     return shares;
   }
 
@@ -151,7 +154,10 @@ export class AttemptTable {
     for (const node of this.#shares(record).keys()) {
       this.#nodes.unbook(node, id);
       if (node !== record.placement?.[0]?.node)
-        this.#nodes.get(node)?.link.call('release', { attempt: id }).catch(() => {});
+        this.#nodes
+          .get(node)
+          ?.link.call('release', { attempt: id })
+          .catch(() => {});
     }
   }
 
@@ -274,7 +280,10 @@ export class AttemptTable {
       if (this.#home(attempt) !== instance) {
         // The entrypoint lives on another node; without its whole gang it has no room to run in.
         const stop = { attempt: attempt.record.order.id, grace: 1_000, as: 'node-lost' } as const;
-        this.#nodes.get(this.#home(attempt) ?? '')?.link.call('stop', stop).catch(() => {});
+        this.#nodes
+          .get(this.#home(attempt) ?? '')
+          ?.link.call('stop', stop)
+          .catch(() => {});
       } else if (!attempt.sent) this.#takeBack(attempt);
       else void this.#finish(attempt, preempted ? 'preempted' : 'node-lost', 'its node was lost');
     }

@@ -77,17 +77,19 @@ export class EmbeddedEngine implements Engine, Runner {
     const waiting = this.#attempts.waiting();
     return {
       at: this.#options.clock.now(),
-      nodes: this.#nodes.all().map((node): EngineNode => ({
-        id: node.id,
-        providerId: node.instance,
-        type: node.type,
-        head: node.head,
-        state: node.state,
-        total: node.total,
-        available: node.available,
-        labels: node.labels,
-        idleFor: node.idleFor,
-      })),
+      nodes: this.#nodes.all().map(
+        (node): EngineNode => ({
+          id: node.id,
+          providerId: node.instance,
+          type: node.type,
+          head: node.head,
+          state: node.state,
+          total: node.total,
+          available: node.available,
+          labels: node.labels,
+          idleFor: node.idleFor,
+        }),
+      ),
       demand: {
         tasks: taskDemand(waiting),
         gangs: gangDemand(waiting),

@@ -5,7 +5,8 @@ export const embeddedErrors = {
     code: 'MANTA_EMBEDDED_AGENT_SILENT',
     exit: 4,
     message: (e) => `the agent of instance '${e.instance}' does not answer '${e.call}'`,
-    hint: () => 'its log is agent.log in its instance folder; an agent that stays silent is ended and its work counts as lost',
+    hint: () =>
+      'its log is agent.log in its instance folder; an agent that stays silent is ended and its work counts as lost',
   }),
   AgentRefused: defineError<{ instance: string; call: string; problem: string }>({
     code: 'MANTA_EMBEDDED_AGENT_REFUSED',

@@ -47,7 +47,9 @@ function placeGang(parts: readonly Resources[], strategy: string, nodes: readonl
     return best && parts.map((resources) => ({ node: best.id, resources }));
   }
   // Largest first: what is hard to place fails early.
-  const order = parts.map((resources, index) => ({ resources, index })).sort((a, b) => size(b.resources) - size(a.resources));
+  const order = parts
+    .map((resources, index) => ({ resources, index }))
+    .sort((a, b) => size(b.resources) - size(a.resources));
   const left = new Map(nodes.map((node) => [node.id, node.available]));
   const used = new Map<string, number>();
   const placed: { node: string; resources: Resources }[] = [];

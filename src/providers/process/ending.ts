@@ -46,9 +46,7 @@ async function endWork(instance: string): Promise<void> {
 function dropOldest(folder: string): void {
   const names = namesIn(folder);
   if (names.length <= keptFolders) return;
-  const byAge = names
-    .map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs }))
-    .sort((a, b) => a.at - b.at);
+  const byAge = names.map((name) => ({ name, at: statSync(join(folder, name)).mtimeMs })).sort((a, b) => a.at - b.at);
   for (const { name } of byAge.slice(0, names.length - keptFolders))
     rmSync(join(folder, name), { recursive: true, force: true });
 }

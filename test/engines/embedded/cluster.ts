@@ -15,8 +15,7 @@ import type { FaultRule } from '../../../src/providers/process/faults.ts';
 import type { ProcessProviderOptions } from '../../../src/providers/process/provider.ts';
 import { kindTag, ProcessProvider } from '../../../src/providers/process/provider.ts';
 import { readProcess } from '../../../src/providers/process/record.ts';
-
-export const never = new AbortController().signal;
+import { never, until } from '../../contract/waiting.ts';
 
 export const wallClock: Clock = {
   now: () => Date.now(),
@@ -34,17 +33,6 @@ const types: Readonly<Record<string, NodeTypeOfTest>> = {
   large: { resources: { CPU: 4, memory: 4e9, disk: 2 }, labels: { zone: 'a' } },
   gpu: { resources: { CPU: 4, GPU: 2 }, labels: { zone: 'b' } },
 };
-
-/** Waits for something to become true; the deadline only catches hangs. */
-export async function until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    if (performance.now() > deadline) throw new Error(`gave up waiting until ${what}`);
-    await sleep(5);
-  }
-}
 
 /** A folder with a process provider and an embedded engine; everything in it has ended when the test has. */
 export class TestCluster {

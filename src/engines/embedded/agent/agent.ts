@@ -133,7 +133,9 @@ export class Agent {
   }
 
   get #available(): Resources {
-    const booked = [...this.#attempts.values()].filter(({ run }) => run.report.state !== 'ended').map((each) => each.resources);
+    const booked = [...this.#attempts.values()]
+      .filter(({ run }) => run.report.state !== 'ended')
+      .map((each) => each.resources);
     return minus(this.#options.record.resources, plus(...booked, ...this.#kept.values()));
   }
 

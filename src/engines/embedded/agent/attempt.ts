@@ -53,7 +53,9 @@ export class RunningAttempt {
   #leader: ChildProcess | undefined;
   #startedAt: Instant | undefined;
   #end: EndRecord | undefined;
-  #stop: { readonly cause: EndCause; readonly message: string; readonly done: Promise<unknown>; deadline: number } | undefined;
+  #stop:
+    | { readonly cause: EndCause; readonly message: string; readonly done: Promise<unknown>; deadline: number }
+    | undefined;
   /** Resolves when the attempt is over and its end is on disk. */
   readonly over: Promise<void>;
 

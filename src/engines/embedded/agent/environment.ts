@@ -66,7 +66,10 @@ async function pythonEnvironment(kind: 'pip' | 'uv', packages: readonly string[]
 async function findPython(kind: 'pip' | 'uv', { run, cache }: Setup): Promise<string> {
   const version = 'import sys; print(sys.executable, sys.version)';
   const python = await run('python3', ['-c', version], makeFolder(cache)).catch((error: unknown) => {
-    throw embeddedErrors.SetupFailed({ step: kind, problem: 'there is no working python3 on the PATH of this machine' }, error);
+    throw embeddedErrors.SetupFailed(
+      { step: kind, problem: 'there is no working python3 on the PATH of this machine' },
+      error,
+    );
   });
   if (kind === 'uv')
     await run('uv', ['--version'], cache).catch((error: unknown) => {

@@ -66,7 +66,12 @@ export class Lifeline {
 
   #start(): ChildProcess {
     const args = ['-c', script, 'manta-lifeline', this.#word];
-    const watcher = spawn('/bin/sh', args, { env: this.#env, cwd: '/', detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+    const watcher = spawn('/bin/sh', args, {
+      env: this.#env,
+      cwd: '/',
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
     watcher.stdin?.on('error', () => {});
     watcher.on('error', () => {});
     for (const session of this.#sessions) watcher.stdin?.write(`+${session}\n`);
