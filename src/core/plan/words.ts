@@ -1,0 +1,124 @@
+/** Reasons are data; here they become sentences, for `why`, the events and the page alike. */
+import type { Duration, Instant } from '../../base/clock.ts';
+import type { Resources } from '../resources.ts';
+import type { EndReason, Infeasible, LaunchReason, PassReason, Passed, Waiting } from './plan.ts';
+
+export function durationWords(duration: Duration): string {
+  const seconds = Math.max(0, Math.round(duration / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.round(minutes / 6) / 10;
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} days`;
+}
+
+const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+/** `2 CPU, 1 GPU, 4 GiB memory`; `nothing` when empty. */
+export function resourceWords(resources: Resources): string {
+  const words = Object.entries(resources)
+    .filter(([, amount]) => amount > 0)
+    .map(([name, amount]) => (name.endsWith('memory') ? `${sizeWords(amount)} ${name}` : `${amountWords(amount)} ${name}`));
+  return words.length === 0 ? 'nothing' : words.join(', ');
+}
+
+const amountWords = (amount: number): string => String(Math.round(amount * 10_000) / 10_000);
+
+function sizeWords(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let unit = 0;
+  for (; bytes >= 1024 && unit < units.length - 1; unit++) bytes /= 1024;
+  return `${Math.round(bytes * 10) / 10} ${units[unit]}`;
+}
+
+export function servesWords({ serves }: LaunchReason): string {
+  switch (serves.kind) {
+    case 'min-workers':
+      return `min_workers asks for ${plural(serves.count, 'node')}`;
+    case 'tasks':
+      return `${plural(serves.count, 'task')} of ${resourceWords(serves.request.resources)}`;
+    case 'gang':
+      return `placement group ${serves.gang} (${plural(serves.requests, 'bundle')})`;
+    case 'standing':
+      return `request_resources asks for ${plural(serves.count, 'bundle')}`;
+  }
+}
+
+export function launchWords(because: readonly LaunchReason[]): string {
+  return because.length === 0 ? 'demand' : because.map(servesWords).join('; ');
+}
+
+export function passReasonWords(why: PassReason, now: Instant): string {
+  switch (why.kind) {
+    case 'too-small':
+      return `it has ${resourceWords({ [why.resource]: why.has })} and ${resourceWords({ [why.resource]: why.asked })} is asked for`;
+    case 'labels':
+      return 'its labels do not match';
+    case 'type-limit':
+      return `its max_workers of ${why.max} is reached`;
+    case 'cluster-limit':
+      return `the cluster's max_workers of ${why.max} is reached`;
+    case 'upscaling-speed':
+      return `${why.pending} are pending and upscaling_speed allows ${why.allowed}`;
+    case 'refused': {
+      const { reason, times, until } = why.refusal;
+      const when = until > now ? `asked again in ${durationWords(until - now)}` : 'asked again now';
+      return `the provider said ${reason.replace('-', ' ')} ${times === 1 ? 'once' : `${times} times`}; ${when}`;
+    }
+    case 'worse-fit':
+      return 'another type fits better';
+    case 'dearer':
+      return `it costs ${why.price} where the chosen one costs ${why.chosen}`;
+    case 'lower-priority':
+      return `its priority is ${why.priority}, the chosen one's ${why.chosen}`;
+  }
+}
+
+export function passedWords(passed: Passed, now: Instant): string {
+  const place = [passed.zone, passed.market].filter((part) => part !== undefined).join(', ');
+  return `${passed.type}${place ? ` (${place})` : ''}: ${passReasonWords(passed.why, now)}`;
+}
+
+export function endWords(because: EndReason, now: Instant): string {
+  switch (because.kind) {
+    case 'idle':
+      return `idle for ${durationWords(because.idleFor)}, the limit is ${durationWords(because.timeout)}`;
+    case 'outdated':
+      return 'its launch configuration has changed';
+    case 'type-limit':
+      return `more than its type's max_workers of ${because.max}`;
+    case 'cluster-limit':
+      return `more than the cluster's max_workers of ${because.max}`;
+    case 'unneeded-pending':
+      return `not yet running, and nothing has needed it for ${durationWords(now - because.since)}`;
+    case 'type-removed':
+      return 'its node type is no longer in the cluster file';
+    case 'slice-broken':
+      return `a host of its slice ${because.slice} is gone`;
+    case 'failed':
+      return `it is ${because.status.replaceAll('-', ' ')}`;
+  }
+}
+
+export function demandWords(demand: Waiting['demand'] | Infeasible): string {
+  switch (demand.kind) {
+    case 'tasks':
+      return `${plural(demand.count, 'task')} of ${resourceWords(demand.request.resources)}`;
+    case 'gang':
+      return `placement group ${typeof demand.gang === 'string' ? demand.gang : demand.gang.id}`;
+    case 'standing':
+      return 'request_resources';
+    case 'min-workers':
+      return `min_workers of ${demand.type}`;
+  }
+}
+
+export function waitingWords(waiting: Waiting, now: Instant): string {
+  const why = waiting.for.map((passed) => passedWords(passed, now)).join('; ');
+  return `${demandWords(waiting.demand)} waits: ${why || 'for nodes that are on their way'}`;
+}
+
+export function infeasibleWords(infeasible: Infeasible, now: Instant): string {
+  const why = infeasible.types.map((passed) => passedWords(passed, now)).join('; ');
+  return `no node type can ever hold ${demandWords(infeasible)}: ${why || 'there are no node types'}`;
+}

@@ -1,0 +1,135 @@
+import type { Fact, Journal } from '../autoscaler/journal.ts';
+import type { Instant } from '../base/clock.ts';
+import type { Database, Migration } from '../base/sqlite.ts';
+import { isFinal } from '../core/lifecycle.ts';
+
+export const scalingMigration: Migration = (sql) => {
+  sql.exec(`
+    CREATE TABLE scaling_facts (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL, data TEXT NOT NULL);
+    CREATE TABLE scaling_subjects (subject TEXT NOT NULL, seq INTEGER NOT NULL,
+      PRIMARY KEY (subject, seq)) WITHOUT ROWID;
+    CREATE TABLE scaling_state (key TEXT PRIMARY KEY, seq INTEGER NOT NULL, data TEXT NOT NULL) WITHOUT ROWID;
+  `);
+};
+
+/** Facts beyond this many are dropped, oldest first; what they led to is kept apart and is never dropped with them. */
+const factsKept = 100_000;
+/** An ended instance is remembered for this long: a late list may still name its machine. */
+const endedKept = 900_000;
+
+export interface ScalingJournal extends Journal {
+  /** Facts about an instance or a launch token, oldest first. */
+  about(subject: string, limit: number): (Fact & { readonly seq: number })[];
+  /** The newest facts of some kinds, oldest first. */
+  recent(kinds: readonly Fact['kind'][], limit: number): (Fact & { readonly seq: number })[];
+}
+
+/**
+ * The autoscaler's facts in the head's database. Beside the facts themselves it keeps, in the same transaction, the last
+ * one of everything that still matters, so that a start reads as much as there are instances, however old the cluster is.
+ */
+export function openScalingJournal(database: Database, now: () => Instant): ScalingJournal {
+  let written = 0;
+
+  const keep = (key: string, fact: Fact, seq: number): void => {
+    database
+      .prepare('INSERT INTO scaling_state (key, seq, data) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET seq = excluded.seq, data = excluded.data')
+      .run(key, seq, JSON.stringify(fact));
+  };
+  const drop = (key: string): void => void database.prepare('DELETE FROM scaling_state WHERE key = ?').run(key);
+
+  const appendOne = (fact: Fact): void => {
+    const { lastInsertRowid } = database
+      .prepare('INSERT INTO scaling_facts (at, kind, data) VALUES (?, ?, ?)')
+      .run(fact.at, fact.kind, JSON.stringify(fact));
+    const seq = Number(lastInsertRowid);
+    for (const subject of subjectsOf(fact))
+      database.prepare('INSERT OR IGNORE INTO scaling_subjects (subject, seq) VALUES (?, ?)').run(subject, seq);
+    for (const [key, left] of remains(fact)) {
+      if (left === undefined) drop(key);
+      else keep(key, left, seq);
+    }
+    written += 1;
+    if (written % 500 === 0) prune();
+  };
+
+  const prune = (): void => {
+    database.prepare('DELETE FROM scaling_subjects WHERE seq <= (SELECT max(seq) FROM scaling_facts) - ?').run(factsKept);
+    database.prepare('DELETE FROM scaling_facts WHERE seq <= (SELECT max(seq) FROM scaling_facts) - ?').run(factsKept);
+    for (const row of database.prepare("SELECT key, data FROM scaling_state WHERE key LIKE 'instance:%'").all()) {
+      const fact = JSON.parse(String(row['data'])) as Extract<Fact, { kind: 'instance' }>;
+      if (isFinal(fact.record.status) && now() - fact.record.since > endedKept) drop(String(row['key']));
+    }
+  };
+
+  return {
+    append: (facts) =>
+      database.write(() => {
+        for (const fact of facts) appendOne(fact);
+      }),
+    async *read() {
+      for (const row of database.prepare('SELECT data FROM scaling_state ORDER BY seq, key').all()) {
+        yield JSON.parse(String(row['data'])) as Fact;
+      }
+    },
+    about: (subject, limit) =>
+      rows(
+        database
+          .prepare(
+            'SELECT seq, data FROM scaling_facts WHERE seq IN (SELECT seq FROM scaling_subjects WHERE subject = ?) ORDER BY seq DESC LIMIT ?',
+          )
+          .all(subject, limit),
+      ),
+    recent: (kinds, limit) =>
+      rows(
+        database
+          .prepare(
+            `SELECT seq, data FROM scaling_facts WHERE kind IN (${kinds.map(() => '?').join(', ')}) ORDER BY seq DESC LIMIT ?`,
+          )
+          .all(...kinds, limit),
+      ),
+  };
+}
+
+const rows = (found: readonly Record<string, unknown>[]): (Fact & { readonly seq: number })[] =>
+  found.toReversed().map((row) => ({ ...(JSON.parse(String(row['data'])) as Fact), seq: Number(row['seq']) }));
+
+/** What `why` may ask a fact for. */
+function subjectsOf(fact: Fact): string[] {
+  switch (fact.kind) {
+    case 'launch':
+      return [fact.token, ...fact.records.map((record) => record.id)];
+    case 'instance':
+    case 'adopted':
+    case 'end':
+      return [fact.record.id, ...(fact.record.providerId === undefined ? [] : [fact.record.providerId])];
+    case 'planned':
+      return [fact.fact.instance];
+    default:
+      return [];
+  }
+}
+
+/** What of a fact a later start must know, by key; undefined clears the key. */
+function remains(fact: Fact): (readonly [string, Fact | undefined])[] {
+  switch (fact.kind) {
+    case 'launch':
+      return fact.records.map((record) => [`instance:${record.id}`, { kind: 'instance', at: fact.at, record, moves: [] }]);
+    case 'instance':
+    case 'adopted':
+    case 'end': {
+      const { record, at } = fact;
+      const gone = isFinal(record.status) ? ([[`unneeded:${record.id}`, undefined]] as const) : [];
+      return [[`instance:${record.id}`, { kind: 'instance', at, record, moves: [] }], ...gone];
+    }
+    case 'refused':
+      return [[offerKey(fact.refusal), fact]];
+    case 'granted':
+      return [[offerKey(fact), undefined]];
+    case 'planned':
+      return [[`unneeded:${fact.fact.instance}`, fact.fact.kind === 'unneeded' ? fact : undefined]];
+  }
+}
+
+const offerKey = (offer: { readonly type: string; readonly zone?: string; readonly market: string }): string =>
+  `offer:${JSON.stringify([offer.type, offer.zone ?? null, offer.market])}`;
