@@ -1,0 +1,92 @@
+import type { Metric, MetricLabels, Sample } from '../base/metrics.ts';
+import { Counter, Histogram, metricsText } from '../base/metrics.ts';
+import type { InstanceView } from '../core/instance.ts';
+import type { JobState } from '../core/jobs/job.ts';
+import { mayRun } from '../core/lifecycle.ts';
+import type { Resources } from '../core/resources.ts';
+import type { ScalingSpec } from '../core/scaling.ts';
+
+/** What the gauges are made from, at the moment of a scrape. */
+export interface Gauges {
+  readonly instances: readonly InstanceView[];
+  readonly spec: ScalingSpec;
+  readonly jobs: Readonly<Record<JobState, number>>;
+  readonly residentBytes: number;
+}
+
+const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800];
+
+/** Counts over the life of this mantad. Ray's autoscaler names first, Manta's own after them. */
+export class HeadMetrics {
+  readonly #session: MetricLabels;
+  readonly started = new Counter();
+  readonly stopped = new Counter();
+  readonly failedCreates = new Counter();
+  readonly failedUpdates = new Counter();
+  readonly updateLoopExceptions = new Counter();
+  readonly launchExceptions = new Counter();
+  readonly passTime = new Histogram(seconds);
+  readonly createTime = new Histogram(seconds);
+  readonly jobsEnded = new Counter();
+  readonly jobWait = new Histogram(seconds);
+
+  constructor(session: string) {
+    this.#session = { SessionName: session };
+  }
+
+  text(gauges: Gauges): string {
+    const common = this.#session;
+    const one = (value: number, labels: MetricLabels = {}): Sample => ({ labels: { ...common, ...labels }, value });
+    const perType = (wanted: (instance: InstanceView) => boolean): Sample[] =>
+      gauges.spec.nodeTypes.map((type) =>
+        one(gauges.instances.filter((instance) => instance.type === type.name && wanted(instance)).length, { NodeType: type.name }),
+      );
+    const running = (instance: InstanceView): boolean => instance.node !== undefined;
+    const pending = (instance: InstanceView): boolean => instance.node === undefined && mayRun(instance.status);
+    const failed = (instance: InstanceView): boolean => instance.status.endsWith('failed') || instance.status === 'launch-timeout';
+    const perResource = (sum: Resources): Sample[] =>
+      Object.entries(sum).map(([resource, amount]) => one(amount, { resource }));
+
+    const metrics: Metric[] = [
+      gauge('autoscaler_pending_nodes', 'Number of pending nodes, by type.', perType(pending)),
+      gauge('autoscaler_active_nodes', 'Number of nodes that run, by type.', perType(running)),
+      gauge('autoscaler_recently_failed_nodes', 'Number of instances that failed and are being ended, by type.', perType(failed)),
+      gauge('autoscaler_running_workers_nodes', 'Number of worker nodes that run.', [
+        one(gauges.instances.filter((instance) => running(instance) && instance.kind === 'worker').length),
+      ]),
+      gauge('autoscaler_cluster_resources', 'Resources of the nodes that run.', perResource(sumOf(gauges, running))),
+      gauge('autoscaler_pending_resources', 'Resources of the pending nodes.', perResource(sumOf(gauges, pending))),
+      counter('autoscaler_started_nodes_total', 'Instances that were asked for.', this.started.samples(common)),
+      counter('autoscaler_stopped_nodes_total', 'Instances that were ended.', this.stopped.samples(common)),
+      counter('autoscaler_failed_create_nodes_total', 'Launches that the provider refused.', this.failedCreates.samples(common)),
+      counter('autoscaler_failed_updates_total', 'Set-ups that failed.', this.failedUpdates.samples(common)),
+      counter('autoscaler_update_loop_exceptions_total', 'Passes that failed.', this.updateLoopExceptions.samples(common)),
+      counter('autoscaler_node_launch_exceptions_total', 'Launch calls that failed.', this.launchExceptions.samples(common)),
+      histogram('autoscaler_update_time_seconds', 'Time of one pass.', this.passTime.samples(common)),
+      histogram('autoscaler_worker_create_node_time_seconds', 'From asking for an instance to its running node.', this.createTime.samples(common)),
+      gauge(
+        'manta_jobs',
+        'Jobs that are kept, by state.',
+        Object.entries(gauges.jobs).map(([state, count]) => one(count, { state })),
+      ),
+      counter('manta_job_attempts_ended_total', 'Attempts that ended, by cause.', this.jobsEnded.samples(common)),
+      histogram('manta_job_wait_seconds', 'From submission to the first start.', this.jobWait.samples(common)),
+      gauge('manta_head_resident_bytes', 'Memory of mantad.', [one(gauges.residentBytes)]),
+    ];
+    return metricsText(metrics);
+  }
+}
+
+function sumOf({ instances, spec }: Gauges, wanted: (instance: InstanceView) => boolean): Resources {
+  const sum: Record<string, number> = {};
+  for (const instance of instances) {
+    if (!wanted(instance)) continue;
+    const resources = instance.node?.total ?? spec.nodeTypes.find((type) => type.name === instance.type)?.resources ?? {};
+    for (const [name, amount] of Object.entries(resources)) sum[name] = (sum[name] ?? 0) + amount;
+  }
+  return sum;
+}
+
+const gauge = (name: string, help: string, samples: readonly Sample[]): Metric => ({ name, help, type: 'gauge', samples });
+const counter = (name: string, help: string, samples: readonly Sample[]): Metric => ({ name, help, type: 'counter', samples });
+const histogram = (name: string, help: string, samples: readonly Sample[]): Metric => ({ name, help, type: 'histogram', samples });
