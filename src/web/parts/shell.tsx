@@ -1,0 +1,150 @@
+import { cluster, connection, waitingCount } from '../state/cluster.ts';
+import { now } from '../state/clock.ts';
+import { retryConnection } from '../state/feed.ts';
+import { type Theme, theme } from '../state/preferences.ts';
+import { linkTo } from '../state/route.ts';
+import { openSubmit } from '../state/submit.ts';
+import { countText } from '../words/amounts.ts';
+import { relativeTime } from '../words/time.ts';
+import { Icon, type IconName } from './icon.tsx';
+import { helpOpen } from './shortcuts.tsx';
+
+export function ShellHeader() {
+  return (
+    <header class="header">
+      <a class="brand" href={linkTo([])} aria-label="Manta, to the overview">
+        <svg class="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
+          <rect width="32" height="32" rx="7" />
+          <path d="M16 8c2.6 0 4.4 1.5 5.8 3.2 1.8 2.1 3.7 3.7 6.7 4.3-2.7 1.6-5.5 2-7.9 2.8-1.9.6-3 1.6-3.5 3.1L16 27l-1.1-5.6c-.5-1.5-1.6-2.5-3.5-3.1-2.4-.8-5.2-1.2-7.9-2.8 3-.6 4.9-2.2 6.7-4.3C11.6 9.5 13.4 8 16 8z" />
+        </svg>
+        <span class="brand-name">Manta</span>
+      </a>
+      {cluster.value !== undefined && (
+        <p class="header-cluster">
+          <span class="header-name">{cluster.value.name}</span>
+          <span class="tag">{cluster.value.engine}</span>
+        </p>
+      )}
+      <Connection />
+      <div class="header-tools">
+        <button type="button" class="button button-main" onClick={() => openSubmit()}>
+          <Icon name="plus" />
+          <span>New job</span>
+        </button>
+        <ThemeButton />
+        <button
+          type="button"
+          class="icon-button only-wide"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts (?)"
+          onClick={() => {
+            helpOpen.value = true;
+          }}
+        >
+          <Icon name="keyboard" />
+        </button>
+        {cluster.value !== undefined && (
+          <span class="header-user only-wide" title="The user whose token this browser holds">
+            {cluster.value.user}
+          </span>
+        )}
+      </div>
+    </header>
+  );
+}
+
+/** Whether what is shown is current; never silent about it when it is not. */
+function Connection() {
+  const state = connection.value;
+  const seen = cluster.value?.now;
+  if (state.kind === 'open') {
+    const synced = cluster.value?.synced !== false;
+    return (
+      <p class="connection is-live" role="status">
+        <span class="pulse" aria-hidden="true" />
+        {synced ? 'Live' : 'Live, catching up'}
+      </p>
+    );
+  }
+  if (state.kind === 'lost') {
+    return (
+      <p class="connection is-lost" role="status" title={state.reason}>
+        <span class="spinner" aria-hidden="true" />
+        <span>Reconnecting…</span>
+        {seen !== undefined && <span class="connection-age">as of {relativeTime(seen, now.value)}</span>}
+        <button type="button" class="link-button" onClick={retryConnection}>
+          Retry now
+        </button>
+      </p>
+    );
+  }
+  return (
+    <p class="connection" role="status">
+      <span class="spinner" aria-hidden="true" />
+      {state.kind === 'paused' ? 'Paused' : 'Connecting…'}
+    </p>
+  );
+}
+
+const themes: Readonly<Record<Theme, { readonly next: Theme; readonly icon: IconName; readonly label: string }>> = {
+  system: { next: 'light', icon: 'auto', label: 'as the system' },
+  light: { next: 'dark', icon: 'sun', label: 'light' },
+  dark: { next: 'system', icon: 'moon', label: 'dark' },
+};
+
+function ThemeButton() {
+  const { next, icon, label } = themes[theme.value];
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label={`Theme: ${label}. Change to ${themes[next].label}`}
+      title={`Theme: ${label}`}
+      onClick={() => {
+        theme.value = next;
+      }}
+    >
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+const views: readonly { readonly path: string; readonly label: string; readonly icon: IconName }[] = [
+  { path: '', label: 'Overview', icon: 'overview' },
+  { path: 'jobs', label: 'Jobs', icon: 'jobs' },
+  { path: 'nodes', label: 'Nodes', icon: 'nodes' },
+  { path: 'demand', label: 'Demand', icon: 'demand' },
+  { path: 'events', label: 'Events', icon: 'events' },
+];
+
+export function ShellNav({ current }: { current: string }) {
+  const counts: Readonly<Record<string, number | undefined>> = {
+    jobs: cluster.value?.jobs.running,
+    nodes: cluster.value?.nodes.running,
+    demand: waitingCount.value,
+  };
+  return (
+    <nav class="nav" aria-label="Views">
+      {views.map(({ path, label, icon }) => {
+        const count = counts[path];
+        return (
+          <a
+            key={path}
+            class="nav-link"
+            href={linkTo(path === '' ? [] : [path])}
+            aria-current={current === path ? 'page' : undefined}
+          >
+            <Icon name={icon} />
+            <span class="nav-label">{label}</span>
+            {count !== undefined && count > 0 && (
+              <span class="nav-count" aria-hidden="true">
+                {countText(count)}
+              </span>
+            )}
+          </a>
+        );
+      })}
+      {cluster.value !== undefined && <p class="nav-foot">Manta {cluster.value.mantaVersion}</p>}
+    </nav>
+  );
+}

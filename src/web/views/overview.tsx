@@ -1,0 +1,290 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { ClusterAnswer } from '../../head/api/types.ts';
+import { markLook } from '../parts/chart-data.ts';
+import { StateMark } from '../parts/icon.tsx';
+import { Meter } from '../parts/meter.tsx';
+import { NodeChart } from '../parts/node-chart.tsx';
+import { Empty, Loading } from '../parts/notice.tsx';
+import { Ago, Took } from '../parts/time.tsx';
+import { now } from '../state/clock.ts';
+import { cluster, demand, events } from '../state/cluster.ts';
+import { watchJobs } from '../state/feed.ts';
+import { history, range, rangeLength, ranges } from '../state/history.ts';
+import { JobList } from '../state/job-list.ts';
+import { jobLink, linkTo } from '../state/route.ts';
+import { counted, countText, moneyText, resourceNames } from '../words/amounts.ts';
+import { infeasibleTitle, waitingTitle } from '../words/demand.ts';
+import { eventLooks, jobLooks } from '../words/states.ts';
+import { durationText, exactTime, relativeTime } from '../words/time.ts';
+
+const rowsShown = 8;
+
+export function OverviewView() {
+  const shown = cluster.value;
+  if (shown === undefined) return <Loading lines={8} />;
+  return (
+    <>
+      <h1 class="hidden-text" tabIndex={-1}>
+        Overview of {shown.name}
+      </h1>
+      <Tiles cluster={shown} />
+      <div class="columns columns-wide">
+        <NodesCard cluster={shown} />
+        <UsageCard cluster={shown} />
+      </div>
+      <div class="columns columns-three">
+        <DemandCard />
+        <JobsCard />
+        <EventsCard />
+      </div>
+    </>
+  );
+}
+
+function Tiles({ cluster: { nodes, jobs, cost, startedAt } }: { cluster: ClusterAnswer }) {
+  const moving = [
+    nodes.pending > 0 ? `${countText(nodes.pending)} pending` : undefined,
+    nodes.draining > 0 ? `${countText(nodes.draining)} draining` : undefined,
+    nodes.failed > 0 ? `${countText(nodes.failed)} failed` : undefined,
+  ].filter((part) => part !== undefined);
+  return (
+    <dl class="tiles">
+      <Tile label="Nodes" value={countText(nodes.running)} link={linkTo(['nodes'])} bad={nodes.failed > 0}>
+        {moving.length === 0 ? 'all running' : moving.join(', ')}
+      </Tile>
+      <Tile label="Jobs running" value={countText(jobs.running)} link={linkTo(['jobs'], { state: 'running' })}>
+        {jobs.starting + jobs.stopping > 0 ? `${countText(jobs.starting + jobs.stopping)} starting or stopping` : 'none in between'}
+      </Tile>
+      <Tile label="Jobs waiting" value={countText(jobs.queued)} link={linkTo(['jobs'], { state: 'queued' })}>
+        {jobs.held > 0 ? `and ${countText(jobs.held)} held` : 'none held'}
+      </Tile>
+      <Tile label="Jobs failed" value={countText(jobs.failed)} link={linkTo(['jobs'], { state: 'failed' })} bad={jobs.failed > 0}>
+        {countText(jobs.succeeded)} succeeded
+      </Tile>
+      {cost === undefined ? (
+        <Tile label="Up for" value={durationText(now.value - startedAt)}>
+          <span title={exactTime(startedAt)}>no prices known</span>
+        </Tile>
+      ) : (
+        <Tile label="Cost" value={`${moneyText(cost.perHour, cost.currency)}/h`}>
+          {moneyText(cost.spent, cost.currency)} in {durationText(now.value - startedAt)}
+        </Tile>
+      )}
+    </dl>
+  );
+}
+
+interface TileProps {
+  readonly label: string;
+  readonly value: string;
+  readonly link?: string;
+  readonly bad?: boolean;
+  readonly children: ComponentChildren;
+}
+
+function Tile({ label, value, link, bad = false, children }: TileProps) {
+  return (
+    <div class="tile">
+      <dt>{label}</dt>
+      <dd class={bad ? 'tile-value is-bad' : 'tile-value'}>{link === undefined ? value : <a href={link}>{value}</a>}</dd>
+      <dd class="tile-note">{children}</dd>
+    </div>
+  );
+}
+
+function NodesCard({ cluster: { nodeTypes } }: { cluster: ClusterAnswer }) {
+  const names = nodeTypes.map((type) => type.name).join('\n');
+  const types = useMemo(() => names.split('\n'), [names]);
+  const past = history.value;
+  const changes = past?.marks.toReversed() ?? [];
+  return (
+    <section class="card" aria-labelledby="nodes-over-time">
+      <header class="card-head">
+        <h2 id="nodes-over-time">Nodes over time</h2>
+        <div class="segments" role="group" aria-label="Time shown">
+          {ranges.map((each) => (
+            <button
+              key={each.name}
+              type="button"
+              aria-pressed={range.value === each.name}
+              onClick={() => {
+                range.value = each.name;
+              }}
+            >
+              {each.label}
+            </button>
+          ))}
+        </div>
+      </header>
+      <div class="chart-space">
+        {past === undefined ? <Loading lines={6} /> : <NodeChart history={past} types={types} span={rangeLength(range.value)} />}
+      </div>
+      <details class="changes">
+        <summary>{counted(changes.length, 'change')} of nodes, with reasons</summary>
+        <ol class="plain-list">
+          {changes.slice(0, 100).map((mark, index) => (
+            <li key={index}>
+              <Ago at={mark.at} />
+              <StateMark look={markLook(mark)} />
+              <span class="change-why">{mark.because}</span>
+            </li>
+          ))}
+        </ol>
+      </details>
+    </section>
+  );
+}
+
+function UsageCard({ cluster: { usage } }: { cluster: ClusterAnswer }) {
+  const names = resourceNames(Object.fromEntries(Object.entries(usage).map(([name, { total }]) => [name, total])));
+  const past = history.value?.samples ?? [];
+  const every = Math.max(1, Math.floor(past.length / 60));
+  return (
+    <section class="card" aria-labelledby="usage">
+      <header class="card-head">
+        <h2 id="usage">Resources in use</h2>
+      </header>
+      {names.length === 0 ? (
+        <Empty title="No resources yet">They appear with the first running node.</Empty>
+      ) : (
+        <div class="meters">
+          {names.map((name) => (
+            <Meter
+              key={name}
+              name={name}
+              used={usage[name]?.used ?? 0}
+              total={usage[name]?.total ?? 0}
+              past={past
+                .filter((_, index) => index % every === 0)
+                .map((sample) => share(sample.usage[name]))}
+            />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+function share(amount: { readonly used: number; readonly total: number } | undefined): number {
+  return amount === undefined || amount.total === 0 ? 0 : amount.used / amount.total;
+}
+
+function DemandCard() {
+  const shown = demand.value;
+  const entries = [
+    ...(shown?.infeasible ?? []).map((entry) => ({ title: infeasibleTitle(entry), text: entry.text, never: true, until: undefined })),
+    ...(shown?.waiting ?? []).map((entry) => ({ title: waitingTitle(entry), text: entry.text, never: false, until: entry.until })),
+  ];
+  return (
+    <section class="card" aria-labelledby="pending-demand">
+      <header class="card-head">
+        <h2 id="pending-demand">Waiting, and why</h2>
+        <a href={linkTo(['demand'])}>All demand</a>
+      </header>
+      {shown === undefined ? (
+        <Loading />
+      ) : entries.length === 0 ? (
+        <Empty title="Nothing waits for room">Everything asked for is placed or being launched.</Empty>
+      ) : (
+        <ul class="plain-list brief-list">
+          {entries.slice(0, 6).map((entry, index) => (
+            <li key={index} class="brief">
+              <span class="brief-title">
+                <StateMark
+                  look={
+                    entry.never
+                      ? { label: 'Can never be placed', tone: 'bad', shape: 'alert' }
+                      : { label: 'Waits', tone: 'warn', shape: 'clock' }
+                  }
+                  quiet
+                />
+                {entry.title}
+              </span>
+              <span class="brief-text">
+                {entry.text}
+                {entry.until !== undefined && entry.until > now.value && `; looks again ${relativeTime(entry.until, now.value)}`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function JobsCard() {
+  const list = useMemo(() => new JobList({ states: [], search: '' }, rowsShown * 2), []);
+  useEffect(() => {
+    void list.reload();
+    const unwatch = watchJobs({ changed: (rows) => list.takeChanges(rows), resync: () => void list.reload() });
+    return () => {
+      unwatch();
+      list.close();
+    };
+  }, [list]);
+  const rows = list.window.value?.rows.slice(0, rowsShown);
+  return (
+    <section class="card" aria-labelledby="newest-jobs">
+      <header class="card-head">
+        <h2 id="newest-jobs">Newest jobs</h2>
+        <a href={linkTo(['jobs'])}>All jobs</a>
+      </header>
+      {rows === undefined ? (
+        <Loading />
+      ) : rows.length === 0 ? (
+        <Empty title="No jobs yet">
+          <code>manta job submit -- echo hello</code> submits one, and so does New job.
+        </Empty>
+      ) : (
+        <ul class="plain-list brief-list">
+          {rows.map((row) => (
+            <li key={row.id} class="brief">
+              <span class="brief-title">
+                <StateMark look={jobLooks[row.state]} quiet />
+                <a href={jobLink(row.id)} class="mono">
+                  {row.id}
+                </a>
+                <span class="brief-side">
+                  {row.startedAt === undefined ? <Ago at={row.submittedAt} /> : <Took from={row.startedAt} to={row.endedAt} />}
+                </span>
+              </span>
+              <span class="brief-text mono">{row.entrypoint}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function EventsCard() {
+  const shown = events.value?.filter((event) => event.level !== 'debug').slice(-rowsShown).reverse();
+  return (
+    <section class="card" aria-labelledby="latest-events">
+      <header class="card-head">
+        <h2 id="latest-events">Latest events</h2>
+        <a href={linkTo(['events'])}>All events</a>
+      </header>
+      {shown === undefined ? (
+        <Loading />
+      ) : shown.length === 0 ? (
+        <Empty title="Nothing has happened yet" />
+      ) : (
+        <ul class="plain-list brief-list">
+          {shown.map((event) => (
+            <li key={event.seq} class="brief">
+              <span class="brief-title">
+                <StateMark look={eventLooks[event.level]} quiet />
+                <span class="brief-line">{event.text}</span>
+              </span>
+              <span class="brief-text">
+                <Ago at={event.at} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,82 @@
+import { useRef, useState } from 'preact/hooks';
+import { RequestFailure, signIn } from '../api/client.ts';
+import { sentence } from '../parts/notice.tsx';
+import { startFeed } from '../state/feed.ts';
+
+/** A link that could not be exchanged for a session: it works once, and not for long. */
+function takeSpentTicket(): boolean {
+  const url = new URL(location.href);
+  if (!url.searchParams.has('ticket')) return false;
+  url.searchParams.delete('ticket');
+  history.replaceState(null, '', url);
+  return true;
+}
+
+/** Asks for a token when the browser holds no session. The token goes to the head only and is kept by no script. */
+export function SignInView() {
+  const [spentTicket] = useState(takeSpentTicket);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const [busy, setBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+
+  const onSubmit = async (): Promise<void> => {
+    const token = field.current?.value.trim() ?? '';
+    if (token === '') {
+      setProblem('A token is needed.');
+      field.current?.focus();
+      return;
+    }
+    setBusy(true);
+    try {
+      await signIn(token);
+      await startFeed();
+    } catch (failure) {
+      if (!(failure instanceof RequestFailure)) throw failure;
+      setProblem(failure.signedOut ? 'The head does not know this token. It may have been revoked.' : sentence(failure.message));
+      field.current?.select();
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <main class="sign-in">
+      <form
+        class="card sign-in-card"
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          void onSubmit();
+        }}
+      >
+        <h1>Sign in to Manta</h1>
+        {spentTicket && (
+          <p class="note" role="status">
+            That link has been used or is too old. <code>manta dashboard</code> makes a new one.
+          </p>
+        )}
+        <label class="field">
+          <span class="field-label">Token</span>
+          <input
+            ref={field}
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            autofocus
+            aria-invalid={problem !== undefined}
+            aria-describedby="sign-in-help"
+          />
+        </label>
+        <p id="sign-in-help" class={problem === undefined ? 'field-help' : 'field-problem'} role="status">
+          {problem ?? (
+            <>
+              <code>manta dashboard</code> opens this page signed in; <code>manta env</code> shows your token.
+            </>
+          )}
+        </p>
+        <button type="submit" class="button button-main" disabled={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,110 @@
+import type { InstanceStatus } from '../../core/instance.ts';
+import type { EndCause, JobState } from '../../core/jobs/job.ts';
+import type { EventAnswer } from '../../head/api/types.ts';
+
+/** How a state is drawn: a colour, and a shape so that the colour is never the only signal. */
+export interface Look {
+  readonly label: string;
+  readonly tone: 'neutral' | 'info' | 'good' | 'warn' | 'bad' | 'muted';
+  readonly shape:
+    | 'ring'
+    | 'clock'
+    | 'half'
+    | 'play'
+    | 'check'
+    | 'cross'
+    | 'square'
+    | 'down'
+    | 'info'
+    | 'alert'
+    | 'dot'
+    | 'rise'
+    | 'fall';
+}
+
+export const jobLooks: Readonly<Record<JobState, Look>> = {
+  held: { label: 'Held', tone: 'muted', shape: 'clock' },
+  queued: { label: 'Queued', tone: 'neutral', shape: 'ring' },
+  starting: { label: 'Starting', tone: 'info', shape: 'half' },
+  running: { label: 'Running', tone: 'info', shape: 'play' },
+  stopping: { label: 'Stopping', tone: 'warn', shape: 'half' },
+  succeeded: { label: 'Succeeded', tone: 'good', shape: 'check' },
+  failed: { label: 'Failed', tone: 'bad', shape: 'cross' },
+  stopped: { label: 'Stopped', tone: 'muted', shape: 'square' },
+};
+
+/** In the order in which a job goes through them. */
+export const jobStates = Object.keys(jobLooks) as readonly JobState[];
+
+export const instanceLooks: Readonly<Record<InstanceStatus, Look>> = {
+  queued: { label: 'To be requested', tone: 'neutral', shape: 'clock' },
+  requested: { label: 'Requested', tone: 'neutral', shape: 'ring' },
+  allocated: { label: 'Booting', tone: 'info', shape: 'half' },
+  'setting-up': { label: 'Setting up', tone: 'info', shape: 'half' },
+  running: { label: 'Running', tone: 'good', shape: 'play' },
+  'drain-requested': { label: 'Drain asked', tone: 'warn', shape: 'down' },
+  draining: { label: 'Draining', tone: 'warn', shape: 'down' },
+  stopped: { label: 'Stopped', tone: 'muted', shape: 'square' },
+  terminating: { label: 'Ending', tone: 'warn', shape: 'down' },
+  terminated: { label: 'Ended', tone: 'muted', shape: 'square' },
+  'launch-failed': { label: 'Launch failed', tone: 'bad', shape: 'cross' },
+  'launch-timeout': { label: 'Launch timed out', tone: 'bad', shape: 'cross' },
+  'setup-failed': { label: 'Setup failed', tone: 'bad', shape: 'cross' },
+  'terminate-failed': { label: 'End failed', tone: 'bad', shape: 'alert' },
+};
+
+export type NodeGroup = 'running' | 'pending' | 'ending' | 'failed' | 'gone';
+
+export const nodeGroups: Readonly<Record<NodeGroup, string>> = {
+  running: 'Running',
+  pending: 'Pending',
+  ending: 'Ending',
+  failed: 'Failed',
+  gone: 'Gone',
+};
+
+const groupOf: Readonly<Record<InstanceStatus, NodeGroup>> = {
+  queued: 'pending',
+  requested: 'pending',
+  allocated: 'pending',
+  'setting-up': 'pending',
+  running: 'running',
+  'drain-requested': 'ending',
+  draining: 'ending',
+  stopped: 'gone',
+  terminating: 'ending',
+  terminated: 'gone',
+  'launch-failed': 'failed',
+  'launch-timeout': 'failed',
+  'setup-failed': 'failed',
+  'terminate-failed': 'failed',
+};
+
+export function nodeGroup(status: InstanceStatus): NodeGroup {
+  return groupOf[status];
+}
+
+export const eventLooks: Readonly<Record<EventAnswer['level'], Look>> = {
+  debug: { label: 'Debug', tone: 'muted', shape: 'dot' },
+  info: { label: 'Info', tone: 'info', shape: 'info' },
+  result: { label: 'Result', tone: 'good', shape: 'check' },
+  warn: { label: 'Warning', tone: 'warn', shape: 'alert' },
+  error: { label: 'Error', tone: 'bad', shape: 'cross' },
+};
+
+export const causeWords: Readonly<Record<EndCause, string>> = {
+  succeeded: 'Succeeded',
+  failed: 'Failed by itself',
+  stopped: 'Stopped',
+  'node-lost': 'Node lost',
+  preempted: 'Preempted',
+  'setup-failed': 'Setup failed',
+  'memory-limit': 'Over its memory limit',
+  'time-limit': 'Over its time limit',
+  'start-failed': 'Could not be started',
+};
+
+export function causeLook(cause: EndCause): Look {
+  const state: JobState = cause === 'succeeded' || cause === 'stopped' ? cause : 'failed';
+  return { ...jobLooks[state], label: causeWords[cause] };
+}
