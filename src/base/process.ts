@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { fstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duration } from './clock.ts';
 
@@ -20,6 +21,8 @@ export interface ProcessRow {
   readonly started: string;
   /** Resident bytes, shared pages counted in full. */
   readonly resident: number;
+  /** It hangs on a terminal: somebody's shell, or started from one. False where the system does not tell. */
+  readonly terminal: boolean;
 }
 
 /**
@@ -112,13 +115,31 @@ export function withDescendants(rows: readonly ProcessRow[], roots: readonly Pro
   return [...found];
 }
 
-/** Processes that hold the pipe with this inode open. Linux only; elsewhere none is found. */
-export function holdersOfPipe(inode: number): number[] {
+/** Other processes that hold the pipe open that `fd` of this process is an end of. Linux only; elsewhere none is found. */
+export function holdersOfPipe(fd: number): number[] {
   if (!linux) return [];
-  const name = `pipe:[${inode}]`;
+  const pipe = fstatSync(fd);
+  const holds = (pid: number): boolean =>
+    pid !== process.pid &&
+    openFiles(pid).some((file) => file.ino === pipe.ino && file.dev === pipe.dev && file.isFIFO());
   return processTable()
     .map((row) => row.pid)
-    .filter((pid) => pid !== process.pid && openFiles(pid).includes(name));
+    .filter(holds);
+}
+
+/**
+ * Processes whose working folder is `folder` or inside it, but for those on a terminal: somebody may look around there.
+ * Linux only; elsewhere none is found.
+ */
+export function processesIn(folder: string, rows: readonly ProcessRow[]): number[] {
+  if (!linux) return [];
+  return rows
+    .filter((row) => !row.terminal)
+    .map((row) => row.pid)
+    .filter((pid) => {
+      const there = linkOrNothing(`/proc/${pid}/cwd`);
+      return there === folder || there.startsWith(`${folder}/`);
+    });
 }
 
 /** Bytes that these processes hold, each shared page divided among those that share it where the system tells. */
@@ -179,6 +200,7 @@ function readStat(pid: number): ProcessRow | undefined {
     parent: Number(fields[1]),
     group: Number(fields[2]),
     session: Number(fields[3]),
+    terminal: fields[4] !== '0',
     started: fields[19] ?? '',
     resident: Number(fields[21]) * pageSize,
   };
@@ -193,17 +215,21 @@ function readMark(pid: number): string | undefined {
   return text.slice(from, to === -1 ? undefined : to);
 }
 
-function openFiles(pid: number): string[] {
+function openFiles(pid: number): Stats[] {
   try {
-    return readdirSync(`/proc/${pid}/fd`).map((fd) => {
-      try {
-        return readlinkSync(`/proc/${pid}/fd/${fd}`);
-      } catch {
-        return '';
-      }
-    });
+    return readdirSync(`/proc/${pid}/fd`).flatMap(
+      (fd) => statSync(`/proc/${pid}/fd/${fd}`, { throwIfNoEntry: false }) ?? [],
+    );
   } catch {
     return [];
+  }
+}
+
+function linkOrNothing(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
   }
 }
 
@@ -220,7 +246,7 @@ function psRows(select: readonly string[]): ProcessRow[] {
     const [pid, parent, group, rss, state, ...started] = line.trim().split(/\s+/);
     if (!pid || state?.startsWith('Z')) return [];
     const numbers = { pid: Number(pid), parent: Number(parent), group: Number(group), session: Number(group) };
-    return [{ ...numbers, started: started.join(' '), resident: Number(rss) * 1024 }];
+    return [{ ...numbers, terminal: false, started: started.join(' '), resident: Number(rss) * 1024 }];
   });
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
@@ -39,7 +39,8 @@ export class AttemptFiles {
   readonly root: string;
 
   constructor(engineFolder: string) {
-    this.root = makeFolder(join(engineFolder, 'attempts'));
+    // Without links: processes are found by the folder they work in.
+    this.root = realpathSync(makeFolder(join(engineFolder, 'attempts')));
   }
 
   folder(id: string): string {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, constants as fileModes, fstatSync } from 'node:fs';
+import { closeSync, constants as fileModes } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { constants as osConstants } from 'node:os';
@@ -91,7 +91,7 @@ export class RunningAttempt {
 
   /** The attempt's processes now. */
   tree(): ReturnType<ProcessScan['tree']> {
-    return this.#host.scan.tree(this.session, this.#word);
+    return this.#host.scan.tree(this.session, this.#word, this.#host.files.workFolder(this.order.id));
   }
 
   /** Ends the whole tree: SIGTERM, SIGKILL after `grace`. The first cause counts; a later call can only shorten the grace. */
@@ -229,7 +229,7 @@ export class RunningAttempt {
       Promise.race([closed.then(() => true), sleep(time, false, { ref: false })]);
     if (await given(outputGrace)) return;
     // Whoever still holds the pipe has shed session and environment; the pipe gives it away.
-    for (const pid of holdersOfPipe(fstatSync(fd).ino)) sendSignal(pid, 'SIGKILL');
+    for (const pid of holdersOfPipe(fd)) sendSignal(pid, 'SIGKILL');
     if (!(await given(outputGrace))) output.destroy();
   }
 

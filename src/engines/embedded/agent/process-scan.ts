@@ -1,5 +1,5 @@
 import type { ProcessRow } from '../../../base/process.ts';
-import { marksOf, processTable, withDescendants } from '../../../base/process.ts';
+import { marksOf, processesIn, processTable, withDescendants } from '../../../base/process.ts';
 
 interface Snapshot {
   readonly rows: readonly ProcessRow[];
@@ -10,11 +10,13 @@ interface Snapshot {
 export class ProcessScan {
   #coming: Promise<Snapshot> | undefined;
 
-  /** Processes of one attempt: its session, what carries its mark, and all below them. */
-  async tree(session: number | undefined, word: string): Promise<ProcessRow[]> {
+  /** Processes of one attempt: its session, what carries its mark or works in its folder, and all below them. */
+  async tree(session: number | undefined, word: string, folder: string): Promise<ProcessRow[]> {
     const { rows, marks } = await this.#snapshot();
+    const inside = new Set(processesIn(folder, rows));
     const roots = rows.filter(
       (row) =>
+        inside.has(row.pid) ||
         (session !== undefined && (row.session === session || row.group === session)) ||
         marks.get(row.pid)?.includes(`:${word}:`),
     );

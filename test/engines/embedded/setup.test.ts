@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { test } from 'node:test';
+import { ZipFile } from 'yazl';
+import { namesIn } from '../../../src/base/json-file.ts';
+import { readLog } from '../../../src/base/log-segments.ts';
+import { findMarked } from '../../../src/base/process.ts';
+import type { AttemptOrder, SetupStep } from '../../../src/engines/runner.ts';
+import { never, until } from '../../contract/waiting.ts';
+import { TestCluster } from './cluster.ts';
+
+const output = async (order: AttemptOrder): Promise<string> =>
+  (await readLog(order.log, 0, 1 << 20)).bytes.toString('utf8');
+
+/** A wheel that needs no network: one module that says its name. */
+async function makeWheel(folder: string): Promise<string> {
+  const file = join(folder, 'spoken-1.0-py3-none-any.whl');
+  const zip = new ZipFile();
+  const add = (name: string, text: string): void => zip.addBuffer(Buffer.from(text), name);
+  add('spoken.py', 'print("spoken")\n');
+  add('spoken-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\nName: spoken\nVersion: 1.0\n');
+  add('spoken-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n');
+  add('spoken-1.0.dist-info/RECORD', 'spoken.py,,\n');
+  zip.end();
+  await finished(zip.outputStream.pipe(createWriteStream(file)));
+  return file;
+}
+
+const pip = (...packages: string[]): SetupStep => ({ kind: 'pip', packages });
+
+test('a pip environment is built once and shared by all who ask for it', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open();
+  await cluster.launch('large');
+  const setup = [pip(await makeWheel(cluster.folder))];
+  const orders = ['a', 'b', 'c'].map((id) => cluster.order(id, 'python -c "import spoken"', { setup }));
+  const states: string[] = [];
+  engine.watch((report) => states.push(`${report.id} ${report.state}`));
+  for (const order of orders.slice(0, 2)) await engine.start(order, never);
+  for (const order of orders.slice(0, 2)) assert.equal((await cluster.ended(order.id)).cause, 'succeeded');
+  assert.ok(states.includes('a setting-up'));
+  await engine.start(orders[2] as AttemptOrder, never);
+  assert.equal((await cluster.ended('c')).cause, 'succeeded');
+  const said = await Promise.all(orders.map(output));
+  assert.ok(said.every((text) => text.endsWith('spoken\n')));
+  assert.equal(said[2], 'spoken\n');
+  assert.equal(namesIn(join(cluster.folder, 'environments')).filter((name) => name.endsWith('.ready')).length, 1);
+});
+
+/** A folder for PATH with a python3 of our own making. */
+function pathWith(folder: string, python?: string): { PATH: string } {
+  const PATH = join(folder, 'bin');
+  mkdirSync(PATH);
+  if (python !== undefined) writeFileSync(join(PATH, 'python3'), `#!/bin/sh\n${python}\n`, { mode: 0o755 });
+  return { PATH };
+}
+
+test('a failed set-up is told apart, with what the installer said', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open();
+  await cluster.launch('large');
+  // Makes an environment whose own python is this same script, so that the installation comes back to it and fails.
+  const env = pathWith(
+    cluster.folder,
+    `case "$*" in
+      -c*) echo /usr/bin/python3 3.0 ;;
+      *venv*) for last; do :; done; /bin/mkdir -p "$last/bin"; /bin/ln -sf "$0" "$last/bin/python" ;;
+      *) echo "ERROR: No matching distribution found for nowhere"; exit 1 ;;
+    esac`,
+  );
+  const order = cluster.order('bad', 'echo ran', { setup: [pip('nowhere==1')], env });
+  await engine.start(order, never);
+  const end = await cluster.ended('bad');
+  assert.equal(end.cause, 'setup-failed');
+  assert.match(end.message ?? '', /'pip: nowhere==1' failed[^]*No matching distribution/);
+  assert.match(await output(order), /No matching distribution/);
+  assert.doesNotMatch(await output(order), /^ran$/m);
+});
+
+for (const kind of ['pip', 'uv'] as const)
+  test(`'${kind}' on a machine without it is a clear failure`, async (t) => {
+    const cluster = new TestCluster(t);
+    const engine = await cluster.open();
+    await cluster.launch('large');
+    const env = pathWith(cluster.folder, kind === 'uv' ? 'echo /usr/bin/python3 3.0' : undefined);
+    const order = cluster.order('none', 'true', { setup: [{ kind, packages: ['x'] }], env });
+    await engine.start(order, never);
+    const end = await cluster.ended('none');
+    assert.equal(end.cause, 'setup-failed');
+    assert.match(
+      end.message ?? '',
+      kind === 'uv' ? /there is no uv on the PATH/ : /there is no working python3 on the PATH/,
+    );
+  });
+
+test('python-path puts folders in front of those that are there', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open();
+  await cluster.launch('large');
+  const setup: SetupStep[] = [
+    { kind: 'python-path', path: '/two' },
+    { kind: 'python-path', path: '/one' },
+  ];
+  const order = cluster.order('path', 'echo "$PYTHONPATH"', { setup, env: { PYTHONPATH: '/three' } });
+  await engine.start(order, never);
+  await cluster.ended('path');
+  assert.equal(await output(order), '/one:/two:/three\n');
+});
+
+test('a stop during set-up ends it', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open();
+  const [instance = ''] = await cluster.launch('large');
+  const env = pathWith(cluster.folder, 'exec /bin/sleep 1000');
+  const slow = cluster.order('slow', 'echo ran', { setup: [pip('x')], env });
+  await engine.start(slow, never);
+  await until('it is being set up', () => findMarked(instance).length > 0);
+  await engine.stop('slow', 0, never);
+  const end = await cluster.ended('slow');
+  assert.equal(end.cause, 'stopped');
+  assert.deepEqual(cluster.leftovers(), []);
+});
