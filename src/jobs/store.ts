@@ -33,6 +33,8 @@ export interface JobStore {
   /** Those that are not over, in the order of submission. */
   readonly live: ReadonlyMap<string, Job>;
   counts(): Readonly<Record<JobState, number>>;
+  /** Jobs of a user that wait: queued or held. */
+  waitingOf(user: string): number;
   /** Resolves when the change is on disk; then, and not before, `jobs` shows it and listeners hear of it. */
   change<Result>(change: (transaction: JobTransaction) => Result): Promise<Result>;
   onChange(listener: (changes: readonly JobChange[]) => void): () => void;
@@ -49,6 +51,8 @@ export function openJobStore(database: Database): JobStore {
   /** What this batch has changed and not committed yet; undefined stands for deleted. */
   let batch = new Map<string, Job | undefined>();
   let factsWritten = 0;
+  const waitingByUser = new Map<string, number>();
+  for (const job of live.values()) if (waits(job)) waitingByUser.set(job.user, (waitingByUser.get(job.user) ?? 0) + 1);
 
   database.onBatch((committed) => {
     const changes = batch;
@@ -60,6 +64,8 @@ export function openJobStore(database: Database): JobStore {
 
   const publish = (id: string, after: Job | undefined): JobChange => {
     const before = jobs.get(id);
+    if (before && waits(before)) waitingByUser.set(before.user, (waitingByUser.get(before.user) ?? 1) - 1);
+    if (after && waits(after)) waitingByUser.set(after.user, (waitingByUser.get(after.user) ?? 0) + 1);
     if (before) counts[before.state] -= 1;
     if (after) {
       counts[after.state] += 1;
@@ -74,6 +80,7 @@ export function openJobStore(database: Database): JobStore {
     jobs,
     live,
     counts: () => ({ ...counts }),
+    waitingOf: (user) => waitingByUser.get(user) ?? 0,
     change(change) {
       return database.write(() => {
         const own = new Map<string, Job | undefined>();
@@ -110,6 +117,8 @@ export function openJobStore(database: Database): JobStore {
   };
 }
 
+const waits = (job: Job): boolean => job.state === 'queued' || job.state === 'held';
+
 function dropOldFacts(database: Database): void {
   database.prepare('DELETE FROM facts WHERE seq <= (SELECT max(seq) FROM facts) - ?').run(factsKept);
 }
@@ -130,7 +139,8 @@ function readFacts(database: Database, job: string | undefined, after: number, l
   }));
 }
 
-const specKeys = [
+/** What a job was submitted with; everything else of it changes. */
+export const specKeys = [
   'id',
   'user',
   'entrypoint',

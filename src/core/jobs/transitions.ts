@@ -140,14 +140,16 @@ function onNews(job: Job, attempt: Attempt, news: AttemptNews, now: Instant): Tr
   const node = news.node ?? attempt.node;
   const runs = news.state === 'running';
   const startedAt = runs ? (attempt.startedAt ?? news.startedAt ?? now) : attempt.startedAt;
-  if (attempt.accepted && attempt.node === node && attempt.startedAt === startedAt) return { job };
+  const message = news.state === 'setting-up' && job.state === 'starting' ? (news.message ?? job.message) : job.message;
+  if (attempt.accepted && attempt.node === node && attempt.startedAt === startedAt && message === job.message)
+    return { job };
   const next = withAttempt(job, {
     ...attempt,
     accepted: true,
     ...(node && { node }),
     ...(startedAt !== undefined && { startedAt }),
   });
-  if (!runs) return { job: next };
+  if (!runs) return { job: { ...next, message } };
   const state = job.state === 'starting' ? ('running' as const) : job.state;
   return { job: { ...next, state, message: messages.running, startedAt: job.startedAt ?? startedAt ?? now } };
 }

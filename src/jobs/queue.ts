@@ -1,0 +1,428 @@
+import type { Clock, Duration } from '../base/clock.ts';
+import type { EventSink } from '../base/events.ts';
+import type { GangDemand, TaskDemand } from '../core/demand.ts';
+import { type Capacity, infeasibility, infeasibleText } from '../core/jobs/admit.ts';
+import { asksForNothing, type Block, chooseNext, type Limits, wantedNow } from '../core/jobs/choose.ts';
+import { charge, type Usage, usageOf } from '../core/jobs/fair-share.ts';
+import { isOver, type Job } from '../core/jobs/job.ts';
+import { demandOf } from '../core/jobs/queue-demand.ts';
+import { firingOf, type Hold, holdOf } from '../core/jobs/schedule.ts';
+import { applyEvent } from '../core/jobs/transitions.ts';
+import type { Runner } from '../engines/runner.ts';
+import { type AttemptKeeper, keepAttempts } from './attempts.ts';
+import { nextFiring } from './cron.ts';
+import { jobErrors } from './errors.ts';
+import { jobEvents } from './events.ts';
+import type { LogStore } from './log-store.ts';
+import type { PackageStore } from './packages.ts';
+import { needsPackages, type Prepared, preparationFailure, prepare } from './prepare.ts';
+import { readRuntimeEnv } from './runtime-env.ts';
+import type { JobChange, JobStore } from './store.ts';
+import { newJob, type Submission, sameWork, specOf } from './submission.ts';
+
+export interface QueueOptions {
+  readonly store: JobStore;
+  readonly logs: LogStore;
+  readonly packages: PackageStore;
+  readonly runner: Runner;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  /** Asked at every decision, so that changes apply at once. */
+  readonly limits: () => Limits;
+  /** What the cluster could ever offer; without types nothing is refused as infeasible. */
+  readonly capacity: () => { readonly types: readonly Capacity[]; readonly maxNodes?: number };
+  /** Makes up the id of a job that was submitted without one. */
+  readonly newId: () => string;
+  /** Environment of the nodes, for `${NAME}` in `env_vars`. */
+  readonly baseEnv: Readonly<Record<string, string | undefined>>;
+  /** Between SIGTERM and SIGKILL when a job is stopped. @default 3 s, as in Ray */
+  readonly stopGrace?: Duration;
+}
+
+export interface JobQueue {
+  /** Resolves when the job is on disk. With `again: 'same'`, the same id with the same work answers with the job that is there. */
+  submit(submission: Submission, again?: 'refuse' | 'same'): Promise<Job>;
+  get(id: string): Job | undefined;
+  /** Works in every state; `stopped` is false when the job was over already. */
+  stop(id: string): Promise<{ readonly stopped: boolean; readonly job: Job }>;
+  /** Only of a job that is over; its output goes too. */
+  delete(id: string): Promise<void>;
+  /** Runs a job that is over once more, with fresh retry budgets. */
+  retry(id: string): Promise<Job>;
+  /** Resolves with the job when it is over. */
+  wait(id: string, signal: AbortSignal): Promise<Job>;
+  /** What waits and may start: demand of the view. */
+  demand(): { readonly tasks: readonly TaskDemand[]; readonly gangs: readonly GangDemand[] };
+  /** Why a queued job does not start now; undefined when nothing is known to hold it. */
+  blockOf(id: string): Block | undefined;
+  watch(listener: (changes: readonly JobChange[]) => void): () => void;
+  /** Something outside changed (a node came, a limit was raised): look again. */
+  poke(): void;
+  /** Adopts what a former mantad left and begins to hand over. Resolves once the engine has told everything it knows. */
+  run(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How often to look when nobody says that something changed. */
+const lookEvery = 1_000;
+const reconcileEvery = 15_000;
+const preparationsAtOnce = 4;
+
+export function openQueue(options: QueueOptions): JobQueue {
+  const { store, logs, clock, events } = options;
+  const closing = new AbortController();
+  const prepared = new Map<string, Prepared>();
+  const preparing = new Set<string>();
+  let usage: Map<string, Usage> = usageOf(store.jobs.values(), clock.now());
+  let blocked: ReadonlyMap<string, Block> = new Map();
+  let synced = false;
+  let passing = false;
+  let again = false;
+  let wake = new AbortController();
+
+  const attempts: AttemptKeeper = keepAttempts({
+    ...options,
+    grace: options.stopGrace ?? 3_000,
+    restart: (job) => void handOver([job]),
+  });
+
+  const waiting = (): Job[] => [...store.live.values()].filter((job) => job.state === 'queued');
+  const handedOver = (): Job[] =>
+    [...store.live.values()].filter(
+      (job) => job.state === 'starting' || job.state === 'running' || job.state === 'stopping',
+    );
+
+  const poke = (): void => {
+    again = true;
+    wake.abort();
+    if (passing || !synced || closing.signal.aborted) return;
+    passing = true;
+    setImmediate(() => void passes());
+  };
+  const passes = async (): Promise<void> => {
+    try {
+      while (again && !closing.signal.aborted) {
+        again = false;
+        await pass();
+      }
+    } catch (error) {
+      if (!closing.signal.aborted) events.emit(jobEvents.journalTrouble, { detail: (error as Error).message });
+    } finally {
+      passing = false;
+    }
+    if (again && !closing.signal.aborted) poke();
+  };
+
+  const pass = async (): Promise<void> => {
+    await releaseHeld();
+    for (;;) {
+      const ready = waiting().filter(isPrepared);
+      const choice = chooseNext(ready, handedOver(), usage, options.limits(), clock.now(), hasRoom);
+      blocked = choice.blocked;
+      if (choice.start.length === 0) return;
+      const journalled = await store.change((transaction) =>
+        choice.start.flatMap((job) => {
+          const now = transaction.get(job.id);
+          const result = now && applyEvent(now, { kind: 'hand-over' }, clock.now());
+          if (!result || 'refused' in result) return [];
+          transaction.put(result.job);
+          transaction.fact('starting', clock.now(), job.id, { attempt: result.job.attempts.at(-1)?.id });
+          return [result.job];
+        }),
+      );
+      await handOver(journalled);
+    }
+  };
+
+  /** The engine answers for one order at a time; only jobs that ask for nothing cannot get in each other's way. */
+  const hasRoom = (job: Job, chosen: readonly Job[]): boolean =>
+    (asksForNothing(job) || chosen.every(asksForNothing)) &&
+    options.runner.hasRoom({ resources: job.resources, labels: job.labels, ...(job.gang && { gang: job.gang }) });
+
+  const handOver = async (jobs: readonly Job[]): Promise<void> => {
+    await Promise.all(
+      jobs.map(async (job) => {
+        const ready = prepared.get(job.id);
+        if (ready) return attempts.start(job, ready);
+        await prepareJob(job, async (made) => attempts.start(job, made));
+      }),
+    );
+  };
+
+  /** True when the job may be handed over; begins what is missing. */
+  const isPrepared = (job: Job): boolean => {
+    if (prepared.has(job.id)) return true;
+    if (preparing.has(job.id)) return false;
+    if (!needsPackages(job)) {
+      try {
+        const env = readRuntimeEnv(job.runtimeEnv);
+        prepared.set(job.id, { envVars: env.envVars, setup: env.setup });
+        return true;
+      } catch (error) {
+        preparing.add(job.id);
+        void setupFailed(job, preparationFailure(error).message).finally(() => preparing.delete(job.id));
+        return false;
+      }
+    }
+    if (preparing.size < preparationsAtOnce) void prepareJob(job, () => poke());
+    return false;
+  };
+
+  const prepareJob = async (job: Job, then: (made: Prepared) => unknown): Promise<void> => {
+    preparing.add(job.id);
+    try {
+      const made = await prepare(job, options.packages, closing.signal);
+      prepared.set(job.id, made);
+      preparing.delete(job.id);
+      await then(made);
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      const failure = preparationFailure(error);
+      if (failure.ofTheJob) await setupFailed(job, failure.message);
+      else {
+        events.emit(jobEvents.journalTrouble, { detail: failure.message });
+        await clock.sleep(5_000, closing.signal).catch(() => {});
+      }
+    } finally {
+      preparing.delete(job.id);
+      poke();
+    }
+  };
+
+  const setupFailed = async (job: Job, message: string): Promise<void> => {
+    const number = job.attempts.length + (job.state === 'queued' ? 1 : 0);
+    logs.note(job.id, number, `${message}\n`);
+    await logs.end(job.id, number);
+    const last = job.attempts.at(-1);
+    if (job.state === 'queued') await attempts.record(job.id, { kind: 'setup-failed', message });
+    else if (last)
+      await attempts.record(job.id, {
+        kind: 'news',
+        news: { id: last.id, state: 'ended', cause: 'setup-failed', message },
+      });
+  };
+
+  const releaseHeld = async (): Promise<void> => {
+    const now = clock.now();
+    const held = [...store.live.values()].filter((job) => job.state === 'held');
+    await Promise.all(
+      held.map((job) =>
+        look(
+          job,
+          holdOf(job, now, (id) => store.jobs.get(id)?.state),
+        ),
+      ),
+    );
+  };
+  const look = async (job: Job, hold: Hold): Promise<void> => {
+    if (hold.kind === 'never') {
+      const message = `job '${hold.job}', which it depends on, ${hold.state === 'deleted' ? 'was deleted' : hold.state}`;
+      await attempts.record(job.id, { kind: 'cannot-start', message, errorType: 'JOB_SUPERVISOR_ACTOR_START_FAILURE' });
+    } else if (hold.kind === 'none') {
+      if (job.cron === undefined) await attempts.record(job.id, { kind: 'release' });
+      else await fire(job, job.cron);
+    }
+  };
+
+  /** Submits a copy; a firing whose predecessor is not over is passed over, so that copies do not pile up. */
+  const fire = async (job: Job, cron: string): Promise<void> => {
+    const now = clock.now();
+    const next = nextFiring(cron, now);
+    const previous = `${job.id}-${job.firings ?? 0}`;
+    const skipped = await store.change((transaction) => {
+      const schedule = transaction.get(job.id);
+      if (schedule?.state !== 'held') return false;
+      const last = transaction.get(previous);
+      if (last && !isOver(last.state) && next !== undefined) {
+        transaction.put({ ...schedule, notBefore: next });
+        transaction.fact('firing-skipped', now, job.id, { previous });
+        return true;
+      }
+      const result = applyEvent(schedule, { kind: 'fire', ...(next !== undefined && { next }) }, now);
+      if ('refused' in result) return false;
+      const copy = newJob(firingOf(schedule, now), now);
+      transaction.put(result.job);
+      if (!transaction.get(copy.id)) transaction.put(copy);
+      transaction.fact('fired', now, job.id, { copy: copy.id });
+      return false;
+    });
+    if (skipped) events.emit(jobEvents.firingSkipped, { job: job.id, previous });
+  };
+
+  const unwatch = store.onChange((changes) => {
+    for (const change of changes) {
+      const { before, after } = change;
+      const ended = after?.attempts.at(-1);
+      if (
+        after &&
+        ended?.cause !== undefined &&
+        before?.attempts.at(-1)?.cause === undefined &&
+        ended.startedAt !== undefined
+      ) {
+        usage = charge(usage, after.user, after, (ended.endedAt ?? clock.now()) - ended.startedAt, clock.now());
+      }
+      if (!after || isOver(after.state)) prepared.delete(change.id);
+      tell(events, change);
+    }
+    poke();
+  });
+
+  /** Held jobs come due, nodes may have come unannounced, reports may have been missed. */
+  const keepLooking = async (): Promise<void> => {
+    let reconciledAt = 0;
+    for (let looks = 0; !closing.signal.aborted; looks++) {
+      if (store.live.size === 0) {
+        wake = new AbortController();
+        await clock.sleep(60_000, AbortSignal.any([wake.signal, closing.signal])).catch(() => {});
+        continue;
+      }
+      await clock.sleep(lookEvery, closing.signal).catch(() => {});
+      poke();
+      if (looks - reconciledAt >= reconcileEvery / lookEvery && handedOver().length > 0) {
+        reconciledAt = looks;
+        await attempts.reconcile();
+      }
+    }
+  };
+
+  const find = (id: string): Job => {
+    const job = store.jobs.get(id);
+    if (!job) throw jobErrors.NotFound({ job: id });
+    return job;
+  };
+
+  return {
+    async submit(submission, repeated = 'refuse') {
+      const now = clock.now();
+      const spec = specOf(submission, submission.id ?? options.newId(), now);
+      const { types, maxNodes } = options.capacity();
+      const never = infeasibility(spec, types, maxNodes);
+      if (never) throw jobErrors.Infeasible({ reason: infeasibleText(never) });
+      const limits = options.limits();
+      const counts = store.counts();
+      if (counts.queued + counts.held >= limits.queued)
+        throw jobErrors.QueueFull({ scope: 'cluster', limit: limits.queued });
+      if (store.waitingOf(spec.user) >= limits.queuedPerUser)
+        throw jobErrors.QueueFull({ scope: 'user', limit: limits.queuedPerUser });
+      return store.change((transaction) => {
+        const there = transaction.get(spec.id);
+        if (there) {
+          if (repeated === 'same' && sameWork(there, spec)) return there;
+          throw jobErrors.Exists({ job: spec.id });
+        }
+        for (const id of spec.dependsOn) {
+          const other = transaction.get(id);
+          if (!other) throw jobErrors.Invalid({ field: 'depends_on', problem: `names '${id}', which does not exist` });
+          if (other.cron !== undefined)
+            throw jobErrors.Invalid({
+              field: 'depends_on',
+              problem: `names '${id}', which is a schedule and never succeeds`,
+            });
+        }
+        const job = newJob(spec, now);
+        transaction.put(job);
+        transaction.fact('submitted', now, job.id, { user: job.user, state: job.state, resources: job.resources });
+        return job;
+      });
+    },
+    get: (id) => store.jobs.get(id),
+    async stop(id) {
+      find(id);
+      const answer = await store.change((transaction) => {
+        const job = transaction.get(id);
+        if (!job) throw jobErrors.NotFound({ job: id });
+        const result = applyEvent(job, { kind: 'stop' }, clock.now());
+        if ('refused' in result) return { stopped: false, job };
+        if (result.job !== job) {
+          transaction.put(result.job);
+          transaction.fact(result.job.state, clock.now(), id, { event: 'stop' });
+        }
+        return { stopped: true, job: result.job };
+      });
+      if (answer.job.state === 'stopping') attempts.end(answer.job);
+      return answer;
+    },
+    async delete(id) {
+      const job = find(id);
+      if (!isOver(job.state)) throw jobErrors.NotOver({ job: id, state: job.state });
+      const needing = [...store.live.values()].find((other) => other.dependsOn.includes(id));
+      if (needing) throw jobErrors.Needed({ job: id, by: needing.id });
+      await logs.remove(id);
+      await store.change((transaction) => {
+        const now = transaction.get(id);
+        if (now && !isOver(now.state)) throw jobErrors.NotOver({ job: id, state: now.state });
+        transaction.remove(id);
+        transaction.fact('deleted', clock.now(), id, {});
+      });
+    },
+    async retry(id) {
+      const job = find(id);
+      const after = await attempts.record(id, { kind: 'retry' });
+      if (!after) throw jobErrors.NotOver({ job: id, state: job.state });
+      return after;
+    },
+    wait(id, signal) {
+      const job = find(id);
+      if (isOver(job.state)) return Promise.resolve(job);
+      return new Promise((resolve, reject) => {
+        const done = (act: () => void): void => {
+          stop();
+          signal.removeEventListener('abort', aborted);
+          act();
+        };
+        const aborted = (): void => done(() => reject(signal.reason as Error));
+        const stop = store.onChange((changes) => {
+          for (const change of changes) {
+            if (change.id !== id) continue;
+            if (!change.after) done(() => reject(jobErrors.NotFound({ job: id })));
+            else if (isOver(change.after.state)) {
+              const { after } = change;
+              done(() => resolve(after));
+            }
+          }
+        });
+        if (signal.aborted) aborted();
+        else signal.addEventListener('abort', aborted, { once: true });
+      });
+    },
+    demand: () => demandOf(wantedNow(waiting(), handedOver(), usage, options.limits(), clock.now())),
+    blockOf: (id) => blocked.get(id),
+    watch: (listener) => store.onChange(listener),
+    poke,
+    async run() {
+      for (
+        let wait = 100;
+        !closing.signal.aborted && !(await attempts.reconcile());
+        wait = Math.min(10_000, wait * 2)
+      ) {
+        await clock.sleep(wait, closing.signal).catch(() => {});
+      }
+      for (const job of store.live.values()) {
+        if (job.state === 'stopping' || job.attempts.at(-1)?.endsFor) attempts.end(job);
+      }
+      synced = true;
+      void keepLooking();
+      poke();
+    },
+    async close() {
+      closing.abort();
+      unwatch();
+      await attempts.close();
+    },
+  };
+}
+
+/** Says in events what a change of the journal means. */
+function tell(events: EventSink, { id, before, after }: JobChange): void {
+  if (!after) return events.emit(jobEvents.deleted, { job: id });
+  if (!before) return events.emit(jobEvents.submitted, { job: id, user: after.user });
+  if (before.state === after.state) return;
+  const attempt = after.attempts.at(-1);
+  if (isOver(after.state))
+    events.emit(jobEvents.over, { job: id, state: after.state, reason: after.message.split('\n')[0] ?? '' });
+  else if (after.state === 'starting' && attempt) events.emit(jobEvents.handedOver, { job: id, attempt: attempt.id });
+  else if (after.state === 'running' && attempt)
+    events.emit(jobEvents.running, { job: id, attempt: attempt.id, node: attempt.node });
+  else if (after.state === 'held')
+    events.emit(jobEvents.retried, { job: id, reason: after.message.split('\n')[0] ?? '' });
+}

@@ -1,0 +1,92 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, Duration } from '../base/clock.ts';
+import { isOver, type Job } from '../core/jobs/job.ts';
+import { folderName, type LogStore } from './log-store.ts';
+import type { PackageStore } from './packages.ts';
+import { packageUris } from './runtime-env.ts';
+import type { JobStore } from './store.ts';
+
+export interface RetentionLimits {
+  /** Jobs that are over and kept. @default 10,000 */
+  readonly finishedJobs?: number;
+  /** Jobs that have been over for longer go. @default 30 days */
+  readonly finishedFor?: Duration;
+  /** Bytes of the specs of jobs that are over, which stand in memory. @default 64 MiB */
+  readonly finishedBytes?: number;
+  /** Bytes of all output kept. @default 10 GiB */
+  readonly logBytes?: number;
+}
+
+export interface RetentionOptions {
+  readonly store: JobStore;
+  readonly logs: LogStore;
+  readonly packages: PackageStore;
+  readonly clock: Clock;
+  readonly limits: RetentionLimits;
+}
+
+/** Drops what the limits do not allow to be kept: old jobs with their output, old output, packages nobody needs. */
+export async function sweep({ store, logs, packages, clock, limits }: RetentionOptions): Promise<void> {
+  const gone = surplus(store, clock.now(), limits);
+  for (const job of gone) await logs.remove(job.id);
+  if (gone.length > 0) {
+    await store.change((transaction) => {
+      for (const job of gone) transaction.remove(job.id);
+      transaction.fact('dropped', clock.now(), undefined, {
+        jobs: gone.length,
+        oldest: gone[0]?.id,
+        newest: gone.at(-1)?.id,
+      });
+    });
+  }
+  await logs.retain(limits.logBytes ?? 10 * 2 ** 30);
+  await packages.sweep(neededPackages(store));
+}
+
+/** Finished jobs beyond the limits, oldest first; one that a live job depends on stays. */
+export function surplus(store: JobStore, now: number, limits: RetentionLimits): Job[] {
+  const needed = new Set([...store.live.values()].flatMap((job) => job.dependsOn));
+  const finished = [...store.jobs.values()].filter((job) => isOver(job.state) && !needed.has(job.id));
+  const newestFirst = finished.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
+  const most = {
+    jobs: limits.finishedJobs ?? 10_000,
+    age: limits.finishedFor ?? 30 * 86_400_000,
+    bytes: limits.finishedBytes ?? 64 << 20,
+  };
+  let bytes = 0;
+  return newestFirst
+    .filter((job, place) => {
+      bytes += sizeOf(job);
+      return place >= most.jobs || bytes > most.bytes || now - (job.endedAt ?? now) > most.age;
+    })
+    .reverse();
+}
+
+/** An estimate that errs upwards. */
+function sizeOf(job: Job): number {
+  return (
+    500 +
+    job.entrypoint.length +
+    job.message.length +
+    JSON.stringify(job.runtimeEnv).length +
+    JSON.stringify(job.metadata).length
+  );
+}
+
+/** `<owner>/<name>` of every package that a live job may still need. */
+export function neededPackages(store: JobStore): Set<string> {
+  return new Set(
+    [...store.live.values()].flatMap((job) =>
+      packageUris(job.runtimeEnv).map((uri) => `${job.user}/${uri.slice('gcs://'.length)}`),
+    ),
+  );
+}
+
+/** Removes output of jobs that are not in the journal any more: what a crash between two deletions left. */
+export async function removeStrayLogs(folder: string, store: JobStore): Promise<void> {
+  const known = new Set([...store.jobs.keys()].map(folderName));
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!known.has(name)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,159 @@
+import type { Duration, Instant } from '../base/clock.ts';
+import type { Job, JobSpec, Retries } from '../core/jobs/job.ts';
+import { parseSelector } from '../core/jobs/labels.ts';
+import { messages } from '../core/jobs/messages.ts';
+import type { Labels, Resources } from '../core/resources.ts';
+import { nextFiring, scheduleProblem } from './cron.ts';
+import { jobErrors } from './errors.ts';
+import { specKeys } from './store.ts';
+
+/** A job as a client asks for it; everything but the entrypoint may be left out. */
+export interface Submission {
+  readonly id?: string;
+  readonly user: string;
+  readonly entrypoint: string;
+  readonly runtimeEnv?: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly resources?: Resources;
+  readonly labels?: Labels;
+  readonly gang?: { readonly bundles: readonly Resources[]; readonly strategy?: string };
+  readonly priority?: number;
+  readonly retries?: Partial<Retries>;
+  readonly timeLimit?: Duration;
+  readonly startAfter?: Instant;
+  readonly cron?: string;
+  readonly dependsOn?: readonly string[];
+}
+
+/** Nothing is run twice unless the job says that it may be. */
+const noRetries: Retries = { failed: 0, nodeLost: 0, preempted: 0, setupFailed: 0 };
+
+const strategies = ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'] as const;
+const most = { idLength: 200, entrypointBytes: 64 << 10, names: 100, bundles: 1_000, dependencies: 1_000 };
+
+/** The fully defaulted spec; throws Invalid with the field and what is wrong with it. */
+export function specOf(submission: Submission, id: string, now: Instant): JobSpec {
+  const gang = submission.gang && gangOf(submission.gang);
+  const spec: JobSpec = {
+    id: checkId('submission_id', id),
+    user: submission.user,
+    entrypoint: checkEntrypoint(submission.entrypoint),
+    runtimeEnv: submission.runtimeEnv ?? {},
+    metadata: submission.metadata ?? {},
+    resources: checkResources('resources', submission.resources ?? {}),
+    labels: checkLabels(submission.labels ?? {}),
+    ...(gang && { gang }),
+    priority: checkWhole('priority', submission.priority ?? 0, -1_000_000),
+    retries: checkRetries({ ...noRetries, ...submission.retries }),
+    ...(submission.timeLimit !== undefined && { timeLimit: checkPositive('time_limit', submission.timeLimit) }),
+    ...(submission.startAfter !== undefined && { startAfter: checkPositive('start_after', submission.startAfter) }),
+    ...(submission.cron !== undefined && { cron: checkCron(submission.cron) }),
+    dependsOn: checkDependencies(submission.dependsOn ?? []),
+    submittedAt: now,
+  };
+  return spec;
+}
+
+/** The job as it enters the queue: held when something holds it back, otherwise ready for its turn. */
+export function newJob(spec: JobSpec, now: Instant): Job {
+  const held = spec.cron !== undefined || spec.dependsOn.length > 0 || (spec.startAfter ?? 0) > now;
+  const next = spec.cron === undefined ? undefined : nextFiring(spec.cron, Math.max(now, spec.startAfter ?? 0));
+  return {
+    ...spec,
+    state: held ? 'held' : 'queued',
+    attempts: [],
+    message: messages.waiting(spec),
+    ...(next !== undefined && { notBefore: next }),
+  };
+}
+
+/** Whether two specs ask for the same work: what makes a repeated submission harmless. */
+export function sameWork(a: JobSpec, b: JobSpec): boolean {
+  const work = (spec: JobSpec): string =>
+    canonical(specKeys.filter((key) => key !== 'submittedAt').map((key) => spec[key] ?? null));
+  return work(a) === work(b);
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
+
+const invalid = (field: string, problem: string): Error => jobErrors.Invalid({ field, problem });
+
+/** Ids become parts of URLs, file names and attempt ids. */
+function checkId(field: string, id: string): string {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]*$/.test(id) || id.length > most.idLength) {
+    throw invalid(
+      field,
+      `'${id.slice(0, 50)}' has to be 1 to ${most.idLength} letters, digits or any of _ . : @ + = -`,
+    );
+  }
+  return id;
+}
+
+function checkEntrypoint(entrypoint: string): string {
+  if (entrypoint.trim() === '') throw invalid('entrypoint', 'is empty');
+  if (entrypoint.includes('\0') || Buffer.byteLength(entrypoint) > most.entrypointBytes)
+    throw invalid('entrypoint', `is longer than ${most.entrypointBytes} bytes or holds a null byte`);
+  return entrypoint;
+}
+
+function checkResources(field: string, resources: Resources): Resources {
+  const entries = Object.entries(resources);
+  if (entries.length > most.names) throw invalid(field, `names more than ${most.names} resources`);
+  for (const [name, amount] of entries) {
+    if (name === '' || name.length > 200)
+      throw invalid(field, 'has a resource without a name, or with one that is too long');
+    if (!Number.isFinite(amount) || amount < 0)
+      throw invalid(field, `asks for ${amount} of '${name}'; amounts are 0 or more`);
+  }
+  return Object.fromEntries(entries.filter(([, amount]) => amount > 0));
+}
+
+function checkLabels(labels: Labels): Labels {
+  if (!parseSelector(labels))
+    throw invalid('label_selector', "has a value that is not 'a', '!a', 'in(a,b)' or '!in(a,b)'");
+  return labels;
+}
+
+function gangOf(gang: NonNullable<Submission['gang']>): NonNullable<JobSpec['gang']> {
+  const strategy = strategies.find((each) => each === (gang.strategy ?? 'PACK'));
+  if (!strategy) throw invalid('gang.strategy', `'${gang.strategy}' is not one of ${strategies.join(', ')}`);
+  if (gang.bundles.length === 0 || gang.bundles.length > most.bundles)
+    throw invalid('gang.bundles', `holds ${gang.bundles.length} bundles; 1 to ${most.bundles} are allowed`);
+  const bundles = gang.bundles.map((bundle, at) => checkResources(`gang.bundles[${at}]`, bundle));
+  const empty = bundles.findIndex((bundle) => Object.keys(bundle).length === 0);
+  if (empty >= 0) throw invalid(`gang.bundles[${empty}]`, 'asks for nothing');
+  return { bundles, strategy };
+}
+
+function checkWhole(field: string, value: number, least: number): number {
+  if (!Number.isInteger(value) || value < least || value > 1_000_000)
+    throw invalid(field, `${value} is not a whole number of ${least} to 1000000`);
+  return value;
+}
+
+function checkRetries(retries: Retries): Retries {
+  for (const [cause, count] of Object.entries(retries)) checkWhole(`retries.${cause}`, count as number, 0);
+  return retries;
+}
+
+function checkPositive(field: string, value: number): number {
+  if (!Number.isFinite(value) || value <= 0) throw invalid(field, `${value} is not more than 0`);
+  return value;
+}
+
+function checkCron(cron: string): string {
+  const problem = scheduleProblem(cron);
+  if (problem !== undefined) throw invalid('cron', `'${cron.slice(0, 100)}': ${problem}`);
+  return cron;
+}
+
+function checkDependencies(ids: readonly string[]): readonly string[] {
+  if (ids.length > most.dependencies) throw invalid('depends_on', `names more than ${most.dependencies} jobs`);
+  return [...new Set(ids)].map((id) => checkId('depends_on', id));
+}

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/base/clock.ts';
+import { silent } from '../../src/base/events.ts';
+import { type Database, openDatabase } from '../../src/base/sqlite.ts';
+import type { Capacity } from '../../src/core/jobs/admit.ts';
+import { defaultLimits, type Limits } from '../../src/core/jobs/choose.ts';
+import type { Runner } from '../../src/engines/runner.ts';
+import { type LogStore, openLogStore } from '../../src/jobs/log-store.ts';
+import { openPackageStore, type PackageLimits, type PackageStore } from '../../src/jobs/packages.ts';
+import { type JobQueue, openQueue } from '../../src/jobs/queue.ts';
+import { jobsSchema } from '../../src/jobs/schema.ts';
+import { type JobStore, openJobStore } from '../../src/jobs/store.ts';
+import { openUsers, type Users } from '../../src/jobs/users.ts';
+
+/** A whole jobs layer in a folder of its own, which can crash and come back. */
+export interface Bed {
+  readonly folder: string;
+  database: Database;
+  store: JobStore;
+  logs: LogStore;
+  packages: PackageStore;
+  users: Users;
+  queue: JobQueue;
+  limits: Limits;
+  types: readonly Capacity[];
+  /** As after kill -9: nothing is said goodbye to, memory is gone, the files are as they are. */
+  crash(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export interface BedOptions {
+  readonly clock: Clock;
+  readonly runner: Runner;
+  readonly limits?: Partial<Limits>;
+  readonly types?: readonly Capacity[];
+  readonly packageLimits?: PackageLimits;
+  /** @default true */
+  readonly run?: boolean;
+}
+
+export async function makeBed(options: BedOptions): Promise<Bed> {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-jobs-'));
+  const { clock } = options;
+  let ids = 0;
+  const open = async (bed: Bed): Promise<void> => {
+    bed.database = openDatabase(join(folder, 'journal.db'), [jobsSchema]);
+    bed.store = openJobStore(bed.database);
+    bed.logs = openLogStore(join(folder, 'logs'), () => clock.now());
+    bed.packages = openPackageStore({
+      database: bed.database,
+      folder: join(folder, 'packages'),
+      clock,
+      ...(options.packageLimits && { limits: options.packageLimits }),
+    });
+    bed.users = openUsers(bed.database, clock);
+    bed.queue = openQueue({
+      store: bed.store,
+      logs: bed.logs,
+      packages: bed.packages,
+      runner: options.runner,
+      clock,
+      events: silent,
+      limits: () => bed.limits,
+      capacity: () => ({ types: bed.types }),
+      newId: () => `job${++ids}`,
+      baseEnv: { HOME: '/home/ray' },
+    });
+    if (options.run ?? true) await bed.queue.run();
+  };
+  const bed = {
+    folder,
+    limits: { ...defaultLimits, ...options.limits },
+    types: options.types ?? [],
+    async crash() {
+      await bed.queue.close();
+      bed.database.close();
+      await open(bed);
+    },
+    async remove() {
+      await bed.queue.close();
+      bed.database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  } as unknown as Bed;
+  await open(bed);
+  return bed;
+}
