@@ -52,13 +52,8 @@ export class SimulatedCloud implements Provider {
   }
 
   async list(signal: AbortSignal): Promise<readonly ProviderInstance[]> {
-    const { time, faults, watcher } = this.#options;
-    try {
-      await this.#travel('list', signal);
-    } catch (error) {
-      watcher.listed(false);
-      throw error;
-    }
+    const { time, faults } = this.#options;
+    await this.#travel('list', signal);
     const at = faults.hit('staleList') ? time.now - faults.random.between(2_000, 20_000) : time.now;
     const listed: ProviderInstance[] = [];
     for (const machine of this.#visible(at)) {
@@ -68,7 +63,6 @@ export class SimulatedCloud implements Provider {
       if (faults.hit('duplicateEntry')) listed.push(instance);
     }
     await this.#answer('list', signal);
-    watcher.listed(true);
     return listed;
   }
 

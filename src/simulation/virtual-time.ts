@@ -133,6 +133,10 @@ export class VirtualClock implements Clock {
     return this.#time.now + this.offset;
   }
 
+  elapsed(): Duration {
+    return this.#time.now;
+  }
+
   sleep(duration: Duration, signal?: AbortSignal): Promise<void> {
     return this.#time.sleep(duration, signal);
   }
