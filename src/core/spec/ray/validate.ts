@@ -15,9 +15,11 @@ import { kindOf } from './truth.ts';
 export function validateAsRay(config: PlainMap, source: Source): readonly Problem[] {
   const found = [...check(config, configRule, [])];
   const findings = found.length > 0 ? found : [...checkConsistency(config)];
-  return findings.map(({ problem, path, message, key, hint }) =>
-    rayProblem(source, problem, originOf(path, source.value), message, { hint, key: key === true }),
-  );
+  return findings
+    .map(({ problem, path, message, key, hint }) =>
+      rayProblem(source, problem, originOf(path, source.value), message, { hint, key: key === true }),
+    )
+    .sort((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
 }
 
 interface Finding {
