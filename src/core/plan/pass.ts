@@ -60,8 +60,8 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
       spec: type,
       resources: type.resources,
       priority: type.priority,
-      recoverable: asRay ? (memory?.recoverable ?? 1) : 1,
-      availability: asRay ? (memory?.recent ?? 1) : 1,
+      recoverable: memory?.recoverable ?? 1,
+      availability: memory?.recent ?? 1,
       hosts: Math.max(1, type.hostsPerSlice),
       price: offer.offer?.pricePerHour,
     };
