@@ -1,6 +1,8 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { type Environment, parseDotEnv } from '../../core/spec/env.ts';
+import { specErrors } from '../../core/spec/errors.ts';
 import { fileProblems } from '../../core/spec/file-problems.ts';
 import type { Problem } from '../../core/spec/problem.ts';
 import { report } from '../../core/spec/problems.ts';
@@ -29,7 +31,7 @@ export async function loadFile(file: string, io: Io): Promise<LoadedFile> {
       file,
       bytes: new Uint8Array(),
       opened: false,
-      problems: [report(fileProblems.Unreadable, spot, { file, why: reasonOf(error) })],
+      problems: [report(fileProblems.Unreadable, spot, { why: reasonOf(error) })],
     };
   }
   const env = await environmentFor(file === '-' ? io.cwd : dirname(path), bytes, io);
@@ -83,4 +85,14 @@ export const isError = (problem: Problem): boolean => problem.severity === 'erro
 export function exitCodeOf(files: readonly { readonly opened: boolean; readonly fine: boolean }[]): number {
   if (files.some((file) => !file.opened)) return 2;
   return files.every((file) => file.fine) ? 0 : 1;
+}
+
+/** The spec of a file for a command that works with it; throws when the file cannot be used as it is. */
+export async function loadSpec(name: string, io: Io): Promise<ClusterSpec> {
+  const { spec, problems } = await loadFile(name, io);
+  const errors = problems.filter(isError);
+  const [first] = errors;
+  if (spec !== undefined && first === undefined) return spec;
+  const where = first === undefined ? '' : `line ${first.at.line}: ${first.message}`;
+  throw specErrors.Refused({ file: name, errors: errors.length, first: where, hint: first?.hint });
 }

@@ -1,3 +1,4 @@
+import { mapOf } from './build.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { applyEdits, type Edit, indented, lineStart, newlineOf, nextLine } from './convert-edits.ts';
 import { defaultsOf } from './defaults.ts';
@@ -104,28 +105,16 @@ function editsFor(source: Source): Edit[] {
   function remove(path: Path): void {
     const lines = linesOf(path);
     if (!lines) return;
-    const comments = commentsIn(
-      text.slice(lines.start, lines.end),
-      source.rangeOf(path)?.value.end ?? lines.end,
-      lines.start,
-    );
-    edits.push({
-      start: lines.start,
-      end: lines.end,
-      text: comments.map((comment) => lines.indent + comment + newline).join(''),
-    });
+    const comments = commentsIn(lines).map((comment) => lines.indent + comment + newline);
+    edits.push({ start: lines.start, end: lines.end, text: comments.join('') });
   }
 
-  /** Whole-line comments of a block, and the one behind its value. */
-  function commentsIn(block: string, valueEnd: number, blockStart: number): string[] {
-    const whole = block
-      .split(/\r?\n/)
-      .filter((line) => /^\s*#/.test(line))
-      .map((line) => line.trim());
-    const behind = /^[^\n]*?(#[^\r\n]*)/.exec(
-      text.slice(Math.min(valueEnd, blockStart + block.length), blockStart + block.length),
+  /** The comments of some lines, whole ones and those behind a value. */
+  function commentsIn(lines: { readonly start: number; readonly end: number }): readonly string[] {
+    return Array.from(
+      text.slice(lines.start, lines.end).matchAll(/(?:^|[ \t])(#[^\r\n]*)/gm),
+      (match) => match[1] as string,
     );
-    return behind && /^\s*#/.test(behind[0]) ? [...whole, behind[1] as string] : whole;
   }
 
   function insertLines(offset: number, lines: readonly string[]): void {
@@ -203,8 +192,9 @@ function editsFor(source: Source): Edit[] {
       const { node_config: launch, ...rest } = type as PlainMap;
       const old = name === legacyHeadType ? 'head_node' : name === legacyWorkerType ? 'worker_nodes' : undefined;
       const own = old === undefined ? undefined : nodeText(old);
+
       const facts = Object.entries(rest).map(([key, value]) => `        ${key}: ${JSON.stringify(value)}${newline}`);
-      const config = own ?? `        node_config: ${JSON.stringify(launch ?? {})}${newline}`;
+      const config = own ?? `${commentLines(old)}        node_config: ${JSON.stringify(launch ?? {})}${newline}`;
       blocks.push(`    ${nameText(name)}:${newline}${facts.join('')}${config}`);
     }
     const places = ['head_node', 'worker_nodes'].flatMap((key) => (key in raw ? [{ key, lines: linesOf([key]) }] : []));
@@ -226,7 +216,25 @@ function editsFor(source: Source): Edit[] {
       return;
     }
     edits.push({ ...first.lines, text: `available_node_types:${newline}${blocks.join('')}${tail}` });
-    if (second?.lines) edits.push({ ...second.lines, text: '' });
+    if (second) moveAway(second.key);
+  }
+
+  /** Takes out a node whose text stands elsewhere now; its comments stay only where that text has none of them. */
+  function moveAway(key: string): void {
+    const lines = linesOf([key]);
+    if (lines) edits.push({ ...lines, text: '' });
+    const isType = key === 'head_node' || legacyWorkerType in mapOf(modern.available_node_types);
+    if (lines && !isType) insertLines(lines.end, commentsIn(lines));
+  }
+
+  /** The comments of a legacy node whose text goes. */
+  function commentLines(key: string | undefined): string {
+    const lines = key !== undefined && key in raw ? linesOf([key]) : undefined;
+    return lines
+      ? commentsIn(lines)
+          .map((comment) => `        ${comment}${newline}`)
+          .join('')
+      : '';
   }
 
   /** The lines of a legacy node as a node_config eight columns further in; undefined where its text cannot be kept. */

@@ -4,7 +4,7 @@ import { nearest } from '../keys/nearest.ts';
 import { legacyWorkerType } from '../legacy.ts';
 import { isPrepared, localWorkers } from '../local.ts';
 import type { Path, Problem } from '../problem.ts';
-import { type ProblemKind, report } from '../problems.ts';
+import { type ProblemKind, pathText, report } from '../problems.ts';
 import { goneProviders, providerTypes } from '../providers.ts';
 import { isMap, type Source } from '../source.ts';
 import { meaningProblems as problems } from './meaning-problems.ts';
@@ -22,6 +22,7 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
   if (known && !local) {
     checkTypes();
     checkLimits();
+    checkWhatRayRefuses();
     if (defaults.cluster_name === undefined && !('cluster_name' in raw))
       add(structureProblems.MissingKey, [], { key: 'cluster_name', example: '`cluster_name: training`' });
   }
@@ -124,6 +125,32 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
         types: names,
         nearest: nearest(name, names),
       });
+    }
+  }
+
+  /** Manta fills these in; the file stays usable with `ray up` only when it has them. */
+  function checkWhatRayRefuses(): void {
+    for (const [name, type] of Object.entries(mapOf(raw.available_node_types))) {
+      if (!isMap(type)) continue;
+      const path = ['available_node_types', name];
+      const missing = ['resources', 'node_config'].find(
+        (key) => !(key in type) && !(key === 'resources' && provider.type === 'aws'),
+      );
+      if (missing !== undefined)
+        addAtKey(structureProblems.RayRefuses, path, {
+          what: pathText(path),
+          why: `has no ${missing}`,
+          write: `${missing}: {}`,
+        });
+      for (const [resource, amount] of Object.entries(mapOf(type.resources))) {
+        if (typeof amount !== 'number' || Number.isInteger(amount)) continue;
+        const here = [...path, 'resources', resource];
+        add(structureProblems.RayRefuses, here, {
+          what: pathText(here),
+          why: `is ${amount}, not a whole number`,
+          write: undefined,
+        });
+      }
     }
   }
 

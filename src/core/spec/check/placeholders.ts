@@ -8,30 +8,29 @@ import { templateProblems as problems } from './template-problems.ts';
 /** A whole value that only says what should stand there. */
 const wholeValue = [
   /^<{1,3}[^<>\s][^<>]{0,80}>{1,3}$/,
-  /^(YOUR|MY|REPLACE|CHANGE|INSERT|ENTER|TYPICALLY|WORKER_NODE|HEAD_NODE)(_[A-Z0-9]+){1,12}$/,
+  /^(YOUR|REPLACE|CHANGE|INSERT|ENTER|TYPICALLY|WORKER_NODE_\d)(_[A-Z0-9]+){1,12}$/,
   /^(YOUR|INSERT|REPLACE|CHANGE|ENTER)[- ][A-Za-z -]{2,60}(HERE|here)?$/,
 ];
 /** Marks that never stand in a finished value. */
 const marks = [
-  /XXX-?CUSTOMIZE[-_]?THIS[-_]?-?XXX/,
-  /\bX{3}[-_][A-Z][A-Z-_]{2,40}[-_]X{3}\b/,
-  /<(?:YOUR|your|INSERT|REPLACE)[^<>\n]{1,60}>/,
+  /XXX-?CUSTOMIZE[-_]?THIS-?XXX/g,
+  /\bX{3}[-_](?!CUSTOMIZE)[A-Z][A-Z-_]{2,40}[-_]X{3}\b/g,
+  /<(?:YOUR|your|INSERT|REPLACE)[^<>\n]{1,60}>/g,
 ];
 /** `{{ name }}`, but not the `{{.Field}}`, `{{json .}}` and `{{range …}}` that docker's --format takes in a command. */
 const braces =
   /\{\{-?\s*(?![-\s]*[.}])(?!(?:json|range|if|end|else|with|index|printf|len|println|join|upper|lower)\b)[^{}\n]{1,120}\}\}/g;
 const blocks = /\{%-?[^\n]{0,200}?%\}/g;
 
-/** The placeholder in a text, as it stands there. */
-export function placeholderIn(text: string): string | undefined {
+/** The placeholders in a text, as they stand there. */
+export function placeholdersIn(text: string): readonly string[] {
   const trimmed = text.trim();
-  if (wholeValue.some((form) => form.test(trimmed))) return trimmed;
-  for (const mark of marks) {
-    const match = mark.exec(text);
-    if (match) return match[0];
-  }
-  return new RegExp(braces.source).exec(text)?.[0];
+  if (wholeValue.some((form) => form.test(trimmed))) return [trimmed];
+  if (!/\{\{|XXX|</.test(text)) return [];
+  return [...marks, braces].flatMap((form) => Array.from(text.matchAll(form), (match) => match[0]));
 }
+
+export const isPlaceholder = (text: string): boolean => placeholdersIn(text).length > 0;
 
 /** `{name}` where no mapping belongs: YAML reads the placeholder of Python's format as a mapping. */
 export function braceIn(value: Plain): string | undefined {
@@ -42,11 +41,9 @@ export function braceIn(value: Plain): string | undefined {
     : undefined;
 }
 
-export const isPlaceholder = (text: string): boolean => placeholderIn(text) !== undefined;
-
-/** A `$NAME` or `${NAME}` that is not Manta's own `${env:NAME}`. */
+/** A `$NAME` or `${NAME}` that is neither Manta's own `${env:NAME}` nor the `$Latest` of an AWS launch template. */
 export function variableIn(text: string): { readonly text: string; readonly name: string } | undefined {
-  const match = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/.exec(text);
+  const match = /\$(?!(?:Latest|Default)$)(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/.exec(text);
   return match ? { text: match[0], name: (match[1] ?? match[2]) as string } : undefined;
 }
 
@@ -58,15 +55,17 @@ export function checkPlaceholders(source: Source): Problem[] {
 
   function visit(value: Plain, node: KeyNode | undefined, path: Path, shell: boolean): void {
     if (typeof value === 'string') {
-      const placeholder = placeholderIn(value);
       const what = pathText(path);
-      const spot = { at: source.at(path), path };
-      if (placeholder !== undefined) {
-        found.push(report(problems.Placeholder, spot, { placeholder: cut(placeholder), what }));
-        return;
+      const left = placeholdersIn(value);
+      for (const [placeholder, at] of positionsIn(path, left)) {
+        found.push(report(problems.Placeholder, { at, path }, { placeholder: cut(placeholder), what }));
       }
-      const variable = shell || isScript(path) || expectsNoText(node) ? undefined : variableIn(value);
-      if (variable) found.push(report(problems.Variable, spot, { variable: variable.text, what, name: variable.name }));
+      const variable =
+        left.length > 0 || shell || isScript(path) || expectsNoText(node) ? undefined : variableIn(value);
+      if (variable) {
+        const data = { variable: variable.text, what, name: variable.name };
+        found.push(report(problems.Variable, { at: source.at(path), path }, data));
+      }
     } else if (Array.isArray(value)) {
       for (const [index, entry] of (value as readonly Plain[]).entries())
         visit(entry, undefined, [...path, index], shell);
@@ -81,14 +80,27 @@ export function checkPlaceholders(source: Source): Problem[] {
       for (const [name, entry] of Object.entries(value)) {
         const child = node?.children.get(name) ?? node?.named;
         const here = [...path, name];
-        const inKey = placeholderIn(name);
-        if (inKey !== undefined)
+        for (const inKey of placeholdersIn(name)) {
           found.push(
             report(problems.Placeholder, { at: source.keyAt(here), path: here }, { placeholder: cut(inKey), what: '' }),
           );
+        }
         visit(entry, child, here, shell || child?.key.shell === true);
       }
     }
+  }
+
+  /** Each placeholder with its place in the text of the value, one behind the other. */
+  function positionsIn(path: Path, placeholders: readonly string[]): readonly (readonly [string, Position])[] {
+    const range = source.rangeOf(path)?.value;
+    let from = range?.start ?? 0;
+    return placeholders.map((placeholder) => {
+      const found = range === undefined ? -1 : source.text.slice(from, range.end).indexOf(placeholder);
+      if (found === -1) return [placeholder, source.at(path)];
+      const offset = from + found;
+      from = offset + placeholder.length;
+      return [placeholder, source.positionOf(offset)];
+    });
   }
 }
 
@@ -137,7 +149,7 @@ export function templateVerdict(
       report(
         problems.Placeholder,
         { at: positionOf(mark.offset), path: [] },
-        { placeholder: cut(mark.text), what: '' },
+        { placeholder: cut(mark.text), what: '', rendered: true },
       ),
     ),
   ];

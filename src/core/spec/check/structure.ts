@@ -112,7 +112,8 @@ function checkValue(value: Plain, node: KeyNode, path: Path, source: Source, fou
   if (key.choices) checkChoices(key.choices);
 
   function wrongType(): void {
-    if ((typeof value === 'string' && isPlaceholder(value)) || braceIn(value) !== undefined) return;
+    if (typeof value === 'string' ? isPlaceholder(value) || value.includes('${env:') : braceIn(value) !== undefined)
+      return;
     const data = {
       what,
       wanted: wantedOf[key.shape],
@@ -143,7 +144,7 @@ function checkValue(value: Plain, node: KeyNode, path: Path, source: Source, fou
             what: pathText(here),
             wanted: 'a text',
             got: kindOf(entry),
-            value: '',
+            value: isMap(entry) || Array.isArray(entry) ? '' : shown(entry),
             advice,
           }),
         );

@@ -2,12 +2,13 @@ import { error, warning } from '../problems.ts';
 
 /** What is left of a template in a file. */
 export const templateProblems = {
-  Placeholder: error<{ placeholder: string; what: string }>('PLACEHOLDER', {
+  Placeholder: error<{ placeholder: string; what: string; rendered?: boolean }>('PLACEHOLDER', {
     title: 'a placeholder that was not filled in',
     meaning:
       'The value is still the placeholder of a template or of an example, such as XXX-CUSTOMIZE-THIS-XXX, {{ name }} or <project-id>.',
     hint: 'put the real value in its place; `${env:NAME}` takes it from the environment or from .env',
     message: (e) => `placeholder ${e.placeholder} ${e.what === '' ? 'is' : `in '${e.what}' is`} not filled in`,
+    advise: (e) => (e.rendered ? 'rendering the template fills it in' : undefined),
   }),
   Template: error<{ count: number; detail: string }>('TEMPLATE', {
     title: 'a template that is not YAML until it is rendered',

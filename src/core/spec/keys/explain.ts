@@ -23,13 +23,18 @@ export interface Explanation {
   readonly text: string;
 }
 
-/** The keys that a user may mean by a path, or by its last part alone. */
+/** The keys that a user may mean by a path, or by its last part alone; those of today come first. */
 export function explainKey(asked: string): Explanation {
   const wanted = asked.trim();
-  const whole = keys.filter((key) => key.path === wanted || matches(key.path, wanted));
-  const found = whole.length > 0 ? whole : keys.filter((key) => key.path.endsWith(`.${wanted}`));
-  return { keys: found, text: found.map(textOf).join('\n') };
+  const found = keys.filter((key) => key.path === wanted || key.path.endsWith(`.${wanted}`));
+  const shown = found.length > 0 ? found : longest(keys.filter((key) => matches(key.path, wanted)));
+  const ordered = [...shown].sort((a, b) => Number(a.legacy !== undefined) - Number(b.legacy !== undefined));
+  return { keys: ordered, text: ordered.map(textOf).join('\n') };
 }
+
+/** The most exact of several keys that fit a path with names in it. */
+const longest = (fitting: readonly Key[]): readonly Key[] =>
+  [...fitting].sort((a, b) => segmentsOf(b.path).length - segmentsOf(a.path).length).slice(0, 1);
 
 export function listKeys(): Explanation {
   const width = Math.max(...keys.map((key) => key.path.length));
@@ -57,19 +62,11 @@ export function nearestKey(asked: string): string | undefined {
 
 /** Names of the user's own stand for `<type>` and `<name>`; they may hold dots. */
 function matches(path: string, asked: string): boolean {
-  const pattern = segmentsOf(path)
-    .map((segment) => (isName(segment) ? '.+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
-    .join('\\.');
-  return (
-    path.includes('<') &&
-    new RegExp(`^${pattern}$`).test(asked) &&
-    segmentsOf(path).length <= segmentsOf(asked).length &&
-    asked.endsWith(lastPart(path))
+  const pattern = segmentsOf(path).map((segment) =>
+    isName(segment) ? '.+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
   );
+  return path.includes('<') && new RegExp(`^${pattern.join('\\.')}$`).test(asked);
 }
-
-/** A path that ends in a name matches any last part. */
-const lastPart = (path: string): string => (path.endsWith('>') ? '' : path.slice(path.lastIndexOf('.')));
 
 function textOf(key: Key): string {
   const lines: [string, string | undefined][] = [

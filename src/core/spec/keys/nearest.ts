@@ -28,7 +28,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     word.length < 5
       ? undefined
       : [...candidates].find((candidate) => candidate.endsWith(`_${word}`) || candidate.startsWith(`${word}_`));
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let bestDistance = Math.floor(word.length / 3) + 1;
   for (const candidate of candidates) {
     const steps = distance(plain(word), plain(candidate));
     if (steps < bestDistance) {

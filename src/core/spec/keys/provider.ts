@@ -8,7 +8,7 @@ const local = { providers: ['local'] } as const;
 const fake = { providers: ['fake_multinode', 'fake_multinode_docker'] } as const;
 
 export const providerKeys: readonly Key[] = [
-  key('provider.type', 'string', 'Which provider: aws, gcp, azure, local, aliyun, vsphere, external, …', {
+  key('provider.type', 'string', 'Which provider: aws, gcp, azure, local, aliyun, vsphere, external and others.', {
     required: true,
     example: 'aws',
   }),

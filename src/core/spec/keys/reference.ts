@@ -47,4 +47,8 @@ function legacyTable(): string {
 
 const typeText = (key: Key): string =>
   `${shapeNames[key.shape]}${key.minimum === undefined ? '' : `, ≥ ${key.minimum}`}${key.required ? ', required' : ''}`;
-const escape = (text: string): string => text.replaceAll('|', '\\|');
+/** Names in angle brackets are no HTML. */
+const escape = (text: string): string =>
+  text.startsWith('`')
+    ? text.replaceAll('|', '\\|')
+    : text.replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
