@@ -121,6 +121,7 @@ function readInstances(
   for (const instance of instances) {
     const { node, status } = instance;
     const head = instance.kind === 'head';
+    const unmanaged = asRay && instance.unmanaged === true;
     if (!countsAsNode(instance, policy)) {
       if (status !== 'terminated' && status !== 'launch-failed') outside.push(instance);
       continue;
@@ -130,6 +131,7 @@ function readInstances(
       const state = states.of({
         type,
         head,
+        unmanaged,
         running: true,
         total: node.total,
         available: node.available,
@@ -149,7 +151,7 @@ function readInstances(
     }
     const { resources, labels } = type.spec;
     bins.push({
-      state: states.of({ type, head, running: false, total: resources, available: resources, labels }),
+      state: states.of({ type, head, unmanaged, running: false, total: resources, available: resources, labels }),
       fate: 'keep',
       instance,
     });

@@ -42,6 +42,7 @@ export interface State {
   readonly id: number;
   readonly type: TypeInfo;
   readonly head: boolean;
+  readonly unmanaged: boolean;
   readonly running: boolean;
   /** Free amount by resource index, for each source; NaN where the node does not name it. */
   readonly room: readonly [readonly number[], readonly number[]];
@@ -68,6 +69,7 @@ export interface Frame {
 export interface NodeFacts {
   readonly type: TypeInfo;
   readonly head: boolean;
+  readonly unmanaged?: boolean;
   readonly running: boolean;
   readonly total: Resources;
   readonly available: Resources;
@@ -88,7 +90,7 @@ export class States {
 
   of(facts: NodeFacts): State {
     const { resources, labelNames } = this.vocabulary;
-    let key = `${facts.type.index} ${facts.type.name}|${facts.head ? 'h' : ''}${facts.running ? 'r' : ''}|`;
+    let key = `${facts.type.index} ${facts.type.name}|${facts.head ? 'h' : ''}${facts.unmanaged ? 'u' : ''}${facts.running ? 'r' : ''}|`;
     for (const name in facts.total) {
       const total = facts.total[name] as number;
       const index = resources.get(name);
@@ -166,6 +168,7 @@ export class States {
     return {
       type: facts.type,
       head: facts.head,
+      unmanaged: facts.unmanaged ?? false,
       running: facts.running,
       room: [free, whole],
       labels: labelNames.map((label) => facts.labels[label]),
