@@ -33,6 +33,7 @@ export class Book {
     for await (const fact of this.#journal.read()) {
       if (!ledger.apply(fact)) this.#events.emit(events.unreadableFact, { kind: String(fact.kind) });
     }
+    ledger.forgetAbsences();
     this.#ledger = ledger;
     this.#inStep = true;
   }

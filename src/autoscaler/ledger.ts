@@ -71,6 +71,13 @@ export class Ledger {
     return { refusals, unneededSince: { ...this.#unneededSince } };
   }
 
+  /** Nobody was watching for a while: what was missing before may have been there since. */
+  forgetAbsences(): void {
+    for (const { absentSince, ...record } of this.#records.values()) {
+      if (absentSince !== undefined) this.#records.set(record.id, record);
+    }
+  }
+
   /** Forgets what no late answer can refer to any more. */
   prune(now: Instant): void {
     for (const record of this.#records.values()) {

@@ -1,5 +1,4 @@
 import type { Instant } from '../base/clock.ts';
-import { silent } from '../base/events.ts';
 import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
@@ -16,6 +15,7 @@ import type { Journal } from './journal.ts';
 import { intendLaunch, remember, unansweredLaunches } from './launch.ts';
 import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
+import { steadyClock } from './steady-clock.ts';
 
 /** The pure decision: `plan` of core/plan, or a stand-in. */
 export type Planner = (view: View, spec: ScalingSpec, now: Instant) => Plan;
@@ -47,11 +47,11 @@ export class Autoscaler {
   #woken: (() => void) | undefined;
 
   constructor(options: AutoscalerOptions) {
-    this.#options = { ...options, events: options.events ?? silent };
+    this.#options = { ...options, clock: steadyClock(options.clock) };
     this.#settings = { ...loopSettings, ...options.settings };
     this.#checks = options.checks ?? usualChecks;
-    this.#book = new Book(options.journal, options.clock, options.events, this.#settings.timeouts);
-    this.#executor = new Executor(options, this.#book, this.#settings, () => this.wake());
+    this.#book = new Book(options.journal, this.#options.clock, options.events, this.#settings.timeouts);
+    this.#executor = new Executor(this.#options, this.#book, this.#settings, () => this.wake());
   }
 
   /** Something happened: new demand, an instance that came or went. */

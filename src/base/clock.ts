@@ -7,6 +7,8 @@ export type Duration = number;
 /** Where everything above `core/` takes its time from, so that simulation and tests can own it. */
 export interface Clock {
   now(): Instant;
+  /** Time since some fixed moment of this process. Unlike `now` it is never set, forwards or backwards. */
+  elapsed?(): Duration;
   /** Resolves after `duration`; rejects with the signal's reason when aborted. */
   sleep(duration: Duration, signal?: AbortSignal): Promise<void>;
 }

@@ -54,4 +54,6 @@ export interface InstanceView {
   readonly launchHash?: string;
   /** Instances of one multi-host slice live and end together. */
   readonly slice?: string;
+  /** A worker to which Ray's instance manager gave no kind; only the `ray` policy tells it from others. */
+  readonly unmanaged?: boolean;
 }

@@ -8,7 +8,7 @@ export interface Memory {
   readonly refusals: readonly Refusal[];
   /** Since when an unneeded pending instance has been unneeded. */
   readonly unneededSince: Readonly<Record<string, Instant>>;
-  /** By type, how readily the provider gave it of late, as Ray keeps it; only the `ray` policy reads it. @default 1 each */
+  /** By type, how readily the provider gave it of late, as Ray keeps it: a tie-break. @default 1 each */
   readonly availability?: Readonly<Record<NodeTypeName, { readonly recoverable?: number; readonly recent?: number }>>;
 }
 

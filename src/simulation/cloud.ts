@@ -52,13 +52,8 @@ export class SimulatedCloud implements Provider {
   }
 
   async list(signal: AbortSignal): Promise<readonly ProviderInstance[]> {
-    const { time, faults, watcher } = this.#options;
-    try {
-      await this.#travel('list', signal);
-    } catch (error) {
-      watcher.listed(false);
-      throw error;
-    }
+    const { time, faults } = this.#options;
+    await this.#travel('list', signal);
     const at = faults.hit('staleList') ? time.now - faults.random.between(2_000, 20_000) : time.now;
     const listed: ProviderInstance[] = [];
     for (const machine of this.#visible(at)) {
@@ -68,7 +63,6 @@ export class SimulatedCloud implements Provider {
       if (faults.hit('duplicateEntry')) listed.push(instance);
     }
     await this.#answer('list', signal);
-    watcher.listed(true);
     return listed;
   }
 
@@ -119,7 +113,7 @@ export class SimulatedCloud implements Provider {
   }
 
   #make(request: LaunchRequest): readonly Machine[] {
-    const { time, random, behaviour, faults, spec, watcher } = this.#options;
+    const { time, behaviour, faults, spec, watcher } = this.#options;
     const earlier = this.#byToken.get(request.token);
     if (earlier !== undefined) return earlier.filter((machine) => machine.goneAt > time.now);
     const asked = { type: request.type, zone: request.zone, market: request.market };
@@ -132,20 +126,21 @@ export class SimulatedCloud implements Provider {
     const offer = spec.nodeTypes
       .find((type) => type.name === request.type)
       ?.offers.find((each) => each.zone === request.zone && each.market === request.market);
-    const made = Array.from({ length: count }, () =>
-      this.#add({
+    const made = Array.from({ length: count }, () => {
+      const machine = this.#add({
         token: request.token,
         type: request.type,
         kind: 'worker',
         zone: request.zone,
         market: request.market,
         pricePerHour: offer?.pricePerHour,
-        bootedAt: faults.hit('deadBoot') ? never : time.now + draw(behaviour.boot, random),
-      }),
-    );
+        bootedAt: faults.hit('deadBoot') ? never : time.now + draw(behaviour.boot, this.#fate('boot', this.#count)),
+      });
+      this.#schedulePreemption(machine);
+      return machine;
+    });
     this.#byToken.set(request.token, made);
     watcher.launched(made, request);
-    for (const machine of made) this.#schedulePreemption(machine);
     return made;
   }
 
@@ -164,7 +159,8 @@ export class SimulatedCloud implements Provider {
   }
 
   #schedulePreemption(machine: Machine): void {
-    const { time, random, behaviour } = this.#options;
+    const { time, behaviour } = this.#options;
+    const random = this.#fate('preemption', this.#count);
     for (const rule of behaviour.preemption) {
       if (!concerns(rule, machine)) continue;
       const at = Math.max(time.now, rule.from) + random.exponential(rule.every);
@@ -202,6 +198,11 @@ export class SimulatedCloud implements Provider {
     this.#machines.set(made.id, made);
     this.#alive.set(made.id, made);
     return made;
+  }
+
+  /** Chance for the n-th machine: the same whoever asks for it and whatever else was asked before. */
+  #fate(what: string, ordinal: number): Random {
+    return this.#options.random.split(`${what} ${ordinal}`);
   }
 
   /** Machines that a list taken at `at` may name: those alive now, and those that went since. */

@@ -56,10 +56,9 @@ export class SimulatedEngine implements Engine {
   }
 
   async state(signal: AbortSignal): Promise<EngineState> {
-    const { time, random, faults, watcher } = this.#options;
+    const { time, random, faults } = this.#options;
     const silent = faults.hit('engineSilent');
     await time.sleep(silent ? 5_000 : random.between(5, 50), signal);
-    watcher.stateTold(!silent);
     if (silent) throw engineErrors.Unreachable({ call: 'state' });
     const nodes: EngineNode[] = [];
     for (const node of this.#nodes.values()) nodes.push(this.#report(node));

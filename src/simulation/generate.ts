@@ -4,12 +4,12 @@ import type { Scenario, Spread, WorkItem } from './scenario.ts';
 
 const minute = 60_000;
 
-/** A small cluster with some ten minutes of work that it can do: what the soak throws its faults at. */
+/** A small cluster with a quarter of an hour of work that it can do: what the soak throws its faults at. */
 export function randomScenario(random: Random): Scenario {
   const workers = Array.from({ length: 1 + random.below(3) }, (_, index) => randomType(random, index));
   const floor = workers.reduce((sum, type) => sum + type.minWorkers, 0);
   const spec: ScalingSpec = {
-    maxWorkers: Math.max(floor, 3 + random.below(12)),
+    maxWorkers: floor + 3 + random.below(12),
     idleTimeout: random.between(20_000, 60_000),
     upscalingSpeed: random.pick([1, 1, 0.5, 3]),
     nodeTypes: [
@@ -32,7 +32,7 @@ export function randomScenario(random: Random): Scenario {
         : [],
       preemption: [],
     },
-    work: Array.from({ length: 2 + random.below(3) }, () => randomWork(random, workers)),
+    work: Array.from({ length: 2 + random.below(3) }, () => randomWork(random, workers, (spec.maxWorkers ?? 0) - floor)),
   };
 }
 
@@ -53,13 +53,14 @@ function randomType(random: Random, index: number): ScalingType {
   };
 }
 
-function randomWork(random: Random, types: readonly ScalingType[]): WorkItem {
+/** `room` is how many workers there may be beside the floors. */
+function randomWork(random: Random, types: readonly ScalingType[], room: number): WorkItem {
   const type = types[random.below(types.length)] as ScalingType;
   const arrival = {
-    at: random.between(0, 3) * minute,
-    over: random.chance(0.4) ? 0 : random.between(1, 4) * minute,
+    at: random.between(0, 6) * minute,
+    over: random.chance(0.4) ? 0 : random.between(1, 7) * minute,
     shape: 'even' as const,
-    repeatEvery: 3 * minute,
+    repeatEvery: 5 * minute,
     times: random.chance(0.3) ? 2 : 1,
   };
   const duration = uniform(2_000, random.between(10_000, 90_000));
@@ -67,7 +68,7 @@ function randomWork(random: Random, types: readonly ScalingType[]): WorkItem {
   const gpu = (type.resources['GPU'] ?? 0) > 0 && random.chance(0.7) ? { GPU: 1 } : {};
   const kind = random.next();
   if (kind < 0.2) {
-    const most = Math.min(4, type.maxWorkers);
+    const most = Math.max(1, Math.min(4, type.maxWorkers, room));
     return {
       kind: 'gangs',
       count: 1 + random.below(3),

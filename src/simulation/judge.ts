@@ -103,12 +103,9 @@ export class Judge implements Watcher {
     this.#note('gone', machine.id);
   }
 
-  listed(answered: boolean): void {
-    this.#listComplete = answered;
-  }
-
-  stateTold(answered: boolean): void {
-    this.#stateComplete = answered;
+  answered(side: 'list' | 'state', complete: boolean): void {
+    if (side === 'list') this.#listComplete = complete;
+    else this.#stateComplete = complete;
   }
 
   joined(node: SimulatedNode): void {

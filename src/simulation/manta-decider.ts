@@ -18,6 +18,8 @@ export interface MantaDeciderOptions {
   readonly settings?: Partial<LoopSettings>;
   readonly events?: EventSink;
   readonly onPass?: (view: View, plan: Plan) => void;
+  /** Hears whether a side answered the loop that lives now. */
+  readonly onAnswer?: (side: 'list' | 'state', complete: boolean) => void;
   readonly onFacts?: (facts: readonly Fact[]) => void;
   /** Facts take a moment to be kept, so that a crash may come before. */
   readonly slowJournal?: boolean;
@@ -93,6 +95,9 @@ export class MantaDecider implements Decider {
       provider: cloud,
       engine: this.#world.engine,
     };
+    const { onAnswer } = this.#options;
+    onAnswer?.('list', false);
+    onAnswer?.('state', false);
     const heard = <T>(call: () => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         if (!life.alive) return;
@@ -101,16 +106,31 @@ export class MantaDecider implements Decider {
           (error: unknown) => life.alive && reject(error),
         );
       });
+    const noted = <T>(side: 'list' | 'state', answer: Promise<T>): Promise<T> =>
+      answer.then(
+        (value) => {
+          onAnswer?.(side, true);
+          return value;
+        },
+        (error: unknown) => {
+          onAnswer?.(side, false);
+          throw error;
+        },
+      );
     return {
-      clock: { now: () => clock.now(), sleep: (duration, signal) => heard(() => clock.sleep(duration, signal)) },
+      clock: {
+        now: () => clock.now(),
+        elapsed: () => clock.elapsed(),
+        sleep: (duration, signal) => heard(() => clock.sleep(duration, signal)),
+      },
       provider: {
-        list: (signal) => heard(() => provider.list(signal)),
+        list: (signal) => noted('list', heard(() => provider.list(signal))),
         launch: (request, signal) => heard(() => provider.launch(request, signal)),
         terminate: (ids, signal) => heard(() => provider.terminate(ids, signal)),
         tag: (id, tags, signal) => heard(() => provider.tag(id, tags, signal)),
       },
       engine: {
-        state: (signal) => heard(() => engine.state(signal)),
+        state: (signal) => noted('state', heard(() => engine.state(signal))),
         drain: (node, reason, signal) => heard(() => engine.drain(node, reason, signal)),
         reportInfeasible: (infeasible, signal) => heard(() => engine.reportInfeasible(infeasible, signal)),
       },

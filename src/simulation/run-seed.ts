@@ -33,7 +33,7 @@ export interface SeedResult {
   readonly violations: readonly Violation[];
 }
 
-const faultsUntil = 8 * minute;
+const faultsUntil = 18 * minute;
 /** Every back-off, timeout and clock error of the settings below has passed after this. */
 const patience = 60 * minute;
 
@@ -56,6 +56,7 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     settings,
     slowJournal: rates.crashEvery > 0,
     onPass: (view, plan) => judge.passed(view, plan),
+    onAnswer: (side, complete) => judge.answered(side, complete),
     onFacts: (facts) => judge.wrote(facts),
   });
   world.onChange = () => decider.wake();

@@ -65,7 +65,8 @@ export class SimulatedStarter implements NodeStarter {
   #begin(id: string): SetUp {
     const fails = this.#faults.hit('setupFailure');
     const slow = this.#faults.hit('setupSlow') ? 10 : 1;
-    const length = slow * draw(this.#duration, this.#random) * (fails ? this.#random.next() : 1);
+    const random = this.#random.split(id);
+    const length = slow * draw(this.#duration, random) * (fails ? this.#random.next() : 1);
     const setUp: SetUp = { waiting: new Set(), timer: this.#time.after(length, () => this.#finish(id, setUp, fails)) };
     this.#setUps.set(id, setUp);
     return setUp;

@@ -18,6 +18,7 @@ export class VirtualTime {
   #now: Instant;
   #order = 0;
   #settled = false;
+  #held: Promise<unknown> | undefined;
   readonly #heap: Entry[] = [];
 
   constructor(start: Instant) {
@@ -69,9 +70,23 @@ export class VirtualTime {
     this.#settled = true;
   }
 
+  /** Stops time until `work`, which happens outside of it, is done. */
+  hold<T>(work: Promise<T>): Promise<T> {
+    const held = Promise.allSettled([this.#held, work]);
+    this.#held = held;
+    void held.then(() => {
+      if (this.#held === held) this.#held = undefined;
+    });
+    return work;
+  }
+
   /** Runs events in order until there is none before `until`, or `done` says so. */
   async run(until: Instant, done: () => boolean = () => false): Promise<void> {
     await nextTurn();
+    while (this.#held !== undefined) {
+      await this.#held;
+      await nextTurn();
+    }
     while (!done()) {
       const entry = this.#heap[0];
       if (entry === undefined || entry.at > until) {
@@ -85,6 +100,10 @@ export class VirtualTime {
       if (this.#settled) {
         this.#settled = false;
         await nextTurn();
+        while (this.#held !== undefined) {
+          await this.#held;
+          await nextTurn();
+        }
       }
     }
   }
@@ -131,6 +150,10 @@ export class VirtualClock implements Clock {
 
   now(): Instant {
     return this.#time.now + this.offset;
+  }
+
+  elapsed(): Duration {
+    return this.#time.now;
   }
 
   sleep(duration: Duration, signal?: AbortSignal): Promise<void> {

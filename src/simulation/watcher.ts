@@ -15,8 +15,6 @@ export interface Watcher {
   terminated?(machine: Machine): void;
   /** A machine is gone, for whatever reason. */
   gone?(machine: Machine, cause: 'ended' | 'preempted'): void;
-  listed?(answered: boolean): void;
-  stateTold?(answered: boolean): void;
   drainCalled?(node: string): void;
   joined?(node: SimulatedNode): void;
   left?(node: SimulatedNode): void;
@@ -36,8 +34,6 @@ export function watchAll(watchers: readonly Watcher[]): Required<Watcher> {
     terminateCalled: (ids) => watchers.forEach((each) => each.terminateCalled?.(ids)),
     terminated: (machine) => watchers.forEach((each) => each.terminated?.(machine)),
     gone: (machine, cause) => watchers.forEach((each) => each.gone?.(machine, cause)),
-    listed: (answered) => watchers.forEach((each) => each.listed?.(answered)),
-    stateTold: (answered) => watchers.forEach((each) => each.stateTold?.(answered)),
     drainCalled: (node) => watchers.forEach((each) => each.drainCalled?.(node)),
     joined: (node) => watchers.forEach((each) => each.joined?.(node)),
     left: (node) => watchers.forEach((each) => each.left?.(node)),

@@ -1,6 +1,6 @@
-import { type Fit, fit, type Queue } from './fit.ts';
+import { type Fit, fit, type Queue, roomAfter, shapesOf } from './fit.ts';
 import type { Ground, Packer } from './pack.ts';
-import type { Run, Shape } from './shape.ts';
+import type { Shape } from './shape.ts';
 import type { Source, State, TypeInfo } from './state.ts';
 
 /** Units of one type to launch, filled alike. */
@@ -231,15 +231,14 @@ function purchaseOf(
   packer: Packer,
   queue: Queue,
   source: Source,
-  candidate: Candidate,
+  { type, fresh }: Candidate,
   unit: Unit,
   units: number,
 ): Purchase {
-  const shapes = (runs: readonly number[], counts: readonly number[]) =>
-    runs.map((run, k) => ({ shape: (queue.runs[run] as Run).shape, count: counts[k] as number }));
-  const hosts = unit.hosts.map((host) =>
-    packer.states.after(candidate.fresh, source, shapes(host.runs, host.counts), host.room, host.labels, host.marks),
-  );
-  while (hosts.length < candidate.type.hosts) hosts.push(candidate.fresh);
-  return { type: candidate.type, units, hosts, placed: shapes(unit.runs, unit.counts) };
+  const hosts = unit.hosts.map((host) => {
+    const room = roomAfter(queue, fresh, source, host);
+    return packer.states.after(fresh, source, shapesOf(queue, host), room, host.labels, host.marks);
+  });
+  while (hosts.length < type.hosts) hosts.push(fresh);
+  return { type, units, hosts, placed: shapesOf(queue, unit) };
 }

@@ -3,10 +3,9 @@ import { labelMatch, type Source, type State, usage } from './state.ts';
 
 /** What one node of a state would take of the demand that is left, and how good that is. */
 export interface Fit {
-  /** Run indexes and counts, in packing order. Empty: nothing. */
+  /** Run indexes and counts, in the order of placing. Never empty. */
   readonly runs: readonly number[];
   readonly counts: readonly number[];
-  readonly room: Float64Array;
   readonly labels: readonly (string | undefined)[];
   readonly marks: ReadonlySet<string>;
   readonly score: Score;
@@ -29,6 +28,9 @@ export interface Queue {
   readonly vocabulary: Vocabulary;
   /** By run index: amounts without which no run from there on fits. */
   readonly floors: readonly Floor[];
+  /** Runs that lacked a label are tried again once a placement has added one. Ray does not. */
+  readonly secondLook: boolean;
+  readonly scratch: Scratch;
 }
 
 interface Floor {
@@ -36,7 +38,15 @@ interface Floor {
   readonly amounts: readonly number[];
 }
 
-export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary): Queue {
+/** Working room of `fit`, kept to spare the garbage collector. */
+interface Scratch {
+  readonly room: number[];
+  /** By resource index: the number of the fit that last used it. */
+  readonly seen: number[];
+  fits: number;
+}
+
+export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, secondLook: boolean): Queue {
   const floors: Floor[] = new Array(runs.length + 1);
   let least: Map<number, number> | undefined;
   floors[runs.length] = { names: [], amounts: [] };
@@ -53,75 +63,97 @@ export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary): Queue {
     least = own;
     floors[i] = { names: [...own.keys()], amounts: [...own.values()] };
   }
-  return { runs, left: runs.map((run) => run.count), vocabulary, floors };
+  const scratch = { room: [], seen: vocabulary.resourceNames.map(() => 0), fits: 0 };
+  return { runs, left: runs.map((run) => run.count), vocabulary, floors, secondLook, scratch };
 }
 
 /** Whether the room, labels apart, holds any of the runs. */
-export function holdsAny(queue: Queue, room: Float64Array): boolean {
+export function holdsAny(queue: Queue, room: readonly number[]): boolean {
   return queue.runs.some(({ shape }) =>
     shape.names.every((name, at) => roomOf(queue, room, name) >= (shape.amounts[at] as number)),
   );
 }
 
-function roomOf(queue: Queue, room: Float64Array, name: number): number {
+function roomOf(queue: Queue, room: readonly number[], name: number): number {
   const value = room[name] as number;
+  // NaN: the node does not name it.
   return value === value ? value : (queue.vocabulary.unnamed[name] as number);
 }
 
 /** Fills one node greedily in packing order, from run `start` on. */
 export function fit(queue: Queue, state: State, source: Source, start = 0): Fit | undefined {
   const { runs, left, floors } = queue;
-  let room: Float64Array | undefined;
-  let labels = state.labels;
-  let marks = state.marks;
-  const placedRuns: number[] = [];
-  const counts: number[] = [];
+  const { room } = queue.scratch;
   const initial = state.room[source];
-  for (let i = start; i < runs.length; i++) {
-    const available = left[i] as number;
-    if (available === 0) continue;
-    if (tooPoor(floors[i] as Floor, room ?? initial)) break;
-    const { shape } = runs[i] as Run;
-    if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) continue;
-    if (shape.apart.length > 0 && isTaken(shape, labels, marks)) continue;
-    const most = shape.apart.length > 0 ? 1 : available;
-    const count = countFitting(queue, room ?? initial, shape, most);
-    if (count === 0) continue;
-    room ??= initial.slice();
+  for (let k = 0; k < initial.length; k++) room[k] = initial[k] as number;
+  let { labels, marks } = state;
+  const placed: number[] = [];
+  const counts: number[] = [];
+  let unlabelled: number[] | undefined;
+
+  const tryRun = (at: number): boolean => {
+    const { shape } = runs[at] as Run;
+    if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) return false;
+    const apart = shape.apart.length > 0;
+    if (apart && isTaken(shape, labels, marks)) return true;
+    const count = countFitting(queue, room, shape, apart ? 1 : (left[at] as number));
+    if (count === 0) return true;
     subtract(queue, room, shape, count);
-    if (shape.apart.length > 0) ({ labels, marks } = mark(shape, labels, marks));
-    placedRuns.push(i);
+    placed.push(at);
     counts.push(count);
-  }
-  if (placedRuns.length === 0) return undefined;
-  return {
-    runs: placedRuns,
-    counts,
-    room: room as Float64Array,
-    labels,
-    marks,
-    score: score(queue, state, source, placedRuns, room as Float64Array, labels),
+    if (!apart) return true;
+    const before = labels;
+    ({ labels, marks } = mark(shape, labels, marks));
+    if (labels !== before && queue.secondLook && unlabelled !== undefined) {
+      const again = unlabelled;
+      unlabelled = undefined;
+      for (const one of again) if (!tryRun(one)) unlabelled = [...(unlabelled ?? []), one];
+    }
+    return true;
   };
+
+  for (let i = start; i < runs.length; i++) {
+    if (left[i] === 0) continue;
+    if (tooPoor(floors[i] as Floor, room)) break;
+    if (!tryRun(i) && queue.secondLook) (unlabelled ??= []).push(i);
+  }
+  if (placed.length === 0) return undefined;
+  return { runs: placed, counts, labels, marks, score: score(queue, state, source, placed, room, labels) };
 }
 
-function tooPoor(floor: Floor, room: Float64Array): boolean {
-  for (let k = 0; k < floor.names.length; k++) {
-    const value = room[floor.names[k] as number] as number;
-    if (!(value >= (floor.amounts[k] as number))) return true;
-  }
+/** What is free on a node of the state once the fit is placed on it. */
+export function roomAfter(queue: Queue, state: State, source: Source, { runs, counts }: Fit): number[] {
+  const room = [...state.room[source]];
+  for (let k = 0; k < runs.length; k++)
+    subtract(queue, room, (queue.runs[runs[k] as number] as Run).shape, counts[k] as number);
+  return room;
+}
+
+/** The shapes of a fit with their counts. */
+export function shapesOf(
+  queue: Queue,
+  { runs, counts }: Pick<Fit, 'runs' | 'counts'>,
+): { shape: Shape; count: number }[] {
+  return runs.map((run, k) => ({ shape: (queue.runs[run] as Run).shape, count: counts[k] as number }));
+}
+
+function tooPoor(floor: Floor, room: readonly number[]): boolean {
+  for (let k = 0; k < floor.names.length; k++)
+    if (!((room[floor.names[k] as number] as number) >= (floor.amounts[k] as number))) return true;
   return false;
 }
 
 /** How many of a shape fit, counted as repeated subtraction would count. */
-function countFitting(queue: Queue, room: Float64Array, shape: Shape, most: number): number {
-  for (const name of shape.zeros) if (roomOf(queue, room, name) < 0) return 0;
+function countFitting(queue: Queue, room: readonly number[], shape: Shape, most: number): number {
+  for (let k = 0; k < shape.zeros.length; k++) if (roomOf(queue, room, shape.zeros[k] as number) < 0) return 0;
   let count = most;
   for (let k = 0; k < shape.names.length; k++) {
     const amount = shape.amounts[k] as number;
     let free = roomOf(queue, room, shape.names[k] as number);
     if (free < amount) return 0;
     if (shape.whole && Number.isSafeInteger(free)) {
-      count = Math.min(count, Math.floor(free / amount));
+      const fitting = Math.floor(free / amount);
+      if (fitting < count) count = fitting;
       continue;
     }
     let fitting = 0;
@@ -134,7 +166,7 @@ function countFitting(queue: Queue, room: Float64Array, shape: Shape, most: numb
   return count;
 }
 
-function subtract(queue: Queue, room: Float64Array, shape: Shape, count: number): void {
+function subtract(queue: Queue, room: number[], shape: Shape, count: number): void {
   for (let k = 0; k < shape.names.length; k++) {
     const name = shape.names[k] as number;
     const amount = shape.amounts[k] as number;
@@ -150,10 +182,10 @@ function isTaken(shape: Shape, labels: State['labels'], marks: ReadonlySet<strin
 }
 
 function mark(shape: Shape, labels: State['labels'], marks: ReadonlySet<string>): Pick<State, 'labels' | 'marks'> {
-  const marked = [...labels];
+  let marked = labels;
   let more = marks;
   for (const { label, value } of shape.apart) {
-    if (marked[label] === undefined) marked[label] = value;
+    if (marked[label] === undefined) marked = marked.with(label, value);
     else if (marked[label] !== value) more = new Set([...more, `${label}=${value}`]);
   }
   return { labels: marked, marks: more };
@@ -164,20 +196,30 @@ function score(
   state: State,
   source: Source,
   placed: readonly number[],
-  room: Float64Array,
+  room: readonly number[],
   labels: State['labels'],
 ): Score {
   const load = state.load[source];
   const { frame } = state;
+  const { scratch } = queue;
+  const { seen } = scratch;
+  const now = ++scratch.fits;
   let gpu = load.gpu;
   let matching = 0;
-  const names = load.names.slice();
-  for (const at of placed) {
-    const { shape } = queue.runs[at] as Run;
+  const count = (names: readonly number[]): void => {
+    for (let k = 0; k < names.length; k++) {
+      const name = names[k] as number;
+      if (seen[name] === now) continue;
+      seen[name] = now;
+      if (frame.named[name] === true) matching++;
+    }
+  };
+  count(load.names);
+  for (let k = 0; k < placed.length; k++) {
+    const { shape } = queue.runs[placed[k] as number] as Run;
     gpu ||= shape.gpu;
-    for (const name of shape.names) names[name] = 1;
+    count(shape.names);
   }
-  for (let name = 0; name < names.length; name++) if (names[name] === 1 && frame.names[name] === 1) matching++;
 
   let least = Number.POSITIVE_INFINITY;
   let sum = 0;
@@ -212,12 +254,12 @@ function firstMatch(
   placed: readonly number[],
   labels: State['labels'],
 ): number {
-  for (const shape of before) {
-    const match = labelMatch(shape, labels);
+  for (let k = 0; k < before.length; k++) {
+    const match = labelMatch(before[k] as Shape, labels);
     if (match > 0) return match;
   }
-  for (const at of placed) {
-    const { shape } = queue.runs[at] as Run;
+  for (let k = 0; k < placed.length; k++) {
+    const { shape } = queue.runs[placed[k] as number] as Run;
     if (shape.selectors.length === 0) continue;
     const match = labelMatch(shape, labels);
     if (match > 0) return match;

@@ -60,8 +60,8 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
       spec: type,
       resources: type.resources,
       priority: type.priority,
-      recoverable: asRay ? (memory?.recoverable ?? 1) : 1,
-      availability: asRay ? (memory?.recent ?? 1) : 1,
+      recoverable: memory?.recoverable ?? 1,
+      availability: memory?.recent ?? 1,
       hosts: Math.max(1, type.hostsPerSlice),
       price: offer.offer?.pricePerHour,
     };
@@ -121,6 +121,7 @@ function readInstances(
   for (const instance of instances) {
     const { node, status } = instance;
     const head = instance.kind === 'head';
+    const unmanaged = asRay && instance.unmanaged === true;
     if (!countsAsNode(instance, policy)) {
       if (status !== 'terminated' && status !== 'launch-failed') outside.push(instance);
       continue;
@@ -130,6 +131,7 @@ function readInstances(
       const state = states.of({
         type,
         head,
+        unmanaged,
         running: true,
         total: node.total,
         available: node.available,
@@ -149,7 +151,7 @@ function readInstances(
     }
     const { resources, labels } = type.spec;
     bins.push({
-      state: states.of({ type, head, running: false, total: resources, available: resources, labels }),
+      state: states.of({ type, head, unmanaged, running: false, total: resources, available: resources, labels }),
       fate: 'keep',
       instance,
     });

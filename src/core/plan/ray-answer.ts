@@ -41,8 +41,26 @@ const asDemand = (one: Infeasible): Waiting['demand'] =>
 
 const mark = (name: string, original: Fields | undefined): Fields => ({
   $pb: `ray.rpc.autoscaler.${name}`,
-  ...original,
+  ...(withoutDefaults(original ?? {}) as Fields),
 });
+
+/** Protobuf's JSON form leaves out what has its default value, and quotes 64-bit numbers. */
+function withoutDefaults(value: unknown, key = ''): unknown {
+  if (Array.isArray(value)) return value.map((one) => withoutDefaults(one));
+  if (typeof value !== 'object' || value === null) return key === 'count' ? String(value) : value;
+  if (key === 'resources_bundle') return value;
+  const kept: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(value))
+    if (!isDefault(name, field)) kept[name] = withoutDefaults(field, name);
+  return kept;
+}
+
+function isDefault(name: string, field: unknown): boolean {
+  if (field === null || field === '' || field === 0 || field === '0' || field === false) return true;
+  if (Array.isArray(field)) return field.length === 0;
+  if (name === 'operator') return field === 'LABEL_OPERATOR_UNSPECIFIED';
+  return name === 'resources_bundle' && Object.keys(field as object).length === 0;
+}
 
 const causes: Partial<Record<EndReason['kind'], string>> = {
   idle: 'IDLE',

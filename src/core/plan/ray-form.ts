@@ -80,14 +80,17 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
     views.push(view);
   }
 
+  const configs = mapAt(fields, 'node_type_configs', '');
+  // A pending instance of a type that is gone is no head to Ray any more.
+  const isHead = (view: InstanceView): boolean =>
+    view.kind === 'head' &&
+    countsAsNode(view, policy) &&
+    (view.status === 'running' || Object.hasOwn(configs, view.type));
   const heads = (type?: string): number =>
-    views.filter(
-      (view) => view.kind === 'head' && countsAsNode(view, policy) && (type === undefined || view.type === type),
-    ).length;
+    views.filter((view) => isHead(view) && (type === undefined || view.type === type)).length;
   const maxNodes = optionalNumberAt(fields, 'max_num_nodes', '');
   const idle = optionalNumberAt(fields, 'idle_timeout_s', '');
   const pendingIdle = optionalNumberAt(fields, 'pending_idle_timeout_s', '');
-  const configs = mapAt(fields, 'node_type_configs', '');
   const maxNodesOfType = new Map<string, number>();
   const nodeTypes = (typeOrder ?? Object.keys(configs)).map((name) => {
     const path = `node_type_configs.${name}`;
@@ -189,6 +192,7 @@ function readInstance(entry: Fields, path: string, id: string): InstanceView | u
     id,
     type: textAt(instance, 'instance_type', path, ''),
     kind: kind === 'HEAD' || kind === 1 ? 'head' : 'worker',
+    unmanaged: kind === undefined || kind === null || kind === 'UNMANAGED' || kind === 0,
     status,
     requestedAt: 0,
     since: 0,

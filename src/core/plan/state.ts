@@ -27,8 +27,8 @@ export interface TypeInfo {
 /** What has been placed on a node in this pass, as far as scoring needs it. */
 interface Load {
   readonly any: boolean;
-  /** By resource index: 1 where some placed request asks for it. */
-  readonly names: Uint8Array;
+  /** Resource indexes that placed requests ask for. */
+  readonly names: readonly number[];
   readonly gpu: boolean;
   /** Placed shapes that carry selectors, in order. */
   readonly labelled: readonly Shape[];
@@ -42,9 +42,10 @@ export interface State {
   readonly id: number;
   readonly type: TypeInfo;
   readonly head: boolean;
+  readonly unmanaged: boolean;
   readonly running: boolean;
   /** Free amount by resource index, for each source; NaN where the node does not name it. */
-  readonly room: readonly [Float64Array, Float64Array];
+  readonly room: readonly [readonly number[], readonly number[]];
   /** Label values by label index. */
   readonly labels: readonly (string | undefined)[];
   /** Values that `apart` requests left on labels which already had another one. */
@@ -60,14 +61,15 @@ export interface Frame {
   readonly totals: readonly number[];
   /** For slots of -1: their fixed part in the score for each source; NaN when they take no part. */
   readonly fixed: readonly [readonly number[], readonly number[]];
-  /** By resource index: the node names it. */
-  readonly names: Uint8Array;
+  /** By resource index: whether the node names it. */
+  readonly named: readonly boolean[];
   readonly hasGpu: boolean;
 }
 
 export interface NodeFacts {
   readonly type: TypeInfo;
   readonly head: boolean;
+  readonly unmanaged?: boolean;
   readonly running: boolean;
   readonly total: Resources;
   readonly available: Resources;
@@ -88,7 +90,7 @@ export class States {
 
   of(facts: NodeFacts): State {
     const { resources, labelNames } = this.vocabulary;
-    let key = `${facts.type.index} ${facts.type.name}|${facts.head ? 'h' : ''}${facts.running ? 'r' : ''}|`;
+    let key = `${facts.type.index} ${facts.type.name}|${facts.head ? 'h' : ''}${facts.unmanaged ? 'u' : ''}${facts.running ? 'r' : ''}|`;
     for (const name in facts.total) {
       const total = facts.total[name] as number;
       const index = resources.get(name);
@@ -113,7 +115,7 @@ export class States {
     state: State,
     source: Source,
     placed: readonly { readonly shape: Shape; readonly count: number }[],
-    room: Float64Array,
+    room: readonly number[],
     labels: readonly (string | undefined)[],
     marks: ReadonlySet<string>,
   ): State {
@@ -140,9 +142,9 @@ export class States {
   private make(facts: NodeFacts): Omit<State, 'id'> {
     const { resources, resourceNames, labelNames } = this.vocabulary;
     const size = resourceNames.length;
-    const free = new Float64Array(size).fill(Number.NaN);
-    const whole = new Float64Array(size).fill(Number.NaN);
-    const names = new Uint8Array(size);
+    const free = new Array<number>(size).fill(Number.NaN);
+    const whole = new Array<number>(size).fill(Number.NaN);
+    const named = new Array<boolean>(size).fill(false);
     const slots: number[] = [];
     const totals: number[] = [];
     const fixedDemand: number[] = [];
@@ -150,7 +152,7 @@ export class States {
     for (const [name, total] of Object.entries(facts.total)) {
       const index = resources.get(name) ?? -1;
       if (index >= 0) {
-        names[index] = 1;
+        named[index] = true;
         whole[index] = total;
       }
       slots.push(index);
@@ -162,16 +164,17 @@ export class States {
       const index = resources.get(name);
       if (index !== undefined) free[index] = available;
     }
-    const empty: Load = { any: false, names: new Uint8Array(size), gpu: false, labelled: [] };
+    const empty: Load = { any: false, names: [], gpu: false, labelled: [] };
     return {
       type: facts.type,
       head: facts.head,
+      unmanaged: facts.unmanaged ?? false,
       running: facts.running,
       room: [free, whole],
       labels: labelNames.map((label) => facts.labels[label]),
       marks: noMarks,
       load: [empty, empty],
-      frame: { slots, totals, fixed: [fixedDemand, fixedStanding], names, hasGpu: (facts.total['GPU'] ?? 0) > 0 },
+      frame: { slots, totals, fixed: [fixedDemand, fixedStanding], named, hasGpu: (facts.total['GPU'] ?? 0) > 0 },
     };
   }
 
@@ -185,15 +188,15 @@ export class States {
 const noMarks: ReadonlySet<string> = new Set();
 
 function addLoad(load: Load, placed: readonly { readonly shape: Shape }[]): Load {
-  const names = load.names.slice();
+  const names = new Set(load.names);
   let gpu = load.gpu;
   let labelled = load.labelled;
   for (const { shape } of placed) {
-    for (const name of shape.names) names[name] = 1;
+    for (const name of shape.names) names.add(name);
     gpu ||= shape.gpu;
     if (shape.selectors.length > 0 && !labelled.includes(shape)) labelled = [...labelled, shape];
   }
-  return { any: true, names, gpu, labelled };
+  return { any: true, names: [...names], gpu, labelled };
 }
 
 /** How much of a resource is in use, weighted so that full nodes stand out: total times the cube of the used fraction. */

@@ -4,42 +4,58 @@ import type { Resources } from '../resources.ts';
 import type { ScalingSpec, ScalingType } from '../scaling.ts';
 
 /** A value as YAML gives it. */
-export type Plain = null | boolean | number | bigint | string | Date | readonly Plain[] | { readonly [key: string]: Plain };
+export type Plain =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Date
+  | readonly Plain[]
+  | { readonly [key: string]: Plain };
 export type PlainMap = { readonly [key: string]: Plain };
 
 /** A cluster: the resolved, fully defaulted `cluster.yaml`. The only form of it that the rest of Manta sees. */
 export interface ClusterSpec extends ScalingSpec {
   readonly name: string;
   readonly provider: ProviderSpec;
+  /** In the order of the file. */
   readonly nodeTypes: readonly NodeType[];
+  readonly head: HeadSpec;
   readonly auth: AuthSpec;
   readonly files: FileSpec;
-  /** Run on the host, before any container. */
-  readonly initializationCommands: readonly string[];
-  readonly head: NodeCommands;
-  readonly worker: NodeCommands;
 }
 
 export interface ProviderSpec {
   /** aws, gcp, azure, local, process, kubernetes, external, … as the file says. */
   readonly type: string;
-  /** Everything else under `provider`, untouched: only the provider reads it. */
+  /** Everything else under `provider` but `manta`, untouched: only the provider reads it. */
   readonly config: PlainMap;
 }
 
 export interface NodeType extends ScalingType {
   readonly name: NodeTypeName;
   readonly resources: Resources;
-  /** False when the file gives no resources and the provider is asked for them. */
+  /** False when the file gives no resources: the provider is asked for them, or the node reports them once it runs. */
   readonly resourcesKnown: boolean;
+  /** Workers to start with when the cluster is made; they end when idle. Never under `minWorkers`. */
+  readonly initialWorkers: number;
   /** `node_config`, untouched: only the provider reads it. */
   readonly launchConfig: PlainMap;
-  readonly initializationCommands?: readonly string[];
-  readonly workerSetupCommands?: readonly string[];
-  readonly container?: ContainerSpec;
+  /** What a worker of this type runs, with the overrides of the type taken in. */
+  readonly worker: NodeCommands;
 }
 
+export interface HeadSpec extends NodeCommands {
+  /** The head type's `launchConfig`, unless the file holds a `head_node` of its own. */
+  readonly launchConfig: PlainMap;
+}
+
+/** What is run on a node to make it one, each list in order. */
 export interface NodeCommands {
+  /** On the host, before any container. */
+  readonly initialization: readonly string[];
+  /** In the container where there is one. */
   readonly setup: readonly string[];
   readonly start: readonly string[];
   /** Undefined: runs on the host itself. */
@@ -62,6 +78,8 @@ export interface AuthSpec {
   readonly privateKey?: string;
   readonly publicKey?: string;
   readonly proxyCommand?: string;
+  /** The proxy command is given the instance's id in place of its address. */
+  readonly proxyUsesNodeId: boolean;
 }
 
 export interface FileSpec {

@@ -15,7 +15,7 @@ function write(value: Plain, sortKeys: boolean, float: boolean): string {
   if (typeof value === 'number')
     return float || !Number.isInteger(value) || Object.is(value, -0) ? pythonFloat(value) : BigInt(value).toString();
   if (value instanceof Date) return quote(String(value));
-  const { floats } = pythonFacts(value as PlainMap | readonly Plain[]);
+  const { floats } = pythonFacts(value);
   if (Array.isArray(value)) {
     return `[${value.map((item, index) => write(item as Plain, sortKeys, floats.has(index))).join(', ')}]`;
   }

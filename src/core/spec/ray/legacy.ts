@@ -1,6 +1,6 @@
 import type { Plain, PlainMap } from '../cluster.ts';
 import { RayRefusal, rayProblems } from './problems.ts';
-import { expectMap, isTrue, type Mutable } from './truth.ts';
+import { expectMap, isTrue, kindOf, type Mutable } from './truth.ts';
 
 export const LEGACY_HEAD = 'ray-legacy-head-node-type';
 export const LEGACY_WORKER = 'ray-legacy-worker-node-type';
@@ -16,6 +16,13 @@ export function mergeLegacyTypes(config: Mutable): Mutable {
       ['provider', 'type'],
       `head_node and worker_nodes do not work with provider '${String((config.provider as PlainMap).type)}'`,
       'use available_node_types',
+    );
+  }
+  if (typeof headType === 'object' && headType !== null && !(headType instanceof Date)) {
+    throw new RayRefusal(
+      rayProblems.type,
+      ['head_node_type'],
+      `'head_node_type' must be text, found ${kindOf(headType)}`,
     );
   }
   const workerType = names.find((name) => name !== headType) as string;

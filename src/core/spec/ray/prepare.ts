@@ -142,6 +142,8 @@ function fillWorkerLimits(config: Mutable): void {
       "add 'max_workers:'",
     );
   }
+  // Ray loops over nothing here and leaves it to its schema to refuse the empty list.
+  if (config.available_node_types === '' || isEmptyList(config.available_node_types)) return;
   const types = expectMap(config.available_node_types, ['available_node_types'], 'available_node_types');
   for (const [name, value] of Object.entries(types)) {
     const type = expectMap(value, ['available_node_types', name], `the node type '${name}'`);
@@ -150,6 +152,8 @@ function fillWorkerLimits(config: Mutable): void {
       type.max_workers = isHead(types, name, config.head_node_type) ? 0 : (config.max_workers as Plain);
   }
 }
+
+const isEmptyList = (value: Plain | undefined): boolean => Array.isArray(value) && value.length === 0;
 
 /** The key `8` is not the text '8'. */
 function isHead(types: PlainMap, name: string, head: Plain | undefined): boolean {

@@ -4,6 +4,9 @@ import type { Source } from '../source.ts';
 /** The Ray whose answers these are. */
 export const RAY_VERSION = '2.60';
 
+/** Text of the file in a message is cut. */
+const LONGEST = 300;
+
 interface RayProblem {
   readonly code: string;
   readonly title: string;
@@ -86,7 +89,7 @@ export function rayProblem(
     severity: 'error',
     at: options.key ? source.keyAt(path) : source.at(path),
     path,
-    message: `Ray ${RAY_VERSION} refuses this: ${message}`,
+    message: `Ray ${RAY_VERSION} refuses this: ${message.length > LONGEST ? `${message.slice(0, LONGEST)}…` : message}`,
     ...(options.hint !== undefined && { hint: options.hint }),
   };
 }

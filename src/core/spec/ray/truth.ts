@@ -15,7 +15,7 @@ export function isTrue(value: Plain | undefined): boolean {
 
 /** The value as a mapping that may be changed: callers own the copy they work on. */
 export function expectMap(value: Plain | undefined, path: Path, what: string): Mutable {
-  if (isMap(value)) return value as Mutable;
+  if (isMap(value)) return value;
   throw new RayRefusal(rayProblems.shape, path, `${what} must be a mapping, found ${kindOf(value)}`);
 }
 

@@ -2,28 +2,36 @@ import type { Plain, PlainMap } from '../cluster.ts';
 import type { Path, Problem } from '../problem.ts';
 import { isMap, type Source } from '../source.ts';
 import { pythonFacts } from '../yaml/python.ts';
-import { LEGACY_HEAD, LEGACY_WORKER } from './legacy.ts';
+import { originOf } from './origin.ts';
 import { rayProblem, rayProblems } from './problems.ts';
 import { configRule, type MapRule, type Rule } from './schema.ts';
 import { kindOf } from './truth.ts';
 
 /**
  * Why Ray's `validate_config` refuses a config that `prepareAsRay` made; empty when it accepts it. Positions are those
- * of the file, also for what the preparation moved. On AWS and GCP Ray asks the cloud for missing `resources` before
- * this check; without the cloud they count as missing.
+ * of the file, also for what the preparation moved, and each is named once. On AWS and GCP Ray asks the cloud for
+ * missing `resources` before this check; without the cloud they count as missing.
  */
 export function validateAsRay(config: PlainMap, source: Source): readonly Problem[] {
   const found = [...check(config, configRule, [])];
   const findings = found.length > 0 ? found : [...checkConsistency(config)];
-  return findings.map(({ problem, path, message, key, hint }) =>
-    rayProblem(source, problem, originOf(path, source.value), message, { hint, key: key === true }),
-  );
+  const name = (path: Path): string => {
+    const origin = originOf(path, source.value);
+    return origin.length === 0 ? 'the file' : `'${origin.join('.')}'`;
+  };
+  const problems = new Map<string, Problem>();
+  for (const { problem, path, message, key, hint } of findings) {
+    const said = rayProblem(source, problem, originOf(path, source.value), message(name), { hint, key: key === true });
+    problems.set(`${said.path.join('\n')}\n${said.message}`, said);
+  }
+  return [...problems.values()].sort((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
 }
 
 interface Finding {
   readonly problem: (typeof rayProblems)[keyof typeof rayProblems];
   readonly path: Path;
-  readonly message: string;
+  /** `name` names a part of the config as it stands in the file. */
+  readonly message: (name: (path: Path) => string) => string;
   /** The key is wrong, not its value. */
   readonly key?: boolean;
   readonly hint?: string;
@@ -40,34 +48,21 @@ const expected: Readonly<Record<Rule['kind'], string>> = {
 };
 
 function* check(value: Plain, rule: Rule, path: Path): Iterable<Finding> {
+  const must = (problem: Finding['problem'], what: string): Finding => ({
+    problem,
+    path,
+    message: (name) => `${name(path)} must be ${what}, found ${kindOf(value)}`,
+  });
   if (!isOfKind(value, rule)) {
-    yield {
-      problem: rayProblems.type,
-      path,
-      message: `${shown(path)} must be ${expected[rule.kind]}, found ${kindOf(value)}`,
-      ...commandHint(value, rule),
-    };
-    return;
-  }
-  if (rule.kind === 'mapping') yield* checkMap(value as PlainMap, rule, path);
-  else if (rule.kind === 'list' && rule.items !== undefined) {
+    yield { ...must(rayProblems.type, expected[rule.kind]), ...commandHint(value, rule) };
+  } else if (rule.kind === 'mapping') {
+    yield* checkMap(value as PlainMap, rule, path);
+  } else if (rule.kind === 'list' && rule.items !== undefined) {
     for (const [index, item] of (value as readonly Plain[]).entries()) yield* check(item, rule.items, [...path, index]);
   } else if (rule.kind === 'text' && rule.oneOf !== undefined && !rule.oneOf.includes(value as string)) {
-    yield {
-      problem: rayProblems.range,
-      path,
-      message: `${shown(path)} must be one of ${rule.oneOf.join(', ')}, found ${kindOf(value)}`,
-    };
-  } else if (
-    (rule.kind === 'integer' || rule.kind === 'number') &&
-    rule.minimum !== undefined &&
-    Number(value) < rule.minimum
-  ) {
-    yield {
-      problem: rayProblems.range,
-      path,
-      message: `${shown(path)} must be at least ${rule.minimum}, found ${kindOf(value)}`,
-    };
+    yield must(rayProblems.range, `one of ${rule.oneOf.join(', ')}`);
+  } else if ((rule.kind === 'integer' || rule.kind === 'number') && Number(value) < (rule.minimum ?? -Infinity)) {
+    yield must(rayProblems.range, `at least ${rule.minimum}`);
   }
 }
 
@@ -92,119 +87,84 @@ function isOfKind(value: Plain, rule: Rule): boolean {
 
 /** An unquoted command with ': ' in it reads as a mapping. */
 function commandHint(value: Plain, rule: Rule): { hint?: string } {
-  return rule.kind === 'text' && isMap(value)
-    ? { hint: "quote the whole command: it holds ': ', which makes it a mapping" }
-    : {};
+  const reads = rule.kind === 'text' && isMap(value);
+  return reads ? { hint: "quote the whole value: it holds ': ', which makes it a mapping" } : {};
 }
 
 function* checkMap(map: PlainMap, rule: MapRule, path: Path): Iterable<Finding> {
   const { keys = {}, required = [], closed, each, needs } = rule;
   const foreign = pythonFacts(map).keys;
+  const missing = (key: string, message: Finding['message']): Finding => ({
+    problem: rayProblems.missing,
+    path,
+    message,
+    key: true,
+    hint: `add '${key}:'`,
+  });
   for (const key of required) {
-    if (!Object.hasOwn(map, key))
-      yield {
-        problem: rayProblems.missing,
-        path,
-        message: `${shown(path)} has no '${key}'`,
-        key: true,
-        hint: `add '${key}:'`,
-      };
+    if (!Object.hasOwn(map, key)) yield missing(key, (name) => `${name(path)} has no '${key}'`);
   }
   for (const [key, value] of Object.entries(map)) {
+    const inner = [...path, key];
     const known = Object.hasOwn(keys, key) && !foreign.has(key) ? keys[key] : each;
     if (each !== undefined && foreign.has(key)) {
-      yield {
-        problem: rayProblems.type,
-        path: [...path, key],
-        message: `the key ${foreign.get(key)} in ${shown(path)} must be text`,
-        key: true,
-        hint: `quote it: '${key}'`,
-      };
+      const message: Finding['message'] = (name) => `the key ${foreign.get(key)} in ${name(path)} must be text`;
+      yield { problem: rayProblems.type, path: inner, message, key: true, hint: `quote it: '${key}'` };
     } else if (known !== undefined) {
-      yield* check(value, known, [...path, key]);
+      yield* check(value, known, inner);
     } else if (closed) {
       yield {
         problem: rayProblems.key,
-        path: [...path, key],
-        message: `unknown key '${key}' in ${shown(path)}`,
+        path: inner,
+        message: (name) => `unknown key '${key}' in ${name(path)}`,
         key: true,
       };
     }
   }
   if (needs !== undefined && map[needs[0]] === true && !Object.hasOwn(map, needs[1])) {
-    yield { problem: rayProblems.missing, path, message: `'${needs[0]}' needs '${needs[1]}'`, key: true };
+    yield missing(needs[1], () => `'${needs[0]}' needs '${needs[1]}'`);
   }
 }
 
+/** What no schema says; only for configs that keep to it. */
 function* checkConsistency(config: PlainMap): Iterable<Finding> {
+  const missing = (key: string, hint: string): Finding => ({
+    problem: rayProblems.missing,
+    path: [],
+    message: () => `there is no '${key}', and the provider has no default for it`,
+    hint,
+  });
   if (!Object.hasOwn(config, 'cluster_synced_files')) {
-    yield {
-      problem: rayProblems.missing,
-      path: [],
-      message: "there is no 'cluster_synced_files', and the provider has no default for it",
-      hint: "add 'cluster_synced_files: []'",
-    };
+    yield missing('cluster_synced_files', "add 'cluster_synced_files: []'");
     return;
   }
   if (!Object.hasOwn(config, 'available_node_types')) return;
   const types = config.available_node_types as PlainMap;
-  const head = config.head_node_type;
+  const { head_node_type: head, max_workers: most } = config;
   if (head === undefined) {
-    yield {
-      problem: rayProblems.head,
-      path: ['available_node_types'],
-      message: "there is no 'head_node_type'",
-      key: true,
-      hint: "add 'head_node_type:' with one of the node types",
-    };
-    return;
-  }
-  if (!Object.hasOwn(types, String(head))) {
+    yield missing('head_node_type', "add 'head_node_type:' with one of the node types");
+  } else if (!Object.hasOwn(types, String(head))) {
+    const message = (): string => `'${String(head)}' is not one of the node types`;
     yield {
       problem: rayProblems.head,
       path: ['head_node_type'],
-      message: `'${String(head)}' is not one of the node types`,
+      message,
       hint: `one of ${Object.keys(types).join(', ')}`,
     };
-    return;
-  }
-  const most = config.max_workers;
-  if (most === undefined) {
-    yield { problem: rayProblems.missing, path: [], message: "there is no 'max_workers'", hint: "add 'max_workers:'" };
-    return;
-  }
-  const least = Object.values(types).reduce<number>(
-    (sum, type) => sum + Number((type as PlainMap).min_workers ?? 0),
-    0,
-  );
-  if (least > Number(most)) {
+  } else if (most === undefined) {
+    yield missing('max_workers', "add 'max_workers:'");
+  } else {
+    const least = Object.values(types).reduce<number>(
+      (sum, type) => sum + Number((type as PlainMap).min_workers ?? 0),
+      0,
+    );
+    if (least <= Number(most)) return;
+    const message = (): string => `max_workers is ${String(most)}, and the node types ask for at least ${least}`;
     yield {
       problem: rayProblems.limits,
       path: ['max_workers'],
-      message: `max_workers is ${String(most)}, and the node types ask for at least ${least}`,
+      message,
       hint: 'raise max_workers or lower min_workers',
     };
   }
-}
-
-const shown = (path: Path): string => (path.length === 0 ? 'the file' : `'${path.join('.')}'`);
-
-/** Where a part of a prepared config comes from in the file. */
-function originOf(path: Path, file: Plain): Path {
-  const [first, second, third, ...rest] = path;
-  if (!isMap(file)) return path;
-  if ((first === 'head_setup_commands' || first === 'worker_setup_commands') && typeof second === 'number') {
-    const shared = Array.isArray(file.setup_commands) ? file.setup_commands.length : 0;
-    return second < shared ? ['setup_commands', second] : [first, second - shared];
-  }
-  if (
-    first === 'available_node_types' &&
-    (second === LEGACY_HEAD || second === LEGACY_WORKER) &&
-    !Object.hasOwn(file, first)
-  ) {
-    const key = second === LEGACY_HEAD ? 'head_node' : 'worker_nodes';
-    if (third === 'node_config') return [key, ...rest];
-    return third === undefined ? [key] : [key, third, ...rest];
-  }
-  return path;
 }

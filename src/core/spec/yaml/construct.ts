@@ -1,5 +1,5 @@
 import type { Plain } from '../cluster.ts';
-import { flattenMerges } from './merge.ts';
+import { flattenMerges, mergeBudget } from './merge.ts';
 import {
   type MappingNode,
   type Node,
@@ -34,6 +34,7 @@ export function construct(root: Node): Constructed {
 class Constructor {
   readonly #collections = new Map<Node, Plain>();
   readonly #entries = new Map<Node, Map<string, Pair>>();
+  readonly #merges = mergeBudget();
   /** Collections that exist and are still empty. */
   #unfilled: (() => void)[] = [];
 
@@ -81,7 +82,7 @@ class Constructor {
   }
 
   #fillMap(map: Record<string, Plain>, node: MappingNode): void {
-    flattenMerges(node);
+    flattenMerges(node, this.#merges);
     const entries = new Map<string, Pair>();
     const names = new Map<string, string>();
     const keys = new Map<string, string>();

@@ -1,28 +1,38 @@
 import { type MappingNode, type Pair, STANDARD, type Use } from './node.ts';
 import { Refusal, yamlProblems } from './problems.ts';
 
-/** Pairs that one mapping may come to hold. */
-const MOST_PAIRS = 100_000;
+/** Pairs that all merges of a document may bring in. */
+const MOST_MERGED = 100_000;
+
+/** How many more pairs merges may bring in; one for each document. */
+export interface MergeBudget {
+  left: number;
+}
+
+export const mergeBudget = (): MergeBudget => ({ left: MOST_MERGED });
 
 /**
  * Replaces `<<` by the pairs it brings in. They stand before the mapping's own, so that its own win; of a list, the
  * first mapping wins over later ones. Done in place and once, as in PyYAML: a mapping that is merged again is flat.
  */
-export function flattenMerges(node: MappingNode): void {
+export function flattenMerges(node: MappingNode, budget: MergeBudget): void {
+  const merges: Pair[] = [];
   const own: Pair[] = [];
-  const merged: Pair[] = [];
-  const pairs = node.pairs;
-  const merges = pairs.filter((pair) => pair.key.node.tag === `${STANDARD}merge`);
-  for (const { key } of pairs) if (key.node.tag === `${STANDARD}value`) key.node.tag = `${STANDARD}str`;
+  for (const pair of node.pairs) {
+    const key = pair.key.node;
+    if (key.tag === `${STANDARD}value`) key.tag = `${STANDARD}str`;
+    (key.tag === `${STANDARD}merge` ? merges : own).push(pair);
+  }
   if (merges.length === 0) return;
-  for (const pair of pairs) if (pair.key.node.tag !== `${STANDARD}merge`) own.push(pair);
   node.pairs = own;
+  const merged: Pair[] = [];
   for (const { value } of merges) {
     for (const mapping of mergedMappings(value)) {
-      flattenMerges(mapping);
+      flattenMerges(mapping, budget);
+      budget.left -= mapping.pairs.length;
+      if (budget.left < 0)
+        throw new Refusal(yamlProblems.expansion, value.start, 'the merges up to here bring in too many keys');
       for (const pair of mapping.pairs) merged.push({ ...pair, merged: true });
-      if (merged.length > MOST_PAIRS)
-        throw new Refusal(yamlProblems.expansion, value.start, 'this merge brings in too many keys');
     }
   }
   node.pairs = [...merged, ...own];

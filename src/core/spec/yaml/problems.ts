@@ -106,6 +106,9 @@ export const yamlProblems = {
   ),
 } as const satisfies Record<string, YamlProblem>;
 
+/** Text of the file in a message is cut, so that a message stays one line. */
+const LONGEST_MESSAGE = 200;
+
 /** Ends the reading of a text; never leaves `readYaml`. */
 export class Refusal extends Error {
   readonly problem: YamlProblem;
@@ -113,7 +116,7 @@ export class Refusal extends Error {
   readonly hint: string;
 
   constructor(problem: YamlProblem, offset: number, message: string, hint = problem.hint) {
-    super(message);
+    super(message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message);
     this.problem = problem;
     this.offset = offset;
     this.hint = hint;

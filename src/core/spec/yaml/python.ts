@@ -41,7 +41,7 @@ export function copyPlain<T extends Plain>(value: T, copies: Map<Plain, Plain> =
   copies.set(value, copy);
   if (Array.isArray(copy)) for (const item of value as readonly Plain[]) copy.push(copyPlain(item, copies));
   else for (const [key, item] of Object.entries(value as PlainMap)) setEntry(copy, key, copyPlain(item, copies));
-  setPythonFacts(copy, pythonFacts(value as Collection));
+  setPythonFacts(copy, pythonFacts(value));
   return copy as Plain as T;
 }
 

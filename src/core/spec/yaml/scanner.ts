@@ -190,9 +190,10 @@ export class Scanner {
 
   #dropStaleCandidates(): void {
     const { line, index } = this.#cursor;
-    for (const [level, candidate] of this.#candidates.entries()) {
-      if (candidate !== undefined && (candidate.line !== line || index - candidate.index > LONGEST_KEY))
-        this.#dropCandidate(level);
+    for (let level = 0; level < this.#candidates.length; level += 1) {
+      const candidate = this.#candidates[level];
+      if (candidate === undefined) continue;
+      if (candidate.line !== line || index - candidate.index > LONGEST_KEY) this.#dropCandidate(level);
     }
   }
 

@@ -1,0 +1,162 @@
+/**
+ * Many simulated clusters under many kinds of faults, with every safety rule watched: `npm run soak`.
+ * `node scripts/soak.ts --profile chaos --seed 7` replays one of them.
+ */
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { plan } from '../src/core/plan/plan-cluster.ts';
+import { type FaultProfile, faultProfileNames } from '../src/simulation/faults.ts';
+import { runSeed, type SeedResult } from '../src/simulation/run-seed.ts';
+
+export interface SoakOptions {
+  /** How many runs; they go round the profiles. */
+  readonly runs: number;
+  readonly from?: number;
+  readonly profiles?: readonly FaultProfile[];
+  readonly workers?: number;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface SoakTally {
+  readonly runs: number;
+  readonly passes: number;
+  readonly faults: number;
+  readonly byProfile: Readonly<Record<string, { runs: number; passes: number; faults: number; failed: number }>>;
+  readonly byFault: Readonly<Record<string, number>>;
+  /** Runs that broke a rule, each with the command that replays it. */
+  readonly failures: readonly { readonly result: SeedResult; readonly replay: string }[];
+}
+
+interface Job {
+  readonly seed: number;
+  readonly profile: FaultProfile;
+}
+
+const jobsAtOnce = 40;
+
+/** Runs them all, on all cores, and counts what happened. */
+export async function soak(options: SoakOptions): Promise<SoakTally> {
+  const profiles = options.profiles ?? faultProfileNames;
+  const from = options.from ?? 1;
+  const jobs = Array.from({ length: options.runs }, (_, index) => ({
+    seed: from + Math.floor(index / profiles.length),
+    profile: profiles[index % profiles.length] as FaultProfile,
+  }));
+  const results: SeedResult[] = [];
+  let next = 0;
+  const runWorker = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(fileURLToPath(import.meta.url));
+      const give = (): void => {
+        if (next >= jobs.length) {
+          void worker.terminate();
+          resolve();
+          return;
+        }
+        worker.postMessage(jobs.slice(next, next + jobsAtOnce));
+        next += jobsAtOnce;
+      };
+      worker.on('message', (done: readonly SeedResult[]) => {
+        results.push(...done);
+        options.onProgress?.(results.length, jobs.length);
+        give();
+      });
+      worker.on('error', reject);
+      give();
+    });
+  await Promise.all(Array.from({ length: options.workers ?? availableParallelism() }, runWorker));
+  return count(results);
+}
+
+export const replayCommand = (job: Job): string => `node scripts/soak.ts --profile ${job.profile} --seed ${job.seed}`;
+
+function count(results: readonly SeedResult[]): SoakTally {
+  const byProfile: Record<string, { runs: number; passes: number; faults: number; failed: number }> = {};
+  const byFault: Record<string, number> = {};
+  for (const result of results) {
+    const profile = (byProfile[result.profile] ??= { runs: 0, passes: 0, faults: 0, failed: 0 });
+    profile.runs++;
+    profile.passes += result.passes;
+    profile.faults += result.faults;
+    if (result.violations.length > 0) profile.failed++;
+    for (const [fault, times] of Object.entries(result.fired)) byFault[fault] = (byFault[fault] ?? 0) + times;
+  }
+  const failures = results
+    .filter((result) => result.violations.length > 0)
+    .map((result) => ({ result, replay: replayCommand(result) }));
+  const sum = (pick: (result: SeedResult) => number): number => results.reduce((total, each) => total + pick(each), 0);
+  return { runs: results.length, passes: sum((r) => r.passes), faults: sum((r) => r.faults), byProfile, byFault, failures };
+}
+
+/** What happened, in lines. */
+export function tallyLines(tally: SoakTally): string[] {
+  const perRun = (total: number, runs: number): string => (total / Math.max(1, runs)).toFixed(1);
+  return [
+    ...Object.entries(tally.byProfile).map(
+      ([name, { runs, passes, faults, failed }]) =>
+        `${name.padEnd(14)} ${runs} runs, ${perRun(passes, runs)} passes and ${perRun(faults, runs)} faults a run, ${failed} failed`,
+    ),
+    `faults that fired: ${Object.entries(tally.byFault)
+      .map(([name, times]) => `${name} ${times}`)
+      .join(', ')}`,
+    ...tally.failures.slice(0, 20).map(({ result, replay }) => {
+      const [first] = result.violations;
+      return `FAIL  seed ${result.seed}, ${result.profile}: ${first?.rule}: ${first?.detail}\n      ${replay}`;
+    }),
+    `${tally.runs} runs, ${perRun(tally.passes, tally.runs)} passes and ${perRun(tally.faults, tally.runs)} faults a run, ` +
+      `${tally.failures.length} broke a rule`,
+  ];
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string', default: '100000' },
+      seed: { type: 'string' },
+      from: { type: 'string', default: '1' },
+      profile: { type: 'string', multiple: true },
+      workers: { type: 'string' },
+    },
+  });
+  const profiles = (values.profile ?? faultProfileNames) as FaultProfile[];
+  const unknown = profiles.find((name) => !faultProfileNames.includes(name));
+  if (unknown !== undefined) {
+    process.stderr.write(`no profile is called '${unknown}'; there are ${faultProfileNames.join(', ')}\n`);
+    return 2;
+  }
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  if (values.seed !== undefined) {
+    const results = await Promise.all(profiles.map((profile) => runSeed({ seed: Number(values.seed), profile, planner: plan })));
+    for (const result of results) say(JSON.stringify(result, undefined, 2));
+    return results.some((result) => result.violations.length > 0) ? 1 : 0;
+  }
+  const start = performance.now();
+  let told = 0;
+  const tally = await soak({
+    runs: Number(values.runs),
+    from: Number(values.from),
+    profiles,
+    ...(values.workers === undefined ? {} : { workers: Number(values.workers) }),
+    onProgress: (done, total) => {
+      if (done < told) return;
+      told += total / 20;
+      say(`${done} of ${total} runs after ${((performance.now() - start) / 1000).toFixed(0)} s`);
+    },
+  });
+  for (const line of tallyLines(tally)) say(line);
+  return tally.failures.length > 0 ? 1 : 0;
+}
+
+if (!isMainThread) {
+  parentPort?.on('message', (jobs: readonly Job[]) => {
+    void (async () => {
+      const results: SeedResult[] = [];
+      for (const job of jobs) results.push(await runSeed({ ...job, planner: plan }));
+      parentPort?.postMessage(results);
+    })();
+  });
+} else if (import.meta.main) {
+  process.exitCode = await main();
+}

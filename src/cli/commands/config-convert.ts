@@ -1,0 +1,43 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { convertCluster } from '../../core/spec/convert.ts';
+import { specErrors } from '../../core/spec/errors.ts';
+import type { Run } from '../command.ts';
+import { loadFile } from './config-file.ts';
+import { problemData, problemText } from './config-problems.ts';
+
+export const run: Run = async ({ args, options }, io) => {
+  const [name] = args as [string];
+  const file = await loadFile(name, io);
+  const result = file.source ? convertCluster(file.source, io.env) : { problems: file.problems };
+  if ('problems' in result) {
+    io.out(
+      io.json
+        ? `${JSON.stringify({ file: name, problems: result.problems.map(problemData) })}\n`
+        : problemText(name, file.bytes, result.problems, io),
+    );
+    return file.opened ? 1 : 2;
+  }
+  if (options['write'] === true && name !== '-') {
+    if (result.changed) await replaceFile(resolve(io.cwd, name), result.text);
+    io.out(
+      io.json
+        ? `${JSON.stringify({ file: name, changed: result.changed })}\n`
+        : `${name}: ${result.changed ? 'converted' : 'has nothing to convert'}\n`,
+    );
+    return 0;
+  }
+  io.out(io.json ? `${JSON.stringify({ file: name, text: result.text, changed: result.changed })}\n` : result.text);
+  return 0;
+};
+
+/** The old text or the new one, never half of it. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  const beside = `${path}.manta-${process.pid}`;
+  try {
+    await writeFile(beside, text, { flag: 'wx' });
+    await rename(beside, path);
+  } catch (error) {
+    throw specErrors.NotWritten({ file: path, why: error instanceof Error ? error.message : String(error) }, error);
+  }
+}

@@ -1,0 +1,17 @@
+import { specErrors } from '../../core/spec/errors.ts';
+import { explainKey, listKeys, nearestKey } from '../../core/spec/keys/explain.ts';
+import { keyReference } from '../../core/spec/keys/reference.ts';
+import type { Run } from '../command.ts';
+
+export const run: Run = async ({ args, options }, io) => {
+  if (options['markdown'] === true) {
+    io.out(io.json ? `${JSON.stringify({ markdown: keyReference() })}\n` : keyReference());
+    return 0;
+  }
+  const [asked] = args;
+  const found = asked === undefined ? listKeys() : explainKey(asked);
+  if (asked !== undefined && found.keys.length === 0)
+    throw specErrors.NoSuchKey({ key: asked, nearest: nearestKey(asked) });
+  io.out(io.json ? found.keys.map((key) => `${JSON.stringify(key)}\n`).join('') : found.text);
+  return 0;
+};

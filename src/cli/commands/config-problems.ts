@@ -1,0 +1,55 @@
+import { redact } from '../../base/errors.ts';
+import type { Problem } from '../../core/spec/problem.ts';
+import type { Io } from '../command.ts';
+import { styleFor } from '../render/style.ts';
+
+/** A problem as `--json` prints it. */
+export const problemData = (problem: Problem): object => ({
+  code: problem.code,
+  severity: problem.severity,
+  line: problem.at.line,
+  column: problem.at.column,
+  message: problem.message,
+  ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+});
+
+/** Problems for people: position, code, message, the line with a caret, and what to do. */
+export function problemText(file: string, bytes: Uint8Array, problems: readonly Problem[], io: Io): string {
+  const style = styleFor(io.color);
+  const name = file === '-' ? '<stdin>' : file;
+  const lines =
+    problems.length === 0
+      ? []
+      : Buffer.from(bytes)
+          .toString('utf8')
+          .split(/\r\n|\n|\r/);
+  return problems
+    .map((problem) => {
+      const paint = problem.severity === 'error' ? style.red : style.yellow;
+      const head = `${style.bold(`${name}:${problem.at.line}:${problem.at.column}:`)} ${paint(problem.severity)} ${problem.code} ${problem.message}\n`;
+      const hint = problem.hint === undefined ? '' : `  ${style.cyan('hint:')} ${problem.hint}\n`;
+      return (
+        head + excerpt(lines[problem.at.line - 1], problem.at.line, problem.at.column, io.columns, style.dim) + hint
+      );
+    })
+    .join('');
+}
+
+function excerpt(
+  line: string | undefined,
+  number: number,
+  column: number,
+  columns: number,
+  dim: (text: string) => string,
+): string {
+  if (line === undefined || line.trim() === '') return '';
+  const gutter = String(number).padStart(5);
+  const room = Math.max(40, Math.min(columns, 160) - gutter.length - 4);
+  const characters = [...redact(line.replaceAll('\t', ' '))];
+  const from = column > room - 10 ? Math.max(0, column - Math.floor(room / 2)) : 0;
+  const part = characters.slice(from, from + room).join('');
+  const caret = ' '.repeat(Math.max(0, Math.min(column - 1 - from, room)));
+  return `${dim(`${gutter} | `)}${from > 0 ? '…' : ''}${part}${from + room < characters.length ? '…' : ''}\n${dim(`${' '.repeat(gutter.length)} | `)}${from > 0 ? ' ' : ''}${caret}^\n`;
+}
+
+export const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -1,0 +1,51 @@
+import type { Problem } from '../../core/spec/problem.ts';
+import { pythonJson } from '../../core/spec/ray/json.ts';
+import { prepareAsRay } from '../../core/spec/ray/prepare.ts';
+import type { Run } from '../command.ts';
+import { exitCodeOf, isError, type LoadedFile, loadFile } from './config-file.ts';
+import { counted, problemData, problemText } from './config-problems.ts';
+import { shownValue, specText } from './config-spec-text.ts';
+
+export const run: Run = async ({ args, options }, io) => {
+  const results: { opened: boolean; fine: boolean }[] = [];
+  const asLines = io.json || (options['ray'] === true && args.length > 1);
+  for (const name of args) {
+    io.signal.throwIfAborted();
+    const file = await loadFile(name, io);
+    const shown = options['ray'] === true ? asRay(file) : asManta(file);
+    results.push({ opened: file.opened, fine: 'config' in shown });
+    if ('problems' in shown) {
+      io.out(
+        asLines
+          ? `${JSON.stringify({ file: name, problems: shown.problems.map(problemData) })}\n`
+          : problemText(name, file.bytes, shown.problems, io),
+      );
+      continue;
+    }
+    io.out(asLines ? `{"file":${JSON.stringify(name)},"config":${shown.config}}\n` : shown.text());
+  }
+  return exitCodeOf(results);
+};
+
+/** `config` is JSON text. */
+type Shown = { readonly config: string; readonly text: () => string } | { readonly problems: readonly Problem[] };
+
+function asManta(file: LoadedFile): Shown {
+  const { spec } = file;
+  if (spec === undefined) return { problems: file.problems.filter(isError) };
+  return { config: JSON.stringify(shownValue(spec)), text: () => doubtsOf(file) + specText(spec) };
+}
+
+function asRay(file: LoadedFile): Shown {
+  if (file.source === undefined) return { problems: file.problems.filter(isError) };
+  const prepared = prepareAsRay(file.source);
+  if ('problems' in prepared) return prepared;
+  const config = pythonJson(prepared.config);
+  return { config, text: () => `${JSON.stringify(JSON.parse(config), undefined, 2)}\n` };
+}
+
+/** A comment on top of what is shown of a file that cannot be used as it is. */
+function doubtsOf(file: LoadedFile): string {
+  const errors = file.problems.filter(isError).length;
+  return errors === 0 ? '' : `# not usable yet, ${counted(errors, 'error')}: manta config check ${file.file}\n`;
+}

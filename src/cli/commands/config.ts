@@ -1,0 +1,70 @@
+import type { Argument, Command } from '../command.ts';
+
+const files: Argument = {
+  name: 'FILE',
+  summary: 'cluster file; - reads standard input',
+  required: true,
+  many: true,
+  complete: 'file',
+};
+const file: Argument = { ...files, many: false };
+
+/** Commands that read cluster files; none of them reaches a cluster or a provider. */
+export const configCommands: readonly Command[] = [
+  {
+    path: ['config', 'check'],
+    summary: 'say everything that is wrong or doubtful in cluster files',
+    description:
+      'Prints each problem with its position, its code and what to do, and a summary.\n' +
+      'With --json: one line a file, {"file", "problems": [{"code", "severity", "line", "column", "message", "hint"}]}.\n' +
+      'Exit code: 0 nothing wrong (warnings are allowed), 1 errors found, 2 a file could not be opened.',
+    args: [files],
+    options: [{ name: 'strict', summary: 'count warnings as errors' }],
+    examples: ['manta config check cluster.yaml', 'manta config check --json clusters/*.yaml'],
+    load: () => import('./config-check.ts'),
+  },
+  {
+    path: ['config', 'show'],
+    summary: 'print what cluster files mean, with every default filled in',
+    description:
+      'Values of keys that hold secrets are printed as ***.\n' +
+      'With --ray: what `ray up` makes of the file before it asks the provider, as JSON.\n' +
+      'With --json: one line a file, {"file", "config"}, or {"file", "problems"} when it cannot be understood.\n' +
+      'Exit code: 0 shown, 1 a file cannot be understood, 2 a file could not be opened.',
+    args: [files],
+    options: [{ name: 'ray', summary: "Ray's own prepared configuration, for files that Ray takes" }],
+    examples: ['manta config show cluster.yaml', 'manta config show --ray cluster.yaml'],
+    load: () => import('./config-show.ts'),
+  },
+  {
+    path: ['config', 'convert'],
+    summary: 'rewrite a file of an earlier Ray version in the keys of today',
+    description:
+      'Prints the new text; comments are kept, and the file means what it meant before. A modern file is printed as it is.\n' +
+      'With --json: {"file", "text", "changed"}, or {"file", "problems"}.\n' +
+      'Exit code: 0 converted, 1 the file cannot be understood or converted, 2 it could not be opened.',
+    args: [file],
+    options: [{ name: 'write', short: 'w', summary: 'put the result in place of the file' }],
+    examples: ['manta config convert old.yaml > new.yaml', 'manta config convert --write cluster.yaml'],
+    load: () => import('./config-convert.ts'),
+  },
+  {
+    path: ['config', 'schema'],
+    summary: 'print the JSON Schema of cluster files, for editors',
+    description: 'Point the YAML support of an editor at the file to get completion and checks while writing.',
+    args: [],
+    options: [],
+    examples: ['manta config schema > cluster.schema.json'],
+    load: () => import('./config-schema.ts'),
+  },
+  {
+    path: ['config', 'explain'],
+    summary: 'explain a key of cluster files, or list all of them',
+    description:
+      'KEY may be the last part only (min_workers), or the whole path. Without KEY: every key with its line.',
+    args: [{ name: 'KEY', summary: 'key, such as max_workers or docker.image' }],
+    options: [{ name: 'markdown', summary: 'every key as the reference page has it' }],
+    examples: ['manta config explain max_workers', 'manta config explain docker.run_options'],
+    load: () => import('./config-explain.ts'),
+  },
+];

@@ -1,0 +1,237 @@
+import type { Bin } from './bin.ts';
+import { type Fit, fit, holdsAny, type Queue, roomAfter, shapesOf } from './fit.ts';
+import { Heap, type Ranked } from './heap.ts';
+import type { Packer } from './pack.ts';
+import type { Source, State } from './state.ts';
+
+export interface Filled {
+  /** Bins that took something, in the order in which they were chosen. */
+  readonly picks: readonly { readonly bin: Bin; readonly to: State }[];
+  /** The other bins; those that could hold nothing at all stand last. */
+  others(): Bin[];
+}
+
+/** Bins of one state. */
+interface Class extends Ranked {
+  /** Positions in the list of bins, ascending; those before `next` are taken. */
+  readonly positions: number[];
+  next: number;
+  state: State;
+  fit: Fit | undefined;
+  /** The first run it may take: those before never fit it. */
+  start: number;
+  /** Goes up whenever `fit` changes. */
+  version: number;
+}
+
+/** A class that takes some of a run, as of one version of it. */
+interface User {
+  readonly class: Class;
+  readonly version: number;
+  readonly count: number;
+}
+
+/** Places the queue on bins, the best first, and takes it from the queue. */
+export function fillBins(packer: Packer, bins: readonly Bin[], queue: Queue, source: Source): Filled {
+  return new Filling(packer, bins, queue, source).run();
+}
+
+class Filling {
+  private readonly packer: Packer;
+  private readonly bins: readonly Bin[];
+  private readonly queue: Queue;
+  private readonly source: Source;
+  private readonly picks: { bin: Bin; to: State }[] = [];
+  private readonly taken: Uint8Array;
+  /** Positions of running bins that hold no run at all. */
+  private readonly spent: number[] = [];
+  private readonly heap: Heap<Class>;
+  /** By run: the classes that would take some of it, and the most that one would take. */
+  private readonly users: User[][];
+  private readonly most: number[];
+
+  constructor(packer: Packer, bins: readonly Bin[], queue: Queue, source: Source) {
+    this.packer = packer;
+    this.bins = bins;
+    this.queue = queue;
+    this.source = source;
+    this.taken = new Uint8Array(bins.length);
+    this.users = queue.runs.map(() => []);
+    this.most = queue.runs.map(() => 0);
+    this.heap = new Heap((a, b) => {
+      const order = this.compare(a, b);
+      return order > 0 || (order === 0 && (a.positions[a.next] as number) < (b.positions[b.next] as number));
+    });
+  }
+
+  run(): Filled {
+    if (this.queue.runs.length > 0) for (const one of this.classify()) this.look(one);
+    for (let best = this.heap.best; best !== undefined; best = this.heap.best) this.commit(best);
+    return { picks: this.picks, others: () => this.others() };
+  }
+
+  private classify(): Class[] {
+    const classes = new Map<number | string, Class>();
+    const holding = new Map<State, boolean>();
+    const asRay = this.packer.policy.like === 'ray';
+    for (let position = 0; position < this.bins.length; position++) {
+      const { state } = this.bins[position] as Bin;
+      if (state.running) {
+        let holds = holding.get(state);
+        if (holds === undefined) {
+          holds = holdsAny(this.queue, state.room[this.source]);
+          holding.set(state, holds);
+        }
+        if (!holds) {
+          this.spent.push(position);
+          continue;
+        }
+      }
+      const key = asRay && !state.running ? sameToRay(state, this.source) : state.id;
+      const known = classes.get(key);
+      if (known !== undefined) known.positions.push(position);
+      else classes.set(key, { positions: [position], next: 0, state, fit: undefined, start: 0, version: 0, place: -1 });
+    }
+    return [...classes.values()];
+  }
+
+  /** Finds out what a class would take now. */
+  private look(one: Class): void {
+    one.state = (this.bins[one.positions[one.next] as number] as Bin).state;
+    one.version++;
+    one.fit = fit(this.queue, one.state, this.source, one.start);
+    if (one.fit === undefined) {
+      this.heap.remove(one);
+      return;
+    }
+    const { runs } = one.fit;
+    let first = runs[0] as number;
+    for (let k = 1; k < runs.length; k++) first = Math.min(first, runs[k] as number);
+    if (!this.queue.secondLook || one.state.labels === one.fit.labels) one.start = first;
+    this.enlist(one, one.fit);
+    this.heap.put(one);
+  }
+
+  private enlist(one: Class, { runs, counts }: Fit): void {
+    for (let k = 0; k < runs.length; k++) {
+      const run = runs[k] as number;
+      const count = counts[k] as number;
+      (this.users[run] as User[]).push({ class: one, version: one.version, count });
+      if (count > (this.most[run] as number)) this.most[run] = count;
+    }
+  }
+
+  private commit(best: Class): void {
+    const { queue, bins } = this;
+    const chosen = best.fit as Fit;
+    const times = this.repeats(best, chosen);
+    const room = roomAfter(queue, best.state, this.source, chosen);
+    const to = this.packer.states.after(
+      best.state,
+      this.source,
+      shapesOf(queue, chosen),
+      room,
+      chosen.labels,
+      chosen.marks,
+    );
+    for (let n = 0; n < times; n++) {
+      const position = best.positions[best.next++] as number;
+      this.taken[position] = 1;
+      this.picks.push({ bin: bins[position] as Bin, to });
+    }
+    const more = best.next < best.positions.length;
+    const next = more ? (bins[best.positions[best.next] as number] as Bin).state : undefined;
+    best.version++;
+    let fits = true;
+    const short: Class[] = [];
+    for (let k = 0; k < chosen.runs.length; k++) {
+      const run = chosen.runs[k] as number;
+      const count = chosen.counts[k] as number;
+      const left = (queue.left[run] as number) - times * count;
+      queue.left[run] = left;
+      if (left < count) fits = false;
+      if (left < (this.most[run] as number)) this.collectShort(run, short);
+    }
+    if (!more) this.heap.remove(best);
+    else if (next !== best.state || !fits) this.look(best);
+    else {
+      this.enlist(best, chosen);
+      this.heap.put(best);
+    }
+    for (const one of short) this.look(one);
+  }
+
+  /** How many bins of the best class can be filled alike before any other choice could change. */
+  private repeats(best: Class, chosen: Fit): number {
+    let times = best.positions.length - best.next;
+    for (let k = 0; k < chosen.runs.length && times > 1; k++) {
+      const run = chosen.runs[k] as number;
+      const spare = (this.queue.left[run] as number) - (this.most[run] as number);
+      times = Math.min(times, Math.floor(spare / (chosen.counts[k] as number)) + 1);
+    }
+    if (times <= 1) return 1;
+    const until = this.firstRival(best);
+    let same = 1;
+    while (same < times) {
+      const position = best.positions[best.next + same] as number;
+      if (position > until || (this.bins[position] as Bin).state !== best.state) break;
+      same++;
+    }
+    return same;
+  }
+
+  /** Position of the first bin that ties with the best class without being of it. */
+  private firstRival(best: Class): number {
+    this.heap.remove(best);
+    const rival = this.heap.best;
+    const tie = rival !== undefined && this.compare(best, rival) === 0;
+    this.heap.put(best);
+    return tie ? (rival.positions[rival.next] as number) : Number.POSITIVE_INFINITY;
+  }
+
+  /** Notes the classes that would take more of a run than is left, and strikes them off its users. */
+  private collectShort(run: number, short: Class[]): void {
+    const left = this.queue.left[run] as number;
+    const still: User[] = [];
+    let most = 0;
+    for (const user of this.users[run] as User[]) {
+      if (user.class.version !== user.version) continue;
+      if (user.count > left) {
+        user.class.version++;
+        short.push(user.class);
+      } else {
+        still.push(user);
+        if (user.count > most) most = user.count;
+      }
+    }
+    this.users[run] = still;
+    this.most[run] = most;
+  }
+
+  private compare(a: Class, b: Class): number {
+    const x = (a.fit as Fit).score;
+    const y = (b.fit as Fit).score;
+    if (x.labels !== y.labels) return x.labels - y.labels;
+    if (x.gpu !== y.gpu) return x.gpu - y.gpu;
+    // Work goes to a node that already runs before one that is still to come.
+    if (a.state.running !== b.state.running && this.packer.policy.like !== 'ray') return a.state.running ? 1 : -1;
+    if (x.names !== y.names) return x.names - y.names;
+    if (x.least !== y.least) return x.least - y.least;
+    if (x.mean !== y.mean) return x.mean - y.mean;
+    const s = a.state.type;
+    const t = b.state.type;
+    return s.recoverable - t.recoverable || s.priority - t.priority || s.availability - t.availability;
+  }
+
+  private others(): Bin[] {
+    const { bins, taken } = this;
+    for (const position of this.spent) taken[position] = 1;
+    return [...bins.filter((_, position) => taken[position] === 0), ...this.spent.map((at) => bins[at] as Bin)];
+  }
+}
+
+/** Ray looks at the first of pending nodes that agree in this, even where their loads and so their scores differ. */
+function sameToRay(state: State, source: Source): string {
+  const labels = state.labels.map((value) => (value === undefined ? '' : JSON.stringify(value)));
+  return `${state.type.name}|${state.head}|${state.unmanaged}|${state.frame.totals.join()}|${state.room[source].join()}|${labels.join()}`;
+}

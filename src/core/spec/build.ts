@@ -1,0 +1,170 @@
+import type { Duration } from '../../base/clock.ts';
+import type { Resources } from '../resources.ts';
+import {
+  type AuthSpec,
+  type ClusterSpec,
+  type ContainerSpec,
+  type FileSpec,
+  minutes,
+  type NodeCommands,
+  type NodeType,
+  type Plain,
+  type PlainMap,
+  seconds,
+} from './cluster.ts';
+import { fingerprint } from './fingerprint.ts';
+import type { Modern } from './legacy.ts';
+import { isPrepared, localType, localWorkers } from './local.ts';
+import { hostsPerSlice, offersFor } from './offers.ts';
+import { isMap } from './source.ts';
+
+/** The spec of a file that passed the checks. `defaults` fill top-level keys that the file does not have, as in Ray. */
+export function buildSpec(modern: Modern, defaults: PlainMap): ClusterSpec {
+  const file = { ...defaults, ...withoutNulls(modern.value) };
+  const provider = mapOf(file.provider);
+  const { type: providerType, manta, ...config } = provider;
+  const local = provider.type === 'local' && !isPrepared(file) ? localWorkers(modern.value) : undefined;
+  const types = local ? localType(local) : mapOf(file.available_node_types);
+  const maxWorkers = local?.max ?? Number(file.max_workers);
+  const headType = local ? (Object.keys(types)[0] as string) : String(file.head_node_type);
+  const nodeTypes = Object.entries(types).map(([name, type]) =>
+    nodeType(name, mapOf(type), {
+      file,
+      provider,
+      own: mapOf(mapOf(mapOf(manta).node_types)[name]),
+      maxWorkers,
+      isHead: name === headType && !local,
+    }),
+  );
+  const launchConfig = modern.headLaunchConfig ?? nodeTypes.find((type) => type.name === headType)?.launchConfig ?? {};
+  return {
+    name: String(file.cluster_name),
+    provider: { type: String(providerType), config },
+    headType,
+    maxWorkers,
+    idleTimeout: minutes(Number(file.idle_timeout_minutes)),
+    upscalingSpeed: Number(file.upscaling_speed),
+    replaceOutdated: provider.disable_launch_config_check === false,
+    nodeTypes,
+    head: { ...commandsOf(file, 'head', {}), launchConfig },
+    auth: authOf(mapOf(file.auth)),
+    files: filesOf(file),
+  };
+}
+
+interface Around {
+  readonly file: PlainMap;
+  readonly provider: PlainMap;
+  /** What stands for the type under `provider.manta`. */
+  readonly own: PlainMap;
+  readonly maxWorkers: number;
+  readonly isHead: boolean;
+}
+
+function nodeType(name: string, type: PlainMap, around: Around): NodeType {
+  const launchConfig = mapOf(type.node_config);
+  const resources = resourcesOf(mapOf(type.resources));
+  const maxWorkers = numberOf(type.max_workers) ?? (around.isHead ? 0 : around.maxWorkers);
+  const minWorkers = Math.min(numberOf(type.min_workers) ?? 0, maxWorkers);
+  const idleTimeout = idleTimeoutOf(type.idle_timeout_s);
+  return {
+    name,
+    resources,
+    resourcesKnown: Object.keys(resources).length > 0,
+    labels: Object.fromEntries(Object.entries(mapOf(type.labels)).map(([label, value]) => [label, String(value)])),
+    minWorkers,
+    maxWorkers,
+    initialWorkers: Math.min(maxWorkers, Math.max(minWorkers, numberOf(around.own.initial_workers) ?? 0)),
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
+    priority: numberOf(type.priority) ?? 0,
+    launchHash: fingerprint(launchConfig),
+    hostsPerSlice:
+      numberOf(around.own.hosts_per_slice) ?? (around.provider.type === 'gcp' ? hostsPerSlice(launchConfig) : 1),
+    offers: offersFor(around.provider, launchConfig, around.own),
+    launchConfig,
+    worker: commandsOf(around.file, 'worker', type),
+  };
+}
+
+/** What a node runs. A type's own lists stand in place of the cluster's, `setup_commands` included, as in Ray. */
+function commandsOf(file: PlainMap, role: 'head' | 'worker', type: PlainMap): NodeCommands {
+  const container = containerOf({ ...mapOf(file.docker), ...mapOf(type.docker) }, role);
+  const setup = [...textsOf(file.setup_commands), ...textsOf(file[`${role}_setup_commands`])];
+  return {
+    initialization: textsOf(type.initialization_commands ?? file.initialization_commands),
+    setup: role === 'worker' && type.worker_setup_commands !== undefined ? textsOf(type.worker_setup_commands) : setup,
+    start: textsOf(file[`${role}_start_ray_commands`]),
+    ...(container === undefined ? {} : { container }),
+  };
+}
+
+function containerOf(docker: PlainMap, role: 'head' | 'worker'): ContainerSpec | undefined {
+  const image = docker[`${role}_image`] ?? docker.image;
+  if (
+    typeof image !== 'string' ||
+    image === '' ||
+    typeof docker.container_name !== 'string' ||
+    docker.container_name === ''
+  )
+    return undefined;
+  return {
+    engine: docker.use_podman === true ? 'podman' : 'docker',
+    image,
+    name: docker.container_name,
+    pullBeforeRun: docker.pull_before_run !== false,
+    runOptions: [...textsOf(docker.run_options), ...textsOf(docker[`${role}_run_options`])],
+    detectGpuRuntime: docker.disable_automatic_runtime_detection !== true,
+    detectShmSize: docker.disable_shm_size_detection !== true,
+  };
+}
+
+function authOf(auth: PlainMap): AuthSpec {
+  const text = (name: string, value: Plain | undefined): object =>
+    typeof value === 'string' && value !== '' ? { [name]: value } : {};
+  return {
+    ...text('user', auth.ssh_user),
+    ...text('privateKey', auth.ssh_private_key),
+    ...text('publicKey', auth.ssh_public_key),
+    ...text('proxyCommand', auth.ssh_proxy_command),
+    proxyUsesNodeId: auth.ssh_proxy_use_node_id === true,
+  };
+}
+
+function filesOf(file: PlainMap): FileSpec {
+  return {
+    mounts: Object.entries(mapOf(file.file_mounts)).map(([remote, local]) => ({ remote, local: String(local) })),
+    clusterSynced: textsOf(file.cluster_synced_files),
+    syncContinuously: file.file_mounts_sync_continuously === true,
+    exclude: textsOf(file.rsync_exclude),
+    filter: textsOf(file.rsync_filter),
+  };
+}
+
+/** A key without a value is as good as absent, but where the key itself says something: an empty list stays empty. */
+function withoutNulls(file: PlainMap): PlainMap {
+  return Object.fromEntries(
+    Object.entries(file).map(([key, value]) => [key, value === null ? (emptyLists.has(key) ? [] : {}) : value]),
+  );
+}
+
+const emptyLists = new Set([
+  'initialization_commands',
+  'setup_commands',
+  'head_setup_commands',
+  'worker_setup_commands',
+  'head_start_ray_commands',
+  'worker_start_ray_commands',
+  'cluster_synced_files',
+  'rsync_exclude',
+  'rsync_filter',
+]);
+
+export const mapOf = (value: Plain | undefined): PlainMap => (isMap(value) ? value : {});
+export const numberOf = (value: Plain | undefined): number | undefined =>
+  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
+const textsOf = (value: Plain | undefined): readonly string[] =>
+  Array.isArray(value) ? (value as readonly Plain[]).map(String) : [];
+const resourcesOf = (given: PlainMap): Resources =>
+  Object.fromEntries(Object.entries(given).map(([name, amount]) => [name, Number(amount)]));
+const idleTimeoutOf = (given: Plain | undefined): Duration | undefined =>
+  typeof given === 'number' ? seconds(given) : undefined;

@@ -1,0 +1,208 @@
+import { mapOf, numberOf } from '../build.ts';
+import type { Plain, PlainMap } from '../cluster.ts';
+import { nearest } from '../keys/nearest.ts';
+import { legacyWorkerType } from '../legacy.ts';
+import { isPrepared, localWorkers } from '../local.ts';
+import type { Path, Problem } from '../problem.ts';
+import { type ProblemKind, pathText, report } from '../problems.ts';
+import { goneProviders, providerTypes } from '../providers.ts';
+import { isMap, type Source } from '../source.ts';
+import { meaningProblems as problems } from './meaning-problems.ts';
+import { isPlaceholder } from './placeholders.ts';
+import { structureProblems } from './structure-problems.ts';
+
+/** What a file says that cannot be, whatever its era. `file` is its modern form; positions are those of the file itself. */
+export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap): Problem[] {
+  const found: Problem[] = [];
+  const provider = mapOf(file.provider);
+  const raw = source.value as PlainMap;
+  const known = checkProvider();
+  const local = provider.type === 'local' && !isPrepared(file);
+  if (known && local) checkLocal();
+  if (known && !local) {
+    checkTypes();
+    checkLimits();
+    checkWhatRayRefuses();
+    if (defaults.cluster_name === undefined && !('cluster_name' in raw))
+      add(structureProblems.MissingKey, [], { key: 'cluster_name', example: '`cluster_name: training`' });
+  }
+  checkDocker();
+  checkProxy();
+  return found;
+
+  function add<Data>(kind: ProblemKind<Data>, path: Path, data: Data): void {
+    found.push(report(kind, { at: source.at(path), path }, data));
+  }
+
+  function addAtKey<Data>(kind: ProblemKind<Data>, path: Path, data: Data): void {
+    found.push(report(kind, { at: source.keyAt(path), path }, data));
+  }
+
+  function checkProvider(): boolean {
+    const { type } = provider;
+    if (typeof type !== 'string' || isPlaceholder(type)) return false;
+    const gone = Object.hasOwn(goneProviders, type) ? goneProviders[type] : undefined;
+    if (gone) add(problems.ProviderRemoved, ['provider', 'type'], { type, ...gone });
+    else if (!(providerTypes as readonly string[]).includes(type)) {
+      add(problems.ProviderUnknown, ['provider', 'type'], {
+        type,
+        nearest: nearest(type, providerTypes),
+        known: providerTypes,
+      });
+    } else return true;
+    return false;
+  }
+
+  function checkLocal(): void {
+    if (isMap(file.available_node_types) && Object.keys(file.available_node_types).length > 0) {
+      addAtKey(problems.LocalNodeTypes, ['available_node_types'], { key: 'available_node_types' });
+    }
+    if ('coordinator_address' in provider) {
+      if (numberOf(file.max_workers) === undefined && !('max_workers' in raw))
+        add(problems.LocalHosts, ['provider'], { missing: 'max_workers beside coordinator_address' });
+      return;
+    }
+    const missing = [
+      ...('head_ip' in provider ? [] : ['provider.head_ip']),
+      ...('worker_ips' in provider ? [] : ['provider.worker_ips']),
+    ];
+    if (missing.length > 0) add(problems.LocalHosts, ['provider'], { missing: missing.join(' and ') });
+    if (!Array.isArray(provider.worker_ips)) return;
+    const hosts = provider.worker_ips.length;
+    const workers = localWorkers(file);
+    const max = numberOf(file.max_workers);
+    const min = numberOf(file.min_workers);
+    if (max !== undefined && max > hosts)
+      addAtKey(problems.LocalLimit, ['max_workers'], {
+        key: 'max_workers',
+        value: max,
+        hosts,
+        effect: `${hosts} is used`,
+      });
+    if (max !== undefined && max < hosts)
+      addAtKey(problems.LocalLimit, ['max_workers'], {
+        key: 'max_workers',
+        value: max,
+        hosts,
+        effect: `only ${workers.max} of them become workers`,
+      });
+    if (min !== undefined && min > hosts)
+      addAtKey(problems.LocalLimit, ['min_workers'], {
+        key: 'min_workers',
+        value: min,
+        hosts,
+        effect: `${workers.min} is used`,
+      });
+  }
+
+  function checkTypes(): void {
+    const types = mapOf('available_node_types' in file ? file.available_node_types : defaults.available_node_types);
+    const names = Object.keys(types);
+    const named = file.head_node_type;
+    if (
+      typeof named === 'string' &&
+      isMap(file.available_node_types ?? null) &&
+      !Object.hasOwn(types, named) &&
+      !isPlaceholder(named)
+    ) {
+      add(problems.UnknownHeadType, ['head_node_type'], { type: named, types: names, nearest: nearest(named, names) });
+    } else if (named === undefined) {
+      const expected = String(defaults.head_node_type ?? '');
+      if ('available_node_types' in raw && !Object.hasOwn(types, expected))
+        addAtKey(problems.HeadTypeMissing, ['available_node_types'], { types: names, expected });
+      else if (names.length === 0)
+        add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
+    } else if (names.length === 0 && typeof named === 'string') {
+      add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
+    }
+    const own = mapOf(mapOf(provider.manta).node_types);
+    for (const name of Object.keys(own)) {
+      if (Object.hasOwn(types, name)) continue;
+      const path = ['provider', 'manta', 'node_types', name];
+      addAtKey(problems.UnknownType, path, {
+        type: name,
+        key: 'provider.manta.node_types',
+        types: names,
+        nearest: nearest(name, names),
+      });
+    }
+  }
+
+  /** Manta fills these in; the file stays usable with `ray up` only when it has them. */
+  function checkWhatRayRefuses(): void {
+    for (const [name, type] of Object.entries(mapOf(raw.available_node_types))) {
+      if (!isMap(type)) continue;
+      const path = ['available_node_types', name];
+      const missing = ['resources', 'node_config'].find(
+        (key) => !(key in type) && !(key === 'resources' && provider.type === 'aws'),
+      );
+      if (missing !== undefined)
+        addAtKey(structureProblems.RayRefuses, path, {
+          what: pathText(path),
+          why: `has no ${missing}`,
+          write: `${missing}: {}`,
+        });
+      for (const [resource, amount] of Object.entries(mapOf(type.resources))) {
+        if (typeof amount !== 'number' || Number.isInteger(amount)) continue;
+        const here = [...path, 'resources', resource];
+        add(structureProblems.RayRefuses, here, {
+          what: pathText(here),
+          why: `is ${amount}, not a whole number`,
+          write: undefined,
+        });
+      }
+    }
+  }
+
+  function checkLimits(): void {
+    const types = mapOf(file.available_node_types);
+    const ceiling = numberOf(file.max_workers ?? defaults.max_workers);
+    const implied = file.max_workers === undefined ? ' (the default)' : '';
+    const floors = Object.entries(types).map(([name, type]) => ({
+      name,
+      type: mapOf(type),
+      min: numberOf(mapOf(type).min_workers) ?? 0,
+    }));
+    for (const { name, type, min } of floors) {
+      const isHead = name === (file.head_node_type ?? defaults.head_node_type);
+      const given = numberOf(type.max_workers);
+      const max = given ?? (isHead ? 0 : undefined);
+      if (max === undefined || min <= max) continue;
+      addAtKey(problems.MinAboveMax, minPath(name), {
+        type: name,
+        min,
+        max,
+        implied: given === undefined ? " (the head's type has 0 unless it says otherwise)" : '',
+      });
+    }
+    const sum = floors.reduce((total, each) => total + each.min, 0);
+    if (ceiling === undefined || sum <= ceiling) return;
+    const asking = floors.filter((each) => each.min > 0);
+    const parts = asking.map((each) => `${each.name} ${each.min}`).join(', ');
+    const path = 'max_workers' in raw ? ['max_workers'] : minPath(asking[0]?.name ?? '');
+    addAtKey(problems.MinSumAboveMax, path, { sum, max: ceiling, parts, implied });
+  }
+
+  /** Where the file says how many workers a type has at least. */
+  function minPath(type: string): Path {
+    return type === legacyWorkerType ? ['min_workers'] : ['available_node_types', type, 'min_workers'];
+  }
+
+  function checkDocker(): void {
+    const docker = mapOf(file.docker);
+    const given = (key: string): boolean => typeof docker[key] === 'string' && docker[key] !== '';
+    const image = given('image') || (given('head_image') && given('worker_image'));
+    const name = given('container_name');
+    if (image === name) return;
+    const data = image
+      ? { has: 'an image', missing: 'container_name' }
+      : { has: 'a container_name', missing: 'image for head and workers' };
+    addAtKey(problems.DockerIncomplete, ['docker'], data);
+  }
+
+  function checkProxy(): void {
+    const auth: Record<string, Plain> = mapOf(file.auth);
+    if (auth.ssh_proxy_use_node_id === true && !('ssh_proxy_command' in auth))
+      addAtKey(problems.ProxyWithoutCommand, ['auth', 'ssh_proxy_use_node_id'], {});
+  }
+}

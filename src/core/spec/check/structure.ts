@@ -1,0 +1,238 @@
+import type { Plain, PlainMap } from '../cluster.ts';
+import { nearest } from '../keys/nearest.ts';
+import { type KeyNode, keyTree } from '../keys/table.ts';
+import type { Path, Problem } from '../problem.ts';
+import { pathText, report } from '../problems.ts';
+import { isMap, type Source } from '../source.ts';
+import { braceIn, isPlaceholder, variableIn } from './placeholders.ts';
+import { structureProblems as problems } from './structure-problems.ts';
+
+/** Everything in a file that is not of the shape the key table asks for. */
+export function checkStructure(source: Source): Problem[] {
+  const found: Problem[] = [];
+  if (!isMap(source.value)) {
+    found.push(
+      report(
+        problems.NotAMapping,
+        { at: source.at([]), path: [] },
+        { got: source.value === null ? 'empty' : kindOf(source.value) },
+      ),
+    );
+    return found;
+  }
+  checkMap(source.value, keyTree, [], source, found);
+  return found;
+}
+
+function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, found: Problem[]): void {
+  for (const [name, value] of Object.entries(map)) {
+    const child = node.children.get(name) ?? node.named;
+    const here = [...path, name];
+    if (child) checkValue(value, child, here, source, found);
+    else if (!node.key.open && !isPlaceholder(name)) {
+      const known = [...node.children.values()]
+        .filter((each) => each.key.legacy === undefined)
+        .map((each) => lastOf(each.key.path));
+      const data = {
+        key: name,
+        parent: pathText(path),
+        nearest: nearest(name, known),
+        known,
+        section: path.length === 0 ? sectionWith(name) : undefined,
+      };
+      found.push(report(problems.UnknownKey, { at: source.keyAt(here), path: here }, data));
+    }
+  }
+  for (const [name, child] of node.children) {
+    if (!child.key.required || Object.hasOwn(map, name)) continue;
+    const here = [...path, name];
+    found.push(
+      report(
+        problems.MissingKey,
+        { at: source.at(path), path: here },
+        { key: pathText(here), example: exampleOf(child) },
+      ),
+    );
+  }
+}
+
+/** The section that has a key which stands outside of it. */
+function sectionWith(name: string): string | undefined {
+  return ['provider', 'docker', 'auth'].find((section) => keyTree.children.get(section)?.children.has(name));
+}
+
+function checkValue(value: Plain, node: KeyNode, path: Path, source: Source, found: Problem[]): void {
+  const { key } = node;
+  const spot = { at: source.at(path), path };
+  const what = pathText(path);
+  if (value === null) {
+    if (key.nullable || key.shape === 'any') return;
+    const empty = emptyOf[key.shape];
+    if (empty === undefined || key.required) wrongType();
+    else
+      found.push(
+        report(problems.EmptyValue, { at: source.keyAt(path), path }, { what, write: `${lastOf(what)}: ${empty}` }),
+      );
+    return;
+  }
+  switch (key.shape) {
+    case 'section':
+    case 'named':
+      if (isMap(value)) checkMap(value, node, path, source, found);
+      else wrongType();
+      break;
+    case 'map':
+      if (!isMap(value)) wrongType();
+      break;
+    case 'list':
+      if (!Array.isArray(value)) wrongType();
+      break;
+    case 'texts':
+    case 'commands':
+      checkList();
+      break;
+    case 'string':
+      if (typeof value !== 'string') wrongType();
+      break;
+    case 'boolean':
+      if (typeof value !== 'boolean') wrongType();
+      break;
+    case 'integer':
+      if (!isNumber(value) || !Number.isInteger(Number(value))) wrongType();
+      break;
+    case 'number':
+      if (!isNumber(value)) wrongType();
+      break;
+    case 'any':
+      break;
+  }
+  if (isNumber(value) && key.minimum !== undefined && Number(value) < key.minimum) {
+    found.push(report(problems.OutOfRange, spot, { what, value: shown(value), minimum: key.minimum }));
+  }
+  if (key.choices) checkChoices(key.choices);
+
+  function wrongType(): void {
+    if (typeof value === 'string' ? isPlaceholder(value) || value.includes('${env:') : braceIn(value) !== undefined)
+      return;
+    const data = {
+      what,
+      wanted: wantedOf[key.shape],
+      got: kindOf(value),
+      value: isMap(value) || Array.isArray(value) ? '' : shown(value),
+    };
+    found.push(report(problems.WrongType, spot, { ...data, advice: adviceFor(value, node, lastOf(what)) }));
+  }
+
+  function checkList(): void {
+    if (!Array.isArray(value)) {
+      wrongType();
+      return;
+    }
+    for (const [index, entry] of (value as readonly Plain[]).entries()) {
+      if (typeof entry === 'string') continue;
+      const here = [...path, index];
+      const at = { at: source.at(here), path: here };
+      if (key.shape === 'commands' && isMap(entry) && Object.keys(entry).length > 0) {
+        found.push(
+          report(problems.CommandIsMapping, at, { what: pathText(here), key: Object.keys(entry)[0] as string }),
+        );
+      } else {
+        const advice =
+          isMap(entry) || Array.isArray(entry) || entry === null ? undefined : `quote it: '${shown(entry)}'`;
+        found.push(
+          report(problems.WrongType, at, {
+            what: pathText(here),
+            wanted: 'a text',
+            got: kindOf(entry),
+            value: isMap(entry) || Array.isArray(entry) ? '' : shown(entry),
+            advice,
+          }),
+        );
+      }
+    }
+  }
+
+  function checkChoices(choices: readonly string[]): void {
+    const given = key.shape === 'any' && Array.isArray(value) ? (value as readonly Plain[]) : [value];
+    if (given.length === 0) found.push(report(problems.BadChoice, spot, { what, value: 'an empty list', choices }));
+    for (const each of given) {
+      if (typeof each === 'string' && (choices.includes(each) || isPlaceholder(each))) continue;
+      if (typeof each !== 'string' && key.shape !== 'any') continue;
+      const near = typeof each === 'string' ? nearest(each, choices) : undefined;
+      found.push(report(problems.BadChoice, spot, { what, value: shown(each), choices, nearest: near }));
+    }
+  }
+}
+
+const wantedOf = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  any: 'a value',
+  map: 'a mapping',
+  list: 'a list',
+  commands: 'a list of commands',
+  texts: 'a list of texts',
+  section: 'a mapping',
+  named: 'a mapping of names',
+} as const;
+
+const emptyOf: Partial<Record<string, string>> = {
+  map: '{}',
+  section: '{}',
+  named: '{}',
+  list: '[]',
+  commands: '[]',
+  texts: '[]',
+};
+
+const isNumber = (value: Plain): value is number | bigint =>
+  (typeof value === 'number' && !Number.isNaN(value)) || typeof value === 'bigint';
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+
+export function kindOf(value: Plain): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof Date) return 'a date';
+  if (typeof value === 'object') return 'a mapping';
+  if (typeof value === 'string') return 'the text';
+  if (typeof value === 'boolean') return 'the boolean';
+  return 'the number';
+}
+
+/** A value as a message shows it, cut to a readable length. */
+export function shown(value: Plain): string {
+  if (value === null) return '';
+  const text =
+    typeof value === 'string' ? `'${value}'` : value instanceof Date ? value.toISOString().slice(0, 10) : String(value);
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 57)}…` : line;
+}
+
+function adviceFor(value: Plain, node: KeyNode, name: string): string | undefined {
+  const { shape } = node.key;
+  if (typeof value === 'string') {
+    const variable = variableIn(value);
+    if (variable) return `write \${env:${variable.name}} to take it from the environment or from .env`;
+    if ((shape === 'integer' || shape === 'number') && /^[+-]?\d+(\.\d+)?$/.test(value.trim()))
+      return `remove the quotes: ${name}: ${value.trim()}`;
+    if (shape === 'boolean') return `write true or false without quotes`;
+    if (shape === 'commands' || shape === 'texts' || shape === 'list')
+      return `write it as a list: put '- ' in front of it`;
+  }
+  if (shape === 'string' && (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'))
+    return `quote it: ${name}: '${shown(value)}'`;
+  if (shape === 'string' && Array.isArray(value) && name === 'availability_zone')
+    return `write the zones in one text, comma-separated`;
+  if (shape === 'string' && name === 'head_node_type' && isMap(value))
+    return 'give the name of one of available_node_types';
+  const example = exampleOf(node);
+  return example === undefined ? undefined : `for example ${example}`;
+}
+
+function exampleOf(node: KeyNode): string | undefined {
+  if (node.key.example === undefined) return undefined;
+  return `\`${lastOf(node.key.path)}: ${JSON.stringify(node.key.example)}\``;
+}

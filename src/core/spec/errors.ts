@@ -1,0 +1,23 @@
+import { defineError } from '../../base/errors.ts';
+
+/** What ends a command that works on cluster files; what is wrong inside of a file is a problem (problem-table.ts). */
+export const specErrors = {
+  Refused: defineError<{ file: string; errors: number; first: string; hint: string | undefined }>({
+    code: 'MANTA_SPEC_REFUSED',
+    exit: 1,
+    message: (e) => `${e.file} cannot be used: ${e.first}${e.errors > 1 ? `, and ${e.errors - 1} more` : ''}`,
+    hint: (e) => (e.errors > 1 ? `\`manta config check ${e.file}\` lists them all` : e.hint),
+  }),
+  NoSuchKey: defineError<{ key: string; nearest: string | undefined }>({
+    code: 'MANTA_SPEC_NO_SUCH_KEY',
+    exit: 2,
+    message: (e) => `cluster files have no key '${e.key}'`,
+    hint: (e) => (e.nearest === undefined ? '`manta config explain` lists every key' : `did you mean '${e.nearest}'?`),
+  }),
+  NotWritten: defineError<{ file: string; why: string }>({
+    code: 'MANTA_SPEC_NOT_WRITTEN',
+    exit: 2,
+    message: (e) => `${e.file} was not written: ${e.why}`,
+    hint: () => 'without --write the result goes to standard output',
+  }),
+};

@@ -1,0 +1,91 @@
+import type { Key, Shape } from './key.ts';
+import { isName, segmentsOf } from './key.ts';
+import { nearest } from './nearest.ts';
+import { keys } from './table.ts';
+
+/** What a shape is called towards people. */
+export const shapeNames: Readonly<Record<Shape, string>> = {
+  string: 'text',
+  integer: 'whole number',
+  number: 'number',
+  boolean: 'true or false',
+  any: 'any value',
+  map: 'mapping',
+  list: 'list',
+  commands: 'list of commands',
+  texts: 'list of texts',
+  section: 'section',
+  named: 'mapping by name',
+};
+
+export interface Explanation {
+  readonly keys: readonly Key[];
+  readonly text: string;
+}
+
+/** The keys that a user may mean by a path, or by its last part alone; those of today come first. */
+export function explainKey(asked: string): Explanation {
+  const wanted = asked.trim();
+  const found = keys.filter((key) => key.path === wanted || key.path.endsWith(`.${wanted}`));
+  const shown = found.length > 0 ? found : longest(keys.filter((key) => matches(key.path, wanted)));
+  const ordered = [...shown].sort((a, b) => Number(a.legacy !== undefined) - Number(b.legacy !== undefined));
+  return { keys: ordered, text: ordered.map(textOf).join('\n') };
+}
+
+/** The most exact of several keys that fit a path with names in it. */
+const longest = (fitting: readonly Key[]): readonly Key[] =>
+  [...fitting].sort((a, b) => segmentsOf(b.path).length - segmentsOf(a.path).length).slice(0, 1);
+
+export function listKeys(): Explanation {
+  const width = Math.max(...keys.map((key) => key.path.length));
+  return {
+    keys,
+    text: keys
+      .map((key) => `${key.path.padEnd(width)}  ${key.legacy === undefined ? '' : '(legacy) '}${key.doc}\n`)
+      .join(''),
+  };
+}
+
+export function nearestKey(asked: string): string | undefined {
+  const last = asked.slice(asked.lastIndexOf('.') + 1);
+  const found =
+    nearest(
+      asked,
+      keys.map((key) => key.path),
+    ) ??
+    nearest(
+      last,
+      keys.map((key) => key.path.slice(key.path.lastIndexOf('.') + 1)),
+    );
+  return found;
+}
+
+/** Names of the user's own stand for `<type>` and `<name>`; they may hold dots. */
+function matches(path: string, asked: string): boolean {
+  const pattern = segmentsOf(path).map((segment) =>
+    isName(segment) ? '.+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+  );
+  return path.includes('<') && new RegExp(`^${pattern.join('\\.')}$`).test(asked);
+}
+
+function textOf(key: Key): string {
+  const lines: [string, string | undefined][] = [
+    [
+      'type',
+      `${shapeNames[key.shape]}${key.nullable ? ', or empty' : ''}${key.minimum === undefined ? '' : `, ${key.minimum} or more`}${key.choices ? `: ${key.choices.join(', ')}` : ''}`,
+    ],
+    ['required', key.required ? 'yes' : undefined],
+    ['default', key.default],
+    ['providers', key.providers?.join(', ')],
+    [
+      'example',
+      key.example === undefined
+        ? undefined
+        : `${key.path.slice(key.path.lastIndexOf('.') + 1)}: ${JSON.stringify(key.example)}`,
+    ],
+    ['today', key.legacy],
+    ['note', key.manta ? "Manta's own; Ray passes over it" : undefined],
+  ];
+  const shown = lines.filter((line): line is [string, string] => line[1] !== undefined);
+  return `${key.path}\n  ${key.doc}\n${shown.map(([name, value]) => `  ${`${name}:`.padEnd(11)}${value}\n`).join('')}`;
+}

@@ -1,0 +1,53 @@
+import { type Plain } from '../cluster.ts';
+
+/** What a key holds. `section` has children in the table; `named` holds entries that the user names. */
+export type Shape =
+  | 'string'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'any'
+  | 'map'
+  | 'list'
+  | 'commands'
+  | 'texts'
+  | 'section'
+  | 'named';
+
+/** One key of `cluster.yaml`: the structural check, the JSON Schema, `explain` and the reference page read it here. */
+export interface Key {
+  /** Dotted; `<type>` and `<name>` stand for names the user chooses. */
+  readonly path: string;
+  readonly shape: Shape;
+  /** One line. */
+  readonly doc: string;
+  /** In words; absent where there is none. */
+  readonly default?: string;
+  readonly example?: Plain;
+  readonly required?: boolean;
+  readonly nullable?: boolean;
+  readonly minimum?: number;
+  readonly choices?: readonly string[];
+  /** Children that the table does not list are passed through. */
+  readonly open?: boolean;
+  /** Provider types that read it; absent: all. */
+  readonly providers?: readonly string[];
+  /** Set on keys of earlier Ray versions: what to write today. */
+  readonly legacy?: string;
+  /** `env` values and placeholders in it belong to a shell. */
+  readonly shell?: boolean;
+  /** Manta's own: Ray lets it pass. */
+  readonly manta?: boolean;
+}
+
+export type Extra = Omit<Key, 'path' | 'shape' | 'doc'>;
+
+export const key = (path: string, shape: Shape, doc: string, extra: Extra = {}): Key => ({
+  path,
+  shape,
+  doc,
+  ...extra,
+});
+
+export const segmentsOf = (path: string): readonly string[] => path.split('.');
+export const isName = (segment: string): boolean => segment.startsWith('<');

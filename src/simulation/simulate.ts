@@ -1,0 +1,119 @@
+import type { Planner } from '../autoscaler/loop.ts';
+import type { Duration, Instant } from '../base/clock.ts';
+import type { EventSink } from '../base/events.ts';
+import type { Decider } from './decider.ts';
+import type { FaultName, FaultRates } from './faults.ts';
+import { Judge, type Violation } from './judge.ts';
+import { MantaDecider } from './manta-decider.ts';
+import { type Measures, Meter, type Sample } from './meter.ts';
+import { RayDecider } from './ray-decider.ts';
+import type { RayReply } from './ray-process.ts';
+import type { Scenario } from './scenario.ts';
+import { World, worldStart } from './world.ts';
+
+const hour = 3_600_000;
+
+export interface SimulationOptions {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly rates: FaultRates;
+  /** Between two samples for the drawing. */
+  readonly sampleEvery: Duration;
+  readonly onSample?: (sample: Sample) => void | Promise<void>;
+  readonly events?: EventSink;
+  /** The longest a run may take, in its own time. @default 48 h */
+  readonly limit?: Duration;
+}
+
+export interface Simulation {
+  readonly decider: string;
+  readonly measures: Measures;
+  readonly samples: readonly Sample[];
+  readonly passes: number;
+  readonly faults: Readonly<Partial<Record<FaultName, number>>>;
+  /** The run came to rest: all work done, everything idle ended. */
+  readonly finished: boolean;
+  readonly violations: readonly Violation[];
+  /** Cost up to an instant of the run; machines that are still there go on costing. */
+  readonly costUntil: (elapsed: Duration) => number | undefined;
+}
+
+/** Runs a scenario with Manta's own loop and planner. */
+export function simulateManta(options: SimulationOptions, planner: Planner): Promise<Simulation> {
+  const judge = new Judge();
+  return run(options, judge, (world) => {
+    judge.world = world;
+    return new MantaDecider(world, {
+      planner,
+      ...(options.events === undefined ? {} : { events: options.events }),
+      slowJournal: options.rates.crashEvery > 0,
+      onPass: (view, plan) => judge.passed(view, plan),
+      onAnswer: (side, complete) => judge.answered(side, complete),
+      onFacts: (facts) => judge.wrote(facts),
+    });
+  });
+}
+
+/** Runs the same scenario with Ray's planner and a model of its reconciler. */
+export function simulateRay(
+  options: SimulationOptions,
+  plan: (request: object) => Promise<RayReply | undefined>,
+): Promise<Simulation> {
+  return run(options, undefined, (world) => new RayDecider(world, plan));
+}
+
+async function run(
+  options: SimulationOptions,
+  judge: Judge | undefined,
+  decide: (world: World) => Decider,
+): Promise<Simulation> {
+  const { scenario, seed, rates } = options;
+  const limit = options.limit ?? 48 * hour;
+  const meter = new Meter();
+  const watchers = judge === undefined ? [meter] : [meter, judge];
+  const world = new World({ scenario, seed, rates, faultsUntil: limit, watchers });
+  meter.world = world;
+  const decider = decide(world);
+  world.onChange = () => decider.wake();
+  world.onCrash = () => decider.crash();
+  meter.sampleEvery(options.sampleEvery, (sample) => {
+    const shown = options.onSample?.(sample);
+    if (shown !== undefined) {
+      world.time.settled();
+      void world.time.hold(shown);
+    }
+  });
+  decider.start();
+  const rested = (): boolean =>
+    world.workDone && decider.contentSince !== undefined && restingSince(decider, world) >= 30_000 && atFloor(world);
+  await world.time.run(worldStart + limit, rested);
+  const finished = rested();
+  const ended = meter.measures();
+  await stop(world, decider);
+  return {
+    decider: decider.name,
+    measures: ended,
+    samples: meter.samples,
+    passes: decider.passes,
+    faults: Object.fromEntries(world.faults.fired),
+    finished,
+    violations: judge?.violations ?? [],
+    costUntil: (elapsed) => meter.costUntil(worldStart + elapsed),
+  };
+}
+
+const restingSince = (decider: Decider, world: World): Duration =>
+  world.time.now - (decider.contentSince ?? (world.time.now as Instant));
+
+function atFloor(world: World): boolean {
+  let workers = 0;
+  for (const _ of world.workers()) workers++;
+  const floor = world.scenario.spec.nodeTypes.reduce((sum, type) => sum + type.minWorkers, 0);
+  return workers <= floor;
+}
+
+async function stop(world: World, decider: Decider): Promise<void> {
+  let stopped = false;
+  void decider.stop().then(() => (stopped = true));
+  await world.time.run(world.time.now + hour, () => stopped);
+}
