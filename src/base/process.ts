@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { Stats } from 'node:fs';
-import { fstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duration } from './clock.ts';
 
@@ -67,6 +67,11 @@ export function processTable(): ProcessRow[] {
     if (row) rows.push(row);
   }
   return rows;
+}
+
+/** The part of the table that started when `row` did or later; all of it where start times cannot be compared. */
+export function startedSince(row: ProcessRow, rows: readonly ProcessRow[]): readonly ProcessRow[] {
+  return linux ? rows.filter((each) => Number(each.started) >= Number(row.started)) : rows;
 }
 
 /** The marks of those processes that carry one. Processes that went meanwhile, or belong to others, carry none. */
@@ -233,11 +238,27 @@ function linkOrNothing(path: string): string {
   }
 }
 
+const buffer = Buffer.allocUnsafe(1 << 16);
+
+/** The whole table is read in one go, hundreds of small files: one buffer and three calls each are what that may cost. */
 function readOrNothing(path: string): string {
+  let fd: number;
   try {
-    return readFileSync(path, 'latin1');
+    fd = openSync(path, 'r');
   } catch {
     return '';
+  }
+  try {
+    let text = '';
+    for (;;) {
+      const count = readSync(fd, buffer, 0, buffer.length, null);
+      text += buffer.toString('latin1', 0, count);
+      if (count < buffer.length) return text;
+    }
+  } catch {
+    return '';
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -1,12 +1,15 @@
 import type { ProcessRow } from '../../../base/process.ts';
-import { marksOf, processesIn, processTable, withDescendants } from '../../../base/process.ts';
+import { marksOf, processesIn, processTable, startedSince, withDescendants } from '../../../base/process.ts';
 
 interface Snapshot {
   readonly rows: readonly ProcessRow[];
   readonly marks: ReadonlyMap<number, string>;
 }
 
-/** The process table as it stands after the call. Everybody who asks in one turn of the loop shares one reading. */
+/**
+ * The process table as it stands after the call. Everybody who asks in one turn of the loop shares one reading. What is
+ * older than this process cannot be its work and is left out.
+ */
 export class ProcessScan {
   #coming: Promise<Snapshot> | undefined;
 
@@ -28,7 +31,9 @@ export class ProcessScan {
     this.#coming ??= new Promise((resolve) => {
       setImmediate(() => {
         this.#coming = undefined;
-        const rows = processTable();
+        const all = processTable();
+        const me = all.find((row) => row.pid === process.pid);
+        const rows = (me ? startedSince(me, all) : all).filter((row) => row.pid !== process.pid);
         resolve({ rows, marks: marksOf(rows) });
       });
     });
