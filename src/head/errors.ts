@@ -44,4 +44,16 @@ export const headErrors = {
     message: (e) => `port ${e.port} is in use`,
     hint: () => 'choose another with --port, or leave it out to take a free one',
   }),
+  BadSpec: defineError<{ file: string; problems: readonly string[] }>({
+    code: 'MANTA_HEAD_BAD_SPEC',
+    exit: 2,
+    message: (e) => `${e.file} cannot be used: ${e.problems.join('; ') || 'it is no cluster file'}`,
+    hint: (e) => `'manta config check ${e.file}' shows every problem in its place`,
+  }),
+  OtherProvider: defineError<{ file: string; type: string }>({
+    code: 'MANTA_HEAD_OTHER_PROVIDER',
+    exit: 2,
+    message: (e) => `${e.file} asks for the provider '${e.type}'; this version of Manta runs clusters of the provider 'process' only`,
+    hint: () => "write 'type: process' to run the same node types on this machine, or 'manta simulate' to see how it would scale",
+  }),
 };

@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs';
+import type { Instant } from '../base/clock.ts';
+import { type Database, type Migration, openDatabase } from '../base/sqlite.ts';
+import { type Repair, repair } from '../base/sqlite-repair.ts';
+import { jobsSchema } from '../jobs/schema.ts';
+import { eventMigration } from './event-log.ts';
+import { scalingMigration } from './scaling-journal.ts';
+
+/** Only ever added to at the end: the position is the format. */
+const migrations: readonly Migration[] = [jobsSchema, scalingMigration, eventMigration];
+
+/** The head's database. A damaged one is mended first, and what was done is told. */
+export function openHeadDatabase(
+  path: string,
+  backups: string,
+  now: Instant,
+): { readonly database: Database; readonly repaired?: Repair } {
+  const repaired = existsSync(path)
+    ? repair(path, backups, now, (draft) => openDatabase(draft, migrations).close())
+    : undefined;
+  return { database: openDatabase(path, migrations), ...(repaired && { repaired }) };
+}
+
+/** What a repair could not bring back, in words. */
+export function repairWords({ aside, backup, tables }: Repair): string {
+  const rows = tables
+    .filter((table) => table.restored > 0 || table.unreadable !== undefined)
+    .map(({ table, kept, restored, unreadable }) => {
+      const lost = unreadable ? `, rows ${unreadable.from} to ${unreadable.to} were unreadable` : '';
+      return `${table}: ${kept} rows kept, ${restored} from the backup${lost}`;
+    });
+  const source = backup ? `the backup of ${new Date(backup.at).toISOString()}` : 'no backup was there';
+  return `${source}; ${rows.join('; ') || 'every row was kept'}; the damaged file is ${aside}`;
+}

@@ -1,0 +1,81 @@
+import type { Instant } from '../base/clock.ts';
+import type { EventKind, EventSink, Level } from '../base/events.ts';
+import type { Database, Migration } from '../base/sqlite.ts';
+import type { EventAnswer } from './api/types.ts';
+
+export const eventMigration: Migration = (sql) => {
+  sql.exec(
+    'CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, code TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL, data TEXT NOT NULL)',
+  );
+};
+
+const eventsKept = 20_000;
+
+export interface EventLog extends EventSink {
+  after(seq: number, limit: number): EventAnswer[];
+  /** The newest, oldest first. */
+  last(limit: number): EventAnswer[];
+  watch(listener: (event: EventAnswer) => void): () => void;
+}
+
+/** Everything mantad says of itself, kept for `manta events`, the page and `why`. Debug talk is told, not kept. */
+export function openEventLog(database: Database, now: () => Instant, failed: (error: unknown) => void): EventLog {
+  const listeners = new Set<(event: EventAnswer) => void>();
+  const top = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events').get();
+  let seq = Number(top?.['seq'] ?? 0);
+
+  const keep = (event: EventAnswer, data: string): void => {
+    database
+      .write(() => {
+        database
+          .prepare('INSERT INTO events (seq, at, code, level, text, data) VALUES (?, ?, ?, ?, ?, ?)')
+          .run(event.seq, event.at, event.code, event.level, event.text, data);
+        if (event.seq % 1_000 === 0) database.prepare('DELETE FROM events WHERE seq <= ?').run(event.seq - eventsKept);
+      })
+      .catch(failed);
+  };
+
+  return {
+    emit<Data>(kind: EventKind<Data>, data: Data) {
+      const event: EventAnswer = {
+        seq: kind.level === 'debug' ? seq : ++seq,
+        at: now(),
+        code: kind.code,
+        level: kind.level,
+        text: kind.text(data),
+        ...subjects(data),
+      };
+      if (kind.level === 'debug') return;
+      keep(event, JSON.stringify(data));
+      for (const listener of listeners) listener(event);
+    },
+    after: (from, limit) =>
+      database.prepare('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?').all(from, limit).map(answerOf),
+    last: (limit) => database.prepare('SELECT * FROM events ORDER BY seq DESC LIMIT ?').all(limit).toReversed().map(answerOf),
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function answerOf(row: Record<string, unknown>): EventAnswer {
+  return {
+    seq: Number(row['seq']),
+    at: Number(row['at']),
+    code: String(row['code']),
+    level: String(row['level']) as Level,
+    text: String(row['text']),
+    ...subjects(JSON.parse(String(row['data']))),
+  };
+}
+
+/** Which job, instance and type an event is about, where its data says so. */
+function subjects(data: unknown): Pick<EventAnswer, 'job' | 'instance' | 'type'> {
+  const { job, instance, type } = (data ?? {}) as Record<string, unknown>;
+  return {
+    ...(typeof job === 'string' && { job }),
+    ...(typeof instance === 'string' && { instance }),
+    ...(typeof type === 'string' && { type }),
+  };
+}

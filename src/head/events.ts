@@ -1,0 +1,40 @@
+import { defineEvent } from '../base/events.ts';
+
+/** What mantad says of itself. */
+export const headEvents = {
+  started: defineEvent<{ version: string; pid: number; url: string; adopted: number }>({
+    code: 'MANTA_HEAD_STARTED',
+    level: 'info',
+    text: (e) => `mantad ${e.version} serves ${e.url}${e.adopted > 0 ? `; ${e.adopted} instances were there already` : ''}`,
+  }),
+  ending: defineEvent<{ why: string }>({
+    code: 'MANTA_HEAD_ENDING',
+    level: 'info',
+    text: (e) => `mantad ends: ${e.why}`,
+  }),
+  specChanged: defineEvent<{ file: string }>({
+    code: 'MANTA_HEAD_SPEC_CHANGED',
+    level: 'info',
+    text: (e) => `the cluster file was applied: ${e.file}`,
+  }),
+  repaired: defineEvent<{ damage: string; detail: string }>({
+    code: 'MANTA_HEAD_JOURNAL_REPAIRED',
+    level: 'error',
+    text: (e) => `the journal was damaged (${e.damage}) and was repaired: ${e.detail}`,
+  }),
+  headTrouble: defineEvent<{ detail: string }>({
+    code: 'MANTA_HEAD_NODE_TROUBLE',
+    level: 'warn',
+    text: (e) => `the head node could not be started: ${e.detail}`,
+  }),
+  backupFailed: defineEvent<{ detail: string }>({
+    code: 'MANTA_HEAD_BACKUP_FAILED',
+    level: 'warn',
+    text: (e) => `the journal could not be backed up: ${e.detail}`,
+  }),
+  infeasible: defineEvent<{ text: string }>({
+    code: 'MANTA_HEAD_INFEASIBLE',
+    level: 'warn',
+    text: (e) => e.text,
+  }),
+};

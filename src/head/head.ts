@@ -1,0 +1,309 @@
+import { randomBytes } from 'node:crypto';
+import { autoscalerEvents } from '../autoscaler/events.ts';
+import { Autoscaler } from '../autoscaler/loop.ts';
+import type { NodeStarter } from '../autoscaler/starter.ts';
+import type { Clock } from '../base/clock.ts';
+import { entryFile } from '../base/entry.ts';
+import type { EventKind, EventSink } from '../base/events.ts';
+import { backUp } from '../base/sqlite-repair.ts';
+import { defaultLimits } from '../core/jobs/choose.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { plan } from '../core/plan/plan-cluster.ts';
+import { infeasibleWords, launchWords } from '../core/plan/words.ts';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import type { View } from '../core/view.ts';
+import { EmbeddedEngine } from '../engines/embedded/engine.ts';
+import { agentCommand } from '../engines/embedded/paths.ts';
+import type { EngineState } from '../engines/engine.ts';
+import { type LogStore, openLogStore } from '../jobs/log-store.ts';
+import { openPackageStore, type PackageStore } from '../jobs/packages.ts';
+import { type JobQueue, openQueue } from '../jobs/queue.ts';
+import { sweep } from '../jobs/retention.ts';
+import { type JobStore, openJobStore } from '../jobs/store.ts';
+import { openUsers, type Users } from '../jobs/users.ts';
+import { readFaults } from '../providers/process/faults.ts';
+import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
+import { openHeadDatabase, repairWords } from './database.ts';
+import { type EventLog, openEventLog } from './event-log.ts';
+import { headEvents } from './events.ts';
+import { keepHead } from './head-keeper.ts';
+import { History } from './history.ts';
+import { loadSpec } from './load-spec.ts';
+import { HeadMetrics } from './metrics.ts';
+import { type Sight, samplePoint } from './observer.ts';
+import { withQueuedDemand } from './queued-demand.ts';
+import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
+import { readCluster, type StateFolder } from './state-folder.ts';
+
+/** Everything a running cluster consists of, for the HTTP API to show and to act on. */
+export interface Head {
+  readonly folder: StateFolder;
+  readonly clock: Clock;
+  readonly startedAt: number;
+  readonly queue: JobQueue;
+  readonly store: JobStore;
+  readonly logs: LogStore;
+  readonly packages: PackageStore;
+  readonly users: Users;
+  readonly events: EventLog;
+  readonly journal: ScalingJournal;
+  readonly engine: EmbeddedEngine;
+  readonly history: History;
+  readonly metrics: HeadMetrics;
+  spec(): ClusterSpec;
+  /** Reads the cluster's record again and applies what changed, without touching jobs. */
+  reload(): void;
+  sight(): Sight;
+  /** How long the last pass and its calls took. */
+  passTime(): number | undefined;
+  /** Both sides have answered in full since the start. */
+  ready(): boolean;
+  /** Called after each pass and on every change of nodes. */
+  watch(listener: () => void): () => void;
+  wake(): void;
+  close(): Promise<void>;
+}
+
+const backUpEvery = 600_000;
+const sweepEvery = 60_000;
+const sampleEvery = 2_000;
+
+/** An embedded node is up when its agent is: the provider starts it. */
+const nothingToDo: NodeStarter = { bringUp: async () => {} };
+
+/** Opens the cluster in a state folder: adopts what is there, then lets queue and autoscaler run. */
+export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<Record<string, string | undefined>>): Promise<Head> {
+  const startedAt = clock.now();
+  const read = (): ClusterSpec => {
+    const record = readCluster(folder);
+    if (record === undefined) throw new Error(`${folder.files.cluster} is gone`);
+    return loadSpec(record, env);
+  };
+  let spec = read();
+  const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
+  const metrics = new HeadMetrics(folder.name);
+  const trouble = (error: unknown): void => void process.stderr.write(`${new Date().toISOString()} ${messageOf(error)}\n`);
+  const eventLog = openEventLog(database, () => clock.now(), trouble);
+  const events = counted(eventLog, metrics);
+  if (repaired) events.emit(headEvents.repaired, { damage: repaired.damage, detail: repairWords(repaired) });
+
+  const journal = openScalingJournal(database, () => clock.now());
+  const store = openJobStore(database);
+  const users = openUsers(database, clock);
+  const logs = openLogStore(folder.files.logs, () => clock.now());
+  const packages = openPackageStore({ database, folder: folder.files.packages, clock });
+  const engine = await EmbeddedEngine.open({ folder: folder.path, clock });
+  const provider = new ProcessProvider({
+    folder: folder.files.instances,
+    agent: agentCommand(folder.path, entryFile('agent')),
+    typeOf: (name) => spec.nodeTypes.find((type) => type.name === name),
+    clock,
+    faults: readFaults(spec.provider.config),
+  });
+
+  const queue = openQueue({
+    store,
+    logs,
+    packages,
+    runner: engine,
+    clock,
+    events,
+    limits: () => ({ ...defaultLimits, weights: users.weights() }),
+    capacity: () => ({
+      types: spec.nodeTypes.map((type) => ({
+        name: type.name,
+        resources: type.resources,
+        labels: type.labels,
+        atMost: type.name === spec.headType ? 1 : Math.min(type.maxWorkers, spec.maxWorkers ?? Number.POSITIVE_INFINITY),
+      })),
+      ...(spec.maxWorkers !== undefined && { maxNodes: spec.maxWorkers + 1 }),
+    }),
+    newId: () => `raysubmit_${randomWord(16)}`,
+    baseEnv: env,
+  });
+
+  let last: { view: View; plan: Plan } | undefined;
+  let engineState: EngineState | undefined;
+  let passBegan = performance.now();
+  let passMs: number | undefined;
+  let told = '';
+  const watchers = new Set<() => void>();
+  const history = new History();
+  const ending = new AbortController();
+
+  const head: Head = {
+    folder,
+    clock,
+    startedAt,
+    queue,
+    store,
+    logs,
+    packages,
+    users,
+    events: eventLog,
+    journal,
+    engine,
+    history,
+    metrics,
+    spec: () => spec,
+    reload() {
+      spec = read();
+      events.emit(headEvents.specChanged, { file: readCluster(folder)?.config?.path ?? 'built-in' });
+      head.wake();
+      queue.poke();
+    },
+    sight: () => ({
+      now: clock.now(),
+      spec,
+      view: last?.view,
+      plan: last?.plan,
+      engine: engineState,
+      jobs: store.live.values(),
+      counts: store.counts(),
+    }),
+    passTime: () => passMs,
+    ready: () => last?.view.complete.engine === true && last.view.complete.provider,
+    watch(listener) {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
+    },
+    wake: () => autoscaler.wake(),
+    async close() {
+      ending.abort();
+      await queue.close();
+      await running;
+      engine.close();
+      database.close();
+    },
+  };
+
+  const onPass = (view: View, made: Plan): void => {
+    passMs = performance.now() - passBegan;
+    metrics.passTime.observe(passMs / 1000);
+    last = { view, plan: made };
+    for (const action of made.actions) {
+      if (action.kind !== 'launch') continue;
+      history.mark({ at: view.at, kind: 'launch', type: action.type, count: action.count, because: launchWords(action.because) });
+    }
+    const impossible = made.infeasible.map((each) => infeasibleWords(each, view.at)).join('\n');
+    if (impossible !== told && impossible !== '') events.emit(headEvents.infeasible, { text: impossible });
+    told = impossible;
+    engine.reportInfeasible(made.infeasible, ending.signal).catch(trouble);
+    changed();
+  };
+
+  const observed = withQueuedDemand(
+    {
+      async state(signal) {
+        passBegan = performance.now();
+        engineState = await engine.state(signal);
+        return engineState;
+      },
+      drain: (node, reason, signal) => engine.drain(node, reason, signal),
+      reportInfeasible: (infeasible, signal) => engine.reportInfeasible(infeasible, signal),
+    },
+    () => queue.demand(),
+  );
+  const autoscaler = new Autoscaler({
+    clock,
+    provider,
+    engine: observed,
+    starter: nothingToDo,
+    events,
+    journal,
+    planner: plan,
+    spec: () => spec,
+    newId: () => `i${randomBytes(6).toString('hex')}`,
+    onPass,
+    // Machines of this machine are listed from its own disk: lists do not lag, and nothing is worth a long wait.
+    settings: { listLag: 2_000, batchIdle: 10, batchMax: 200, callDeadline: 15_000 },
+  });
+
+  const changed = (): void => {
+    history.add(samplePoint(head.sight()));
+    for (const watcher of watchers) watcher();
+  };
+  engine.watchState(() => {
+    autoscaler.wake();
+    queue.poke();
+  });
+  queue.watch(() => autoscaler.wake());
+
+  await queue.run();
+  const every = (period: number, work: () => Promise<unknown> | void): Promise<void> =>
+    repeat(clock, period, work, trouble, ending.signal);
+  const running = Promise.all([
+    autoscaler.run(ending.signal),
+    keepHead(
+      {
+        provider,
+        clock,
+        headType: () => spec.headType,
+        newToken: () => `head-${randomBytes(6).toString('hex')}`,
+        tags: { [kindTag]: 'head' },
+        failed: (error) => events.emit(headEvents.headTrouble, { detail: messageOf(error) }),
+      },
+      ending.signal,
+    ),
+    every(sampleEvery, async () => {
+      engineState = await engine.state(ending.signal);
+      changed();
+    }),
+    every(sweepEvery, () => sweep({ store, logs, packages, clock, limits: {} })),
+    every(backUpEvery, () =>
+      backUp(database, folder.files.backups, clock.now()).catch((error: unknown) =>
+        events.emit(headEvents.backupFailed, { detail: messageOf(error) }),
+      ),
+    ),
+  ]).then(() => {});
+  await backUp(database, folder.files.backups, clock.now()).catch(trouble);
+  return head;
+}
+
+async function repeat(
+  clock: Clock,
+  period: number,
+  work: () => Promise<unknown> | void,
+  failed: (error: unknown) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(period, signal).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      await work();
+    } catch (error) {
+      if (!signal.aborted) failed(error);
+    }
+  }
+}
+
+/** Counts what the metrics want to know as it is told. */
+function counted(log: EventLog, metrics: HeadMetrics): EventSink {
+  return {
+    emit<Data>(kind: EventKind<Data>, data: Data) {
+      log.emit(kind, data);
+      const { type = '', count = 1 } = data as { type?: string; count?: number };
+      switch (kind.code) {
+        case autoscalerEvents.launching.code:
+          return metrics.started.add({ NodeType: type }, count);
+        case autoscalerEvents.refused.code:
+          return metrics.failedCreates.add({ NodeType: type });
+        case autoscalerEvents.setupFailed.code:
+          return metrics.failedUpdates.add({ NodeType: type });
+        case autoscalerEvents.failed.code:
+          return metrics.updateLoopExceptions.add();
+        case autoscalerEvents.ended.code:
+          return metrics.stopped.add({ NodeType: type });
+      }
+    },
+  };
+}
+
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz123456789';
+
+function randomWord(length: number): string {
+  return Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,35 @@
+import { availableParallelism } from 'node:os';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import type { Problem } from '../core/spec/problem.ts';
+import { openCluster } from '../core/spec/read.ts';
+import { builtInSpec } from './built-in-spec.ts';
+import { headErrors } from './errors.ts';
+import type { ClusterFile } from './state-folder.ts';
+
+/** The spec that a cluster's record stands for. Throws when its file cannot be used. */
+export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'overrides'>, env: Readonly<Record<string, string | undefined>>): ClusterSpec {
+  const path = record.config?.path ?? 'built-in';
+  const text = record.config?.text ?? builtInSpec(record.name, availableParallelism());
+  const { spec, problems } = openCluster(path, Buffer.from(text), env);
+  const errors = problems.filter((problem) => problem.severity === 'error');
+  if (spec === undefined || errors.length > 0)
+    throw headErrors.BadSpec({ file: path, problems: errors.map((problem) => problemLine(path, problem)) });
+  if (spec.provider.type !== 'process') throw headErrors.OtherProvider({ file: path, type: spec.provider.type });
+  return withOverrides(spec, record.overrides ?? {});
+}
+
+const problemLine = (file: string, { at, message }: Problem): string => `${file}:${at.line}:${at.column}: ${message}`;
+
+function withOverrides(spec: ClusterSpec, overrides: NonNullable<ClusterFile['overrides']>): ClusterSpec {
+  const { minWorkers, maxWorkers } = overrides;
+  if (minWorkers === undefined && maxWorkers === undefined) return spec;
+  return {
+    ...spec,
+    ...(maxWorkers === undefined ? {} : { maxWorkers }),
+    nodeTypes: spec.nodeTypes.map((type) => {
+      if (type.name === spec.headType) return type;
+      const most = maxWorkers === undefined ? type.maxWorkers : Math.max(type.maxWorkers, maxWorkers);
+      return { ...type, maxWorkers: most, minWorkers: Math.min(minWorkers ?? type.minWorkers, most) };
+    }),
+  };
+}

@@ -1,0 +1,188 @@
+import type { Instant } from '../base/clock.ts';
+import type { InstanceView } from '../core/instance.ts';
+import { isOver, type Job, type JobState } from '../core/jobs/job.ts';
+import { mayRun } from '../core/lifecycle.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { endWords, infeasibleWords, launchWords, waitingWords } from '../core/plan/words.ts';
+import type { Resources } from '../core/resources.ts';
+import type { ScalingSpec } from '../core/scaling.ts';
+import type { ClusterStatus, StatusNode } from '../core/status/status.ts';
+import type { View } from '../core/view.ts';
+import type { EngineNode, EngineState } from '../engines/engine.ts';
+import type { ClusterAnswer, DemandAnswer, NodeAnswer, SamplePoint } from './api/types.ts';
+
+/** What the answers are made from: the last pass, and what has happened since. */
+export interface Sight {
+  readonly now: Instant;
+  readonly spec: ScalingSpec;
+  readonly view: View | undefined;
+  readonly plan: Plan | undefined;
+  /** The engine as of now, fresher than the last pass. */
+  readonly engine: EngineState | undefined;
+  readonly jobs: Iterable<Job>;
+  readonly counts: Readonly<Record<JobState, number>>;
+}
+
+/** Instances of the last pass with the engine's newest word on their nodes. */
+function instancesOf({ view, engine }: Sight): readonly (InstanceView & { readonly draining: boolean })[] {
+  const nodes = new Map<string, EngineNode>((engine?.nodes ?? []).map((node) => [node.id, node]));
+  return (view?.instances ?? []).map((instance) => {
+    const fresh = instance.node && nodes.get(instance.node.id);
+    const draining = fresh?.state === 'draining' || instance.status === 'draining' || instance.status === 'drain-requested';
+    return { ...instance, ...(fresh && { node: fresh }), draining };
+  });
+}
+
+export function priceOf(spec: ScalingSpec, instance: Pick<InstanceView, 'type' | 'zone' | 'market'>): number | undefined {
+  const offers = spec.nodeTypes.find((type) => type.name === instance.type)?.offers ?? [];
+  const own = offers.find((offer) => offer.zone === instance.zone && offer.market === instance.market);
+  return (own ?? offers[0])?.pricePerHour;
+}
+
+export function clusterAnswer(
+  sight: Sight,
+  identity: Pick<ClusterAnswer, 'name' | 'mantaVersion' | 'startedAt' | 'user'> & { readonly spent: number },
+): ClusterAnswer {
+  const { spec } = sight;
+  const { spent, ...known } = identity;
+  const instances = instancesOf(sight);
+  const perHour = instances.reduce((sum, instance) => sum + (priceOf(spec, instance) ?? 0), 0);
+  const priced = spec.nodeTypes.some((type) => type.offers.some((offer) => offer.pricePerHour !== undefined));
+  return {
+    ...known,
+    engine: 'embedded',
+    now: sight.now,
+    nodeTypes: spec.nodeTypes.map((type) => ({
+      name: type.name,
+      head: type.name === spec.headType,
+      resources: type.resources,
+      minWorkers: type.minWorkers,
+      maxWorkers: type.maxWorkers,
+      ...(type.offers[0]?.pricePerHour !== undefined && { pricePerHour: type.offers[0].pricePerHour }),
+    })),
+    ...(spec.maxWorkers !== undefined && { maxWorkers: spec.maxWorkers }),
+    nodes: {
+      running: instances.filter((instance) => instance.node && !instance.draining).length,
+      pending: instances.filter((instance) => !instance.node && mayRun(instance.status)).length,
+      draining: instances.filter((instance) => instance.draining).length,
+      failed: instances.filter(hasFailed).length,
+    },
+    usage: usageOf(instances),
+    jobs: sight.counts,
+    ...(priced && { cost: { perHour, spent } }),
+    synced: sight.view?.complete.engine === true && sight.view.complete.provider,
+  };
+}
+
+const hasFailed = ({ status }: InstanceView): boolean =>
+  status === 'launch-failed' || status === 'setup-failed' || status === 'terminate-failed' || status === 'launch-timeout';
+
+export function usageOf(instances: readonly Pick<InstanceView, 'node'>[]): Record<string, { used: number; total: number }> {
+  const usage: Record<string, { used: number; total: number }> = {};
+  for (const { node } of instances) {
+    if (node === undefined) continue;
+    for (const [name, total] of Object.entries(node.total)) {
+      const entry = usage[name] ?? { used: 0, total: 0 };
+      usage[name] = { used: entry.used + total - (node.available[name] ?? 0), total: entry.total + total };
+    }
+  }
+  return usage;
+}
+
+export function nodeAnswers(sight: Sight, launchedBecause: (instance: string) => string | undefined): NodeAnswer[] {
+  const { spec, plan, now } = sight;
+  const running = new Map<string, string[]>();
+  for (const job of sight.jobs) {
+    if (isOver(job.state)) continue;
+    const node = job.attempts.at(-1)?.node;
+    if (node !== undefined) running.set(node, [...(running.get(node) ?? []), job.id]);
+  }
+  const ends = new Map(
+    (plan?.actions ?? []).flatMap((action) => (action.kind === 'launch' ? [] : [[action.instance, action.because] as const])),
+  );
+  return instancesOf(sight).map((instance) => {
+    const type = spec.nodeTypes.find((each) => each.name === instance.type);
+    const total: Resources = instance.node?.total ?? type?.resources ?? {};
+    const price = priceOf(spec, instance);
+    const launched = launchedBecause(instance.id);
+    const end = ends.get(instance.id);
+    return {
+      instance: instance.id,
+      type: instance.type,
+      kind: instance.kind,
+      status: instance.draining && instance.status === 'running' ? 'draining' : instance.status,
+      since: instance.since,
+      requestedAt: instance.requestedAt,
+      total,
+      available: instance.node?.available ?? {},
+      jobs: instance.node ? (running.get(instance.node.id) ?? []) : [],
+      ...(instance.node && { node: instance.node.id, idleFor: instance.node.idleFor }),
+      ...(instance.zone !== undefined && { zone: instance.zone }),
+      ...(instance.market !== undefined && { market: instance.market }),
+      ...(price !== undefined && { pricePerHour: price }),
+      ...(launched !== undefined && { launchedBecause: launched }),
+      ...(end !== undefined && { endsBecause: endWords(end, now) }),
+    };
+  });
+}
+
+export function demandAnswer({ view, plan, engine, now }: Sight): DemandAnswer {
+  return {
+    demand: view?.demand ?? engine?.demand ?? { tasks: [], gangs: [], standing: [] },
+    waiting: (plan?.waiting ?? []).map((waiting) => ({ ...waiting, text: waitingWords(waiting, now) })),
+    infeasible: (plan?.infeasible ?? []).map((each) => ({ ...each, text: infeasibleWords(each, now) })),
+  };
+}
+
+export function samplePoint(sight: Sight): SamplePoint {
+  const instances = instancesOf(sight);
+  const nodes: Record<string, number> = {};
+  for (const instance of instances) {
+    if (!instance.node && !mayRun(instance.status)) continue;
+    const key = instance.node ? instance.type : `${instance.type}+`;
+    nodes[key] = (nodes[key] ?? 0) + 1;
+  }
+  const { queued, held, running, starting, stopping } = sight.counts;
+  return { at: sight.now, nodes, usage: usageOf(instances), queued: queued + held, running: running + starting + stopping };
+}
+
+/** The facts behind `manta status`. */
+export function statusOf(
+  sight: Sight,
+  failures: Pick<ClusterStatus, 'failedLaunches' | 'failedNodes'>,
+  timings: ClusterStatus['timings'],
+): ClusterStatus {
+  const instances = instancesOf(sight);
+  const nodes = instances.flatMap((instance) => (instance.node ? [statusNode(instance, instance.node)] : []));
+  const launching = new Map<string, number>();
+  for (const { type, status } of instances)
+    if (status === 'queued' || status === 'requested') launching.set(type, (launching.get(type) ?? 0) + 1);
+  return {
+    at: sight.now,
+    active: nodes.filter((node) => node.idleFor === 0),
+    idle: nodes.filter((node) => node.idleFor > 0),
+    launching: [...launching].map(([type, count]) => ({ type, count })),
+    pending: instances
+      .filter((instance) => !instance.node && (instance.status === 'allocated' || instance.status === 'setting-up'))
+      .map((instance) => ({ instance: instance.id, type: instance.type, details: instance.status.replace('-', ' ') })),
+    ...failures,
+    demand: demandAnswer(sight).demand,
+    ...(timings && { timings }),
+  };
+}
+
+function statusNode(instance: InstanceView, node: NonNullable<InstanceView['node']>): StatusNode {
+  const busy = Object.entries(node.total).filter(([name, total]) => total - (node.available[name] ?? 0) > 0);
+  return {
+    id: node.id,
+    instance: instance.id,
+    type: instance.type,
+    total: node.total,
+    available: node.available,
+    idleFor: node.idleFor,
+    activity: busy.map(([name]) => `Resource: ${name} currently in use.`),
+  };
+}
+
+export const launchReasons = (plan: Plan): Map<string, string> =>
+  new Map(plan.actions.flatMap((action) => (action.kind === 'launch' ? [[action.type, launchWords(action.because)]] : [])));
