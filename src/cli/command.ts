@@ -54,8 +54,8 @@ export interface Invocation {
 
 /** Everything a command may touch of the terminal and the process. */
 export interface Io {
-  /** The result of the command, on standard output. */
-  out(text: string): void;
+  /** The result of the command, on standard output. Bytes are written as they are. */
+  out(text: string | Uint8Array): void;
   /** What happens on the way: live lines on a terminal, plain lines without one, JSON lines with `--json`, on standard error. */
   readonly events: EventSink;
   readonly stdin: Readable;
@@ -69,6 +69,11 @@ export interface Io {
   readonly json: boolean;
   /** Aborted by Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal;
+  /**
+   * From now on Ctrl-C calls `listener` instead of aborting `signal`, until the returned function is called.
+   * Absent where nobody can press it.
+   */
+  readonly takeInterrupts?: (listener: () => void) => () => void;
 }
 
 /** Returns the exit code; throws MantaError for what the user must know. */

@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   cwd(): string;
+  /** See `Io.takeInterrupts`. */
+  readonly takeInterrupts?: (listener: () => void) => () => void;
 }
 
 /** Why a run was asked to stop, and the exit code that says so. */
@@ -111,6 +113,7 @@ function ioOf({ surroundings, globals, renderer, signal }: Wiring): Io {
     color: !globals.json && wantsColor(globals.color, env, terminal),
     json: globals.json,
     signal,
+    ...(surroundings.takeInterrupts && { takeInterrupts: surroundings.takeInterrupts }),
   };
 }
 

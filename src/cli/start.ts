@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
-import type { Stop } from './main.ts';
+import type { Stop, Surroundings } from './main.ts';
 import { main, reportFault } from './main.ts';
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -9,14 +9,31 @@ const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 export async function start(table: readonly Command[] = commands): Promise<void> {
   const words = process.argv.slice(2);
   const stop = new AbortController();
+  let onInterrupt: (() => void) | undefined;
   process.on('uncaughtException', (thrown) => process.exit(reportFault(thrown, words, process)));
   for (const signal of Object.keys(signals) as (keyof typeof signals)[]) {
     process.on(signal, () => {
+      if (signal === 'SIGINT' && onInterrupt !== undefined) return onInterrupt();
       const exit = signals[signal];
       // Whoever asks twice does not want to wait for the tidying.
       if (stop.signal.aborted) process.exit(exit);
       stop.abort({ signal, exit } satisfies Stop);
     });
   }
-  process.exit(await main(words, process, stop, table));
+  const surroundings: Surroundings = {
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: () => process.cwd(),
+    takeInterrupts(listener) {
+      onInterrupt = listener;
+      return () => {
+        onInterrupt = undefined;
+      };
+    },
+  };
+  process.exit(await main(words, surroundings, stop, table));
 }

@@ -67,7 +67,7 @@ export function liveRenderer(streams: Streams, verbosity: Verbosity, style: Styl
       if (gone !== '') streams.stderr(gone);
       streams.stdout(text);
       // A result that does not end its line would be overwritten by the lines drawn below it.
-      if (running.size > 0 && text.endsWith('\n')) streams.stderr(draw());
+      if (running.size > 0 && endsLine(text)) streams.stderr(draw());
     },
     close() {
       running.clear();
@@ -77,6 +77,9 @@ export function liveRenderer(streams: Streams, verbosity: Verbosity, style: Styl
     },
   };
 }
+
+const endsLine = (text: string | Uint8Array): boolean =>
+  typeof text === 'string' ? text.endsWith('\n') : text.at(-1) === 10;
 
 function endedLine(event: MantaEvent, style: Style): string {
   if (event.progress?.state === 'done') return `${style.green('✔')} ${printable(redact(event.text))}`;

@@ -5,7 +5,7 @@ export interface Renderer {
   event(event: MantaEvent): void;
   failure(failure: Failure): void;
   /** The command's result, on standard output. */
-  out(text: string): void;
+  out(text: string | Uint8Array): void;
   /** Leaves the terminal as it was found. */
   close(): void;
 }
@@ -20,7 +20,7 @@ export interface Failure {
 }
 
 export interface Streams {
-  stdout(text: string): void;
+  stdout(text: string | Uint8Array): void;
   stderr(text: string): void;
 }
 
