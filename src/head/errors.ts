@@ -56,4 +56,21 @@ export const headErrors = {
     message: (e) => `${e.file} asks for the provider '${e.type}'; this version of Manta runs clusters of the provider 'process' only`,
     hint: () => "write 'type: process' to run the same node types on this machine, or 'manta simulate' to see how it would scale",
   }),
+  NoSuchThing: defineError<{ kind: string; id: string }>({
+    code: 'MANTA_HEAD_NO_SUCH_THING',
+    exit: 4,
+    message: (e) => `there is no ${e.kind} '${e.id.slice(0, 200)}'`,
+    hint: () => "'manta status -v' lists nodes, 'manta job list' lists jobs",
+  }),
+  NotAllowed: defineError<{ action: string }>({
+    code: 'MANTA_HEAD_NOT_ALLOWED',
+    exit: 4,
+    message: (e) => `only an administrator of the cluster may ${e.action}`,
+  }),
+  BadBundles: defineError<{ problem: string }>({
+    code: 'MANTA_HEAD_BAD_BUNDLES',
+    exit: 2,
+    message: (e) => `the request for resources cannot be read: ${e.problem}`,
+    hint: () => 'give {"bundles": [{"resources": {"CPU": 2}, "count": 3}]}; an empty list withdraws the request',
+  }),
 };

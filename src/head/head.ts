@@ -29,8 +29,9 @@ import { headEvents } from './events.ts';
 import { keepHead } from './head-keeper.ts';
 import { History } from './history.ts';
 import { loadSpec } from './load-spec.ts';
+import { Meter } from './meter.ts';
 import { HeadMetrics } from './metrics.ts';
-import { type Sight, samplePoint } from './observer.ts';
+import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
 import { readCluster, type StateFolder } from './state-folder.ts';
@@ -54,6 +55,8 @@ export interface Head {
   /** Reads the cluster's record again and applies what changed, without touching jobs. */
   reload(): void;
   sight(): Sight;
+  /** What the instances have cost since the start, where prices are known. */
+  spent(): number;
   /** How long the last pass and its calls took. */
   passTime(): number | undefined;
   /** Both sides have answered in full since the start. */
@@ -77,7 +80,7 @@ export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<
   const read = (): ClusterSpec => {
     const record = readCluster(folder);
     if (record === undefined) throw new Error(`${folder.files.cluster} is gone`);
-    return loadSpec(record, env);
+    return loadSpec(record);
   };
   let spec = read();
   const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
@@ -129,6 +132,7 @@ export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<
   let told = '';
   const watchers = new Set<() => void>();
   const history = new History();
+  const meter = new Meter();
   const ending = new AbortController();
 
   const head: Head = {
@@ -161,6 +165,7 @@ export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<
       jobs: store.live.values(),
       counts: store.counts(),
     }),
+    spent: () => meter.spent,
     passTime: () => passMs,
     ready: () => last?.view.complete.engine === true && last.view.complete.provider,
     watch(listener) {
@@ -181,6 +186,7 @@ export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<
     passMs = performance.now() - passBegan;
     metrics.passTime.observe(passMs / 1000);
     last = { view, plan: made };
+    meter.charge(view.at, view.instances, (instance) => priceOf(spec, instance));
     for (const action of made.actions) {
       if (action.kind !== 'launch') continue;
       history.mark({ at: view.at, kind: 'launch', type: action.type, count: action.count, because: launchWords(action.because) });

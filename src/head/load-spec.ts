@@ -7,10 +7,10 @@ import { headErrors } from './errors.ts';
 import type { ClusterFile } from './state-folder.ts';
 
 /** The spec that a cluster's record stands for. Throws when its file cannot be used. */
-export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'overrides'>, env: Readonly<Record<string, string | undefined>>): ClusterSpec {
+export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'overrides'>): ClusterSpec {
   const path = record.config?.path ?? 'built-in';
   const text = record.config?.text ?? builtInSpec(record.name, availableParallelism());
-  const { spec, problems } = openCluster(path, Buffer.from(text), env);
+  const { spec, problems } = openCluster(path, Buffer.from(text), record.config?.env ?? {});
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (spec === undefined || errors.length > 0)
     throw headErrors.BadSpec({ file: path, problems: errors.map((problem) => problemLine(path, problem)) });

@@ -17,7 +17,12 @@ export interface ClusterFile {
   readonly createdAt: number;
   readonly engine: 'embedded' | 'ray';
   /** The cluster file as given to `up`, and where it came from. Absent: the built-in spec. */
-  readonly config?: { readonly path: string; readonly text: string };
+  readonly config?: {
+    readonly path: string;
+    readonly text: string;
+    /** Values of the variables that the file names by `${env:NAME}`. */
+    readonly env: Readonly<Record<string, string>>;
+  };
   /** Limits given on the command line; they win over the file until the next `up` without them. */
   readonly overrides?: { readonly minWorkers?: number; readonly maxWorkers?: number };
   /** Asked for by `--port`; absent: 8265 or the next free one. */

@@ -1,0 +1,46 @@
+import { createInterface } from 'node:readline/promises';
+import { wallClock } from '../../base/wall-clock.ts';
+import { loadSpec } from '../../head/load-spec.ts';
+import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import { down } from '../../launcher/down.ts';
+import type { Io, Run } from '../command.ts';
+import { readGiven } from './up.ts';
+
+export const run: Run = async ({ args, options }, io) => {
+  const home = stateHome(io.env);
+  const [path] = args;
+  const named = options['cluster-name'] as string | undefined;
+  const name =
+    named ??
+    (path === undefined
+      ? onlyCluster(home)
+      : loadSpec({ name: 'default', config: await readGiven(path, io) }).name);
+  const folder = stateFolder(home, name);
+  if (readCluster(folder) !== undefined && options['yes'] !== true && io.terminal && !(await confirmed(name, io))) {
+    io.out('Nothing was ended.\n');
+    return 1;
+  }
+  const { instances, wasThere } = await down(
+    { folder, keepState: options['keep-state'] === true, clock: wallClock, events: io.events },
+    io.signal,
+  );
+  if (io.json) io.out(`${JSON.stringify({ name, instances, wasThere })}\n`);
+  else io.out(wasThere ? `The cluster '${name}' is down.\n` : `There is no cluster '${name}' on this machine; nothing to do.\n`);
+  return 0;
+};
+
+/** The one cluster there is, when there is one; `default` otherwise. */
+function onlyCluster(home: string): string {
+  const names = clusterNames(home);
+  return names.length === 1 ? (names[0] as string) : 'default';
+}
+
+async function confirmed(name: string, io: Io): Promise<boolean> {
+  const lines = createInterface({ input: io.stdin, output: process.stderr });
+  try {
+    const answer = await lines.question(`End the cluster '${name}' and everything that runs in it? [y/N] `, { signal: io.signal });
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    lines.close();
+  }
+}

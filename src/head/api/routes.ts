@@ -1,0 +1,105 @@
+import type { Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { MantaError } from '../../base/errors.ts';
+import { statusText } from '../../core/status/text.ts';
+import type { JobsEnv } from '../../jobs/auth.ts';
+import { version } from '../../base/version.ts';
+import { headErrors } from '../errors.ts';
+import type { Head } from '../head.ts';
+import { clusterAnswer, demandAnswer, nodeAnswers } from '../observer.ts';
+import { readBundles } from './bundles.ts';
+import { openStream } from './stream.ts';
+import type { ClusterAnswer, NodeAnswer } from './types.ts';
+import { recentFailures, launchedBecause, whyAnswer } from './questions.ts';
+
+const base = '/api/manta/v1';
+
+/** The cluster's part of Manta's own API. Authentication stands in front of it. */
+export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
+  const small = bodyLimit({ maxSize: 64 << 10 });
+  const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
+    try {
+      return await handler(c);
+    } catch (error) {
+      if (!(error instanceof MantaError)) throw error;
+      const { code, message, hint } = error;
+      return c.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, headErrors.NoSuchThing.is(error) ? 404 : 400);
+    }
+  };
+  const number = (c: Context, name: string): number | undefined => {
+    const text = c.req.query(name);
+    return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  };
+
+  app.get(`${base}/cluster`, route((c) => c.json(clusterOf(head, c.get('user').name))));
+  app.get(`${base}/nodes`, route((c) => c.json({ nodes: nodesOf(head) })));
+  app.get(`${base}/demand`, route((c) => c.json(demandAnswer(head.sight()))));
+  app.get(
+    `${base}/events`,
+    route((c) => {
+      const after = number(c, 'after');
+      const limit = Math.min(number(c, 'limit') ?? 200, 2_000);
+      return c.json({ events: after === undefined ? head.events.last(limit) : head.events.after(after, limit) });
+    }),
+  );
+  app.get(
+    `${base}/history`,
+    route((c) => {
+      const until = number(c, 'until') ?? head.clock.now();
+      return c.json(head.history.between(number(c, 'since') ?? until - 3_600_000, until, Math.min(number(c, 'points') ?? 600, 5_000)));
+    }),
+  );
+  app.get(`${base}/stream`, (c) => openStream(c, head, { cluster: () => clusterOf(head, c.get('user').name), nodes: () => nodesOf(head) }));
+  app.get(
+    `${base}/status`,
+    route((c) => {
+      const status = recentFailures(head);
+      return c.json({ text: statusText(status, localTime), verboseText: statusText(status, localTime, { verbose: true }), status });
+    }),
+  );
+  app.get(`${base}/why/:kind/:id`, route((c) => c.json(whyAnswer(head, c.req.param('kind') ?? '', c.req.param('id') ?? ''))));
+  app.post(
+    `${base}/request-resources`,
+    small,
+    route(async (c) => {
+      const requests = readBundles(await c.req.json().catch(() => undefined));
+      head.engine.requestResources(requests);
+      head.wake();
+      return c.json({ requests });
+    }),
+  );
+  app.post(
+    `${base}/nodes/:id/drain`,
+    route(async (c) => {
+      const id = c.req.param('id') ?? '';
+      const found = nodesOf(head).find((each) => each.instance === id || (each.node !== undefined && each.node.startsWith(id) && id.length >= 6));
+      if (found?.node === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
+      const answer = await head.engine.drain(found.node, { kind: 'idle' }, AbortSignal.timeout(10_000));
+      head.wake();
+      return c.json({ instance: found.instance, ...answer });
+    }),
+  );
+  app.post(
+    `${base}/reload`,
+    route((c) => {
+      if (!c.get('user').admin) throw headErrors.NotAllowed({ action: 'change the cluster' });
+      head.reload();
+      return c.json({ name: head.folder.name });
+    }),
+  );
+}
+
+export function clusterOf(head: Head, user: string): ClusterAnswer {
+  const { name } = head.folder;
+  return clusterAnswer(head.sight(), { name, mantaVersion: version, startedAt: head.startedAt, user, spent: head.spent() });
+}
+
+const nodesOf = (head: Head): NodeAnswer[] => nodeAnswers(head.sight(), launchedBecause(head));
+
+/** `2026-01-31 12:34:56.789000`, as Python prints a local time. */
+export function localTime(at: number): string {
+  const date = new Date(at);
+  const local = new Date(at - date.getTimezoneOffset() * 60_000).toISOString();
+  return `${local.slice(0, 10)} ${local.slice(11, 23)}000`;
+}
+

@@ -1,0 +1,102 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
+import { type JobsApiDeps, makeUpgradeHandler, mountJobsApi } from '../jobs/api.ts';
+import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket, serverLimits } from '../jobs/auth.ts';
+import { mountHeadApi } from './api/routes.ts';
+import { headErrors } from './errors.ts';
+import type { Head } from './head.ts';
+import { isPagePath, readPage } from './page.ts';
+
+/** The Ray whose API is spoken: its clients compare versions. */
+const rayVersion = '2.60.0';
+const rayCommit = '0000000000000000000000000000000000000000';
+const usualPort = 8265;
+const portsTried = 100;
+
+export interface Serving {
+  readonly port: number;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const open = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Serves a head on loopback: health and metrics for all, the page, and behind a token Ray's jobs API and Manta's own. */
+export async function serve(head: Head, port: number | undefined): Promise<Serving> {
+  const auth: AuthDeps = {
+    users: head.users,
+    clock: head.clock,
+    hosts: loopbackHosts,
+    cookie: `manta-${head.folder.name}`,
+    isPublic: (path) => open.has(path) || isPagePath(path),
+  };
+  const deps: JobsApiDeps = { ...head, auth, rayVersion, rayCommit, sessionName: `session_manta_${head.folder.name}` };
+  const app = new Hono<JobsEnv>();
+  mountJobsApi(app, deps);
+  mountOpenRoutes(app, head, auth);
+  mountHeadApi(app, head);
+  app.notFound((c) => c.json({ error: { code: 'MANTA_API_NOT_FOUND', message: `there is nothing at ${c.req.method} ${c.req.path}` } }, 404));
+  app.onError((error, c) => {
+    process.stderr.write(`${new Date().toISOString()} ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}\n`);
+    return c.json({ error: { code: 'MANTA_INTERNAL', message: 'mantad failed to answer; its log says why' } }, 500);
+  });
+
+  const server = createServer(
+    { maxHeaderSize: serverLimits.maxHeaderSize, headersTimeout: serverLimits.headersTimeout, keepAliveTimeout: 65_000, noDelay: true },
+    getRequestListener(app.fetch),
+  );
+  const upgrade = makeUpgradeHandler(deps);
+  server.on('upgrade', (request, socket, rest) => {
+    if (!upgrade(request, socket, rest)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+  });
+  const bound = await listen(server, port);
+  return {
+    port: bound,
+    url: `http://127.0.0.1:${bound}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
+  app.get('/healthz', (c) => c.text('success'));
+  app.get('/readyz', (c) => (head.ready() ? c.text('ready') : c.text('not every side has answered yet', 503)));
+  app.get('/metrics', (c) => {
+    const { view, spec, counts } = head.sight();
+    const gauges = { instances: view?.instances ?? [], spec, jobs: counts, residentBytes: process.memoryUsage.rss() };
+    return c.body(head.metrics.text(gauges), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+  });
+  app.get('*', async (c, next) => {
+    if (!isPagePath(c.req.path)) return await next();
+    const ticket = c.req.query('ticket');
+    // The ticket leaves the address bar whether it was good or not.
+    if (ticket !== undefined) {
+      await redeemTicket(c, auth, ticket);
+      return c.redirect('/', 303);
+    }
+    const file = readPage(c.req.path);
+    return file ? c.body(new Uint8Array(file.body), 200, { ...file.headers }) : c.text('not found', 404);
+  });
+}
+
+/** The port asked for, or the usual one, or the next that is free. */
+async function listen(server: Server, port: number | undefined): Promise<number> {
+  for (let next = port ?? usualPort; next < (port ?? usualPort) + portsTried; next++) {
+    const taken = await new Promise<boolean>((resolve, reject) => {
+      const failed = (error: NodeJS.ErrnoException): void => (error.code === 'EADDRINUSE' ? resolve(true) : reject(error));
+      server.once('error', failed);
+      server.listen(next, '127.0.0.1', () => {
+        server.removeListener('error', failed);
+        resolve(false);
+      });
+    });
+    if (!taken) return (server.address() as AddressInfo).port;
+    if (port !== undefined) throw headErrors.PortTaken({ port });
+  }
+  throw headErrors.PortTaken({ port: usualPort });
+}

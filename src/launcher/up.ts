@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import type { Clock } from '../base/clock.ts';
+import { entryFile } from '../base/entry.ts';
+import type { EventSink } from '../base/events.ts';
+import { takeLock } from '../base/lock.ts';
+import { headErrors } from '../head/errors.ts';
+import { loadSpec } from '../head/load-spec.ts';
+import {
+  type ClusterFile,
+  createCluster,
+  readCluster,
+  type Serving,
+  servingOf,
+  type StateFolder,
+  stateFolder,
+  supervisorOf,
+} from '../head/state-folder.ts';
+import { makeFolder, writeJson } from '../base/json-file.ts';
+import { launcherErrors } from './errors.ts';
+import { launcherEvents } from './events.ts';
+
+export interface UpRequest {
+  readonly home: string;
+  /** Wins over the file's own name. */
+  readonly name?: string;
+  /** Absent: the built-in cluster. */
+  readonly file?: NonNullable<ClusterFile['config']>;
+  readonly overrides: NonNullable<ClusterFile['overrides']>;
+  readonly port?: number;
+  readonly clock: Clock;
+  readonly events: EventSink;
+}
+
+export interface UpResult {
+  readonly folder: StateFolder;
+  readonly serving: Serving;
+  /** What had to be done: nothing, the new file applied to the running cluster, or a daemon started. */
+  readonly done: 'nothing' | 'applied' | 'started';
+}
+
+const startsWithin = 60_000;
+
+/** Brings the cluster of this machine to what the request says. A second `up` with the same request changes nothing. */
+export async function up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
+  const name = request.name ?? nameIn(request) ?? 'default';
+  const folder = stateFolder(request.home, name);
+  const wanted = {
+    name,
+    engine: 'embedded' as const,
+    ...(request.file && { config: request.file }),
+    ...(Object.keys(request.overrides).length > 0 && { overrides: request.overrides }),
+    ...(request.port !== undefined && { port: request.port }),
+  };
+  loadSpec(wanted);
+  makeFolder(folder.path);
+  const taken = takeLock(folder.files.commandLock);
+  if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
+  try {
+    const before = readCluster(folder);
+    if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+    const same = before !== undefined && sameRequest(before, wanted);
+    if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
+    else if (!same) writeJson(folder.files.cluster, { ...before, config: undefined, overrides: undefined, port: before.port, ...wanted });
+    const running = servingOf(folder);
+    if (running !== undefined) {
+      if (!same) await post(running.url, '/api/manta/v1/reload', ownerToken(folder), signal);
+      return { folder, serving: running, done: same ? 'nothing' : 'applied' };
+    }
+    request.events.emit(launcherEvents.starting, { name }, { id: 'mantad', state: 'running' });
+    if (supervisorOf(folder) === undefined) startSupervisor(request.home, name);
+    const serving = await waitForServing(folder, request, signal);
+    request.events.emit(launcherEvents.started, { name, url: serving.url }, { id: 'mantad', state: 'done' });
+    return { folder, serving, done: 'started' };
+  } finally {
+    taken.lock.release();
+  }
+}
+
+const nameIn = ({ file }: UpRequest): string | undefined =>
+  file && loadSpec({ name: 'default', config: file }).name;
+
+const sameRequest = (a: Partial<ClusterFile>, b: Partial<ClusterFile>): boolean => {
+  const essence = ({ config, overrides, engine }: Partial<ClusterFile>): string => JSON.stringify([config?.text, config?.env, overrides ?? {}, engine]);
+  return essence(a) === essence(b) && (b.port === undefined || a.port === b.port);
+};
+
+function startSupervisor(home: string, name: string): void {
+  spawn(process.execPath, [entryFile('supervisor'), home, name], { detached: true, stdio: 'ignore', cwd: '/' }).unref();
+}
+
+async function waitForServing(folder: StateFolder, { clock }: UpRequest, signal: AbortSignal): Promise<Serving> {
+  const until = performance.now() + startsWithin;
+  while (performance.now() < until) {
+    const serving = servingOf(folder);
+    if (serving !== undefined && (await isReady(serving.url, signal))) return serving;
+    await clock.sleep(50, signal);
+  }
+  throw headErrors.StartFailed({ name: folder.name, log: folder.files.daemonLog, detail: lastLine(folder.files.daemonLog) });
+}
+
+function lastLine(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim().split('\n').findLast((line) => !/^\s*at /.test(line)) ?? 'it said nothing';
+  } catch {
+    return 'it said nothing';
+  }
+}
+
+export const ownerToken = (folder: StateFolder): string => readFileSync(`${folder.files.tokens}/owner`, 'utf8').trim();
+
+const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
+  call(`${url}/readyz`, { signal }).then((status) => status === 200, () => false);
+
+async function post(url: string, path: string, token: string, signal: AbortSignal): Promise<void> {
+  const status = await call(`${url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}` }, signal });
+  if (status !== 200) throw launcherErrors.NotApplied({ url, status });
+}
+
+function call(url: string, options: { method?: string; headers?: Record<string, string>; signal: AbortSignal }): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const sent = request(url, { ...options, headers: { 'user-agent': 'manta', ...options.headers }, timeout: 30_000 }, (answer) => {
+    answer.resume();
+    resolve(answer.statusCode ?? 0);
+  });
+  sent.on('timeout', () => sent.destroy(new Error('no answer')));
+  sent.on('error', reject);
+  sent.end();
+  return promise;
+}
