@@ -211,9 +211,11 @@ export async function logSegments(dir: string): Promise<LogSegment[]> {
  */
 export async function readLog(dir: string, offset: number, limit: number): Promise<LogPiece> {
   for (;;) {
+    // In this order: an end that is known before the segments are looked at leaves nothing to come.
+    const end = await readEnd(dir);
     const segments = await logSegments(dir);
     const segment = segments.find((each) => each.first + each.size > offset);
-    if (!segment) return { offset, bytes: Buffer.alloc(0), next: Math.max(offset, (await readEnd(dir)) ?? 0) };
+    if (!segment) return { offset, bytes: Buffer.alloc(0), next: Math.max(offset, end ?? 0) };
     const from = Math.max(offset, segment.first);
     const bytes = await readSegment(dir, segment, from, limit);
     if (bytes) return { offset: from, bytes, next: from + bytes.length };

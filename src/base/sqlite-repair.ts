@@ -134,39 +134,34 @@ function fillTable(
   const insert = insertInto(into, table);
   let kept = 0;
   let restored = 0;
-  const upwards = from
-    ? readRows(from, table, 'ASC', (row) => {
-        insert(row);
-        kept += 1;
-      })
-    : { complete: false, last: 0 };
+  const keep = (row: Row): void => {
+    insert(row);
+    kept += 1;
+  };
+  const restore = (row: Row): void => {
+    insert(row);
+    restored += 1;
+  };
+  const numbered = hasRowNumbers(into, table);
+  const upwards = from ? readRows(from, table, 'ASC', numbered, keep) : { complete: false, last: 0 };
   if (upwards.complete) return { table, kept, restored };
+  if (!numbered) {
+    if (spare) readRows(spare, table, 'ASC', false, restore);
+    return { table, kept, restored, unreadable: { from: kept + 1, to: kept + 1 } };
+  }
   const downwards = from
-    ? readRows(
-        from,
-        table,
-        'DESC',
-        (row) => {
-          insert(row);
-          kept += 1;
-        },
-        upwards.last,
-      )
+    ? readRows(from, table, 'DESC', true, keep, upwards.last)
     : { complete: false, last: Number.MAX_SAFE_INTEGER };
+  if (spare) readRows(spare, table, 'ASC', true, restore, upwards.last, downwards.last);
   const gap = { from: upwards.last + 1, to: Math.max(upwards.last + 1, downwards.last - 1) };
-  if (spare)
-    readRows(
-      spare,
-      table,
-      'ASC',
-      (row) => {
-        insert(row);
-        restored += 1;
-      },
-      upwards.last,
-      downwards.last,
-    );
   return { table, kept, restored, unreadable: gap };
+}
+
+type Row = Record<string, SQLInputValue>;
+
+function hasRowNumbers(sql: DatabaseSync, table: string): boolean {
+  const found = sql.prepare('SELECT wr FROM pragma_table_list(?)').get(table) as { wr: number } | undefined;
+  return found?.wr !== 1;
 }
 
 /** Reads row by row until the end or the first unreadable page. `last` is the row number reached. */
@@ -174,17 +169,22 @@ function readRows(
   sql: DatabaseSync,
   table: string,
   order: 'ASC' | 'DESC',
-  take: (row: Record<string, SQLInputValue>) => void,
+  numbered: boolean,
+  take: (row: Row) => void,
   above = 0,
   below = Number.MAX_SAFE_INTEGER,
 ): { complete: boolean; last: number } {
   let last = order === 'ASC' ? above : below;
   try {
-    const rows = sql.prepare(
-      `SELECT rowid AS row_number, * FROM "${table}" WHERE rowid > ? AND rowid < ? ORDER BY rowid ${order}`,
-    );
-    for (const row of rows.iterate(above, below) as Iterable<Record<string, SQLInputValue>>) {
-      last = Number(row['row_number']);
+    const rows = numbered
+      ? sql
+          .prepare(
+            `SELECT rowid AS row_number, * FROM "${table}" WHERE rowid > ? AND rowid < ? ORDER BY rowid ${order}`,
+          )
+          .iterate(above, below)
+      : sql.prepare(`SELECT * FROM "${table}"`).iterate();
+    for (const row of rows as Iterable<Row>) {
+      if (numbered) last = Number(row['row_number']);
       take(row);
     }
     return { complete: true, last };
@@ -194,7 +194,7 @@ function readRows(
 }
 
 /** Inserts the columns that both sides know; a row that is there already stays. */
-function insertInto(into: DatabaseSync, table: string): (row: Record<string, SQLInputValue>) => void {
+function insertInto(into: DatabaseSync, table: string): (row: Row) => void {
   const columns = (into.prepare(`PRAGMA table_info("${table}")`).all() as { name: string }[]).map(
     (column) => column.name,
   );

@@ -43,9 +43,14 @@ export const jobErrors = {
     message: (e) => `job '${e.job}' cannot be deleted while '${e.by}' depends on it`,
   }),
   NotYours: defineError<{ job: string; action: string }>({
-    code: 'MANTA_JOB_NOT_YOURS',
+    code: 'MANTA_API_FORBIDDEN',
     exit: 4,
     message: (e) => `only the owner of job '${e.job}' or an administrator may ${e.action} it`,
+  }),
+  NotAdmin: defineError<{ user: string }>({
+    code: 'MANTA_API_ADMIN_ONLY',
+    exit: 4,
+    message: (e) => `'${e.user}' is not an administrator`,
   }),
   SetupFailed: defineError<{ problem: string }>({
     code: 'MANTA_JOB_SETUP_FAILED',

@@ -44,6 +44,30 @@ test('a follower gets every byte in order while they are written, and ends exact
   assert.equal(await followed, written);
 });
 
+test('bytes written in the very moment a follower looks are never taken for a gap', async () => {
+  const logs = store();
+  const follow = async (job: string): Promise<string> => {
+    let all = '';
+    for await (const piece of logs.follow(job, 1, 0, new AbortController().signal)) all += text(piece);
+    return all;
+  };
+  for (let round = 0; round < 40; round++) {
+    const jobs = Array.from({ length: 10 }, (_, i) => `race-${round}-${i}`);
+    const followed = jobs.map(follow);
+    for (const [i, job] of jobs.entries()) {
+      for (let turns = 0; turns < (round + i) % 7; turns++) await new Promise((resolve) => setImmediate(resolve));
+      const writer = writerFor(logs, job);
+      writer.write(Buffer.from('every byte'));
+      writer.end();
+    }
+    assert.deepEqual(
+      await Promise.all(followed),
+      jobs.map(() => 'every byte'),
+      `round ${round}`,
+    );
+  }
+});
+
 test('a follower resumes at an offset', async () => {
   const logs = store();
   const writer = writerFor(logs, 'a');

@@ -1,0 +1,168 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import type { Clock } from '../base/clock.ts';
+import { sessionLife, type User, type Users } from './users.ts';
+
+export interface AuthDeps {
+  readonly users: Users;
+  readonly clock: Clock;
+  /** Host names, without port, under which the server may be asked; everything else is DNS rebinding. */
+  readonly hosts: ReadonlySet<string>;
+  /** Cookies are shared by all ports of a host: each cluster has a name of its own. */
+  readonly cookie: string;
+  /** Paths that need no token, besides those that Ray leaves open: page, health, metrics. */
+  readonly isPublic: (path: string) => boolean;
+}
+
+export interface JobsEnv {
+  Variables: { user: User };
+}
+
+export const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** Bounds for the HTTP server that carries these routes. */
+export const serverLimits = { maxHeaderSize: 32 << 10, headersTimeout: 20_000, bodyBytes: 2 << 20 } as const;
+
+/** Open in Ray too: its clients ask them before they have a token. */
+const rayPublic = new Set([
+  '/api/authentication_mode',
+  '/api/authenticate',
+  '/api/healthz',
+  '/api/gcs_healthz',
+  '/api/local_raylet_healthz',
+  '/-/healthz',
+]);
+const rayCookie = 'ray-authentication-token';
+
+/** What a request carries, wherever it comes from (hono or a raw upgrade). */
+export interface RequestHead {
+  readonly method: string;
+  readonly path: string;
+  readonly header: (name: string) => string | undefined;
+  readonly cookie: (name: string) => string | undefined;
+}
+
+export type Verdict = { readonly user?: User } | { readonly status: 400 | 401 | 403 | 405; readonly text: string };
+
+/** Whether a request may go on, and for whom. */
+export function judge(request: RequestHead, deps: AuthDeps): Verdict {
+  const host = request.header('host') ?? '';
+  if (!deps.hosts.has(host.replace(/:\d+$/, '').toLowerCase()))
+    return { status: 403, text: `Forbidden: unknown host '${host.slice(0, 100)}'` };
+  const changes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+  const own = request.path.startsWith('/api/manta/') || request.path === '/api/authenticate';
+  if (changes && !own && isBrowser(request))
+    return { status: 405, text: `'${request.method}' method not allowed for browser traffic.` };
+  if ((changes || request.header('upgrade') !== undefined) && !sameOrigin(request, host))
+    return { status: 403, text: 'Forbidden: cross-origin request' };
+  if (rayPublic.has(request.path) || deps.isPublic(request.path)) return {};
+  const given = credentialOf(request, deps.cookie);
+  if (given === undefined) return { status: 401, text: 'Unauthorized: Missing authentication token' };
+  const user = given.token === '' ? undefined : deps.users.byToken(given.token);
+  if (!user) return { status: 403, text: 'Forbidden: Invalid authentication token' };
+  if (
+    given.byCookie &&
+    changes &&
+    request.header('origin') === undefined &&
+    request.header('sec-fetch-site') === undefined
+  ) {
+    return { status: 403, text: 'Forbidden: a cookie alone does not authorise a change' };
+  }
+  return { user };
+}
+
+/** As Ray: `Authorization`, else `X-Ray-Authorization`, else a cookie. */
+function credentialOf(request: RequestHead, cookie: string): { token: string; byCookie: boolean } | undefined {
+  const header = request.header('authorization') || request.header('x-ray-authorization');
+  if (header)
+    return { token: header.startsWith('Bearer ') ? header.slice('Bearer '.length).trim() : '', byCookie: false };
+  const token = request.cookie(cookie) ?? request.cookie(rayCookie);
+  return token ? { token, byCookie: true } : undefined;
+}
+
+const browserHeaders = [
+  'referer',
+  'origin',
+  'sec-fetch-mode',
+  'sec-fetch-dest',
+  'sec-fetch-site',
+  'sec-fetch-user',
+  'access-control-request-method',
+  'access-control-request-headers',
+];
+
+/** Ray's own test. */
+const isBrowser = (request: RequestHead): boolean =>
+  (request.header('user-agent') ?? '').startsWith('Mozilla') ||
+  browserHeaders.some((name) => request.header(name) !== undefined);
+
+function sameOrigin(request: RequestHead, host: string): boolean {
+  const site = request.header('sec-fetch-site');
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return false;
+  const origin = request.header('origin');
+  if (origin === undefined) return true;
+  try {
+    return new URL(origin).host === host.toLowerCase();
+  } catch {
+    return false;
+  }
+}
+
+/** Holds every route behind it to the rules above. */
+export function guard(deps: AuthDeps): MiddlewareHandler<JobsEnv> {
+  return async (c, next) => {
+    const verdict = judge(headOf(c), deps);
+    if ('status' in verdict) return refuse(c, verdict.status, verdict.text);
+    if (verdict.user) c.set('user', verdict.user);
+    await next();
+  };
+}
+
+const headOf = (c: Context): RequestHead => ({
+  method: c.req.method,
+  path: c.req.path,
+  header: (name) => c.req.header(name),
+  cookie: (name) => getCookie(c, name),
+});
+
+const codes: Readonly<Record<number, string>> = {
+  400: 'MANTA_API_BAD_REQUEST',
+  401: 'MANTA_API_UNAUTHENTICATED',
+  403: 'MANTA_API_DENIED',
+  405: 'MANTA_API_BROWSER',
+};
+
+/** Plain text on Ray's paths, an error object on Manta's. */
+function refuse(c: Context, status: 400 | 401 | 403 | 405, text: string): Response {
+  if (!c.req.path.startsWith('/api/manta/')) return c.text(text, status);
+  return c.json({ error: { code: codes[status], message: text } }, status);
+}
+
+/** Exchanges the token in the request for a session cookie that scripts cannot read. */
+export async function authenticate(c: Context, deps: AuthDeps): Promise<Response> {
+  const given = credentialOf(headOf(c), '');
+  if (!given) return c.text('Unauthorized: Missing authentication token', 401);
+  const user = given.token === '' ? undefined : deps.users.byToken(given.token);
+  if (!user) return c.text('Forbidden: Invalid authentication token', 403);
+  const session = await deps.users.issue(user.name, deps.clock.now() + sessionLife);
+  setSession(c, deps, session);
+  return c.json({ status: 'authenticated', message: 'Token is valid' });
+}
+
+/** Turns the one-time ticket of a link into a session; false when the ticket is spent, old or made up. */
+export async function redeemTicket(c: Context, deps: AuthDeps, ticket: string): Promise<boolean> {
+  const session = await deps.users.redeemTicket(ticket);
+  if (session === undefined) return false;
+  setSession(c, deps, session);
+  return true;
+}
+
+function setSession(c: Context, deps: AuthDeps, session: string): void {
+  setCookie(c, deps.cookie, session, {
+    httpOnly: true,
+    sameSite: 'Strict',
+    path: '/',
+    maxAge: sessionLife / 1_000,
+    secure: c.req.url.startsWith('https:'),
+  });
+}

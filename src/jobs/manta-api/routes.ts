@@ -1,0 +1,163 @@
+import type { Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { MantaError } from '../../base/errors.ts';
+import { databaseErrors } from '../../base/sqlite-errors.ts';
+import type { Job } from '../../core/jobs/job.ts';
+import type { JobsApiDeps } from '../api.ts';
+import { type JobsEnv, serverLimits } from '../auth.ts';
+import { jobErrors } from '../errors.ts';
+import { isOwner, requireOwner } from '../permissions.ts';
+import type { User } from '../users.ts';
+import { followLogs, readLogs, wholeNumber } from './logs.ts';
+import { answerOf, pageOf, rowText } from './rows.ts';
+import { readSubmitBody } from './submit-body.ts';
+
+const base = '/api/manta/v1';
+
+/** The jobs part of Manta's own API: what Ray's lacks, and answers that say why. */
+export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
+  const { queue, store, users } = deps;
+  const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
+    try {
+      return await handler(c);
+    } catch (error) {
+      return errorAnswer(c, error);
+    }
+  };
+  const limited = bodyLimit({
+    maxSize: serverLimits.bodyBytes,
+    onError: (c) => errorAnswer(c, jobErrors.PackageTooLarge({ limit: serverLimits.bodyBytes })),
+  });
+  const find = (c: Context): Job => {
+    const id = c.req.param('id') ?? '';
+    const job = queue.get(id);
+    if (!job) throw jobErrors.NotFound({ job: id.slice(0, 200) });
+    return job;
+  };
+  /** The job of the request, for its owner only. */
+  const own = (c: Context<JobsEnv>, action: string): Job => {
+    const job = find(c);
+    requireOwner(job, c.get('user'), action);
+    return job;
+  };
+
+  app.get(
+    `${base}/jobs`,
+    route((c) => {
+      const limit = Math.min(1_000, Math.max(1, wholeNumber(c, 'limit') ?? 100));
+      const [user, search, before] = [c.req.query('user'), c.req.query('search'), c.req.query('before')];
+      const states = (c.req.query('state') ?? '').split(',').filter((state) => state !== '');
+      const { page, total, next } = pageOf(store.jobs.values(), {
+        states,
+        limit,
+        ...(user && { user }),
+        ...(search && { search }),
+        ...(before && { before }),
+      });
+      const more = next === undefined ? '' : `,"next":${JSON.stringify(next)}`;
+      return c.body(`{"jobs":[${page.map(rowText).join(',')}],"total":${total}${more}}`, 200, {
+        'content-type': 'application/json',
+      });
+    }),
+  );
+  app.post(
+    `${base}/jobs`,
+    limited,
+    route(async (c) => c.json(await queue.submit(readSubmitBody(await jsonBody(c), c.get('user').name), 'same'))),
+  );
+  app.get(
+    `${base}/jobs/:id`,
+    route((c) => {
+      const job = find(c);
+      return c.json(answerOf(job, isOwner(job, c.get('user'))));
+    }),
+  );
+  app.post(
+    `${base}/jobs/:id/stop`,
+    route(async (c) => c.json((await queue.stop(own(c, 'stop').id)).job)),
+  );
+  app.post(
+    `${base}/jobs/:id/retry`,
+    route(async (c) => c.json(await queue.retry(own(c, 'retry').id))),
+  );
+  app.delete(
+    `${base}/jobs/:id`,
+    route(async (c) => {
+      await queue.delete(own(c, 'delete').id);
+      return c.body(null, 204);
+    }),
+  );
+  app.get(
+    `${base}/jobs/:id/logs`,
+    route((c) => readLogs(c, deps, own(c, 'read the output of'))),
+  );
+  app.get(
+    `${base}/jobs/:id/logs/follow`,
+    route((c) => followLogs(c, deps, own(c, 'read the output of'))),
+  );
+
+  app.get(
+    `${base}/users`,
+    route((c) => {
+      requireAdmin(c.get('user'));
+      return c.json({ users: users.list() });
+    }),
+  );
+  app.post(
+    `${base}/users`,
+    limited,
+    route(async (c) => {
+      requireAdmin(c.get('user'));
+      const body = (await jsonBody(c)) as { name?: unknown; admin?: unknown; weight?: unknown };
+      if (typeof body?.name !== 'string') throw jobErrors.Invalid({ field: 'name', problem: 'is not a string' });
+      const weight = typeof body.weight === 'number' ? { weight: body.weight } : {};
+      return c.json(await users.add(body.name, { admin: body.admin === true, ...weight }));
+    }),
+  );
+  app.delete(
+    `${base}/users/:name`,
+    route(async (c) => {
+      requireAdmin(c.get('user'));
+      return c.json(await users.revoke(c.req.param('name') ?? ''));
+    }),
+  );
+  app.post(
+    `${base}/tickets`,
+    route((c) => c.json({ ticket: users.makeTicket(c.get('user').name) })),
+  );
+}
+
+function requireAdmin(user: User): void {
+  if (!user.admin) throw jobErrors.NotAdmin({ user: user.name });
+}
+
+async function jsonBody(c: Context): Promise<unknown> {
+  try {
+    return await c.req.json();
+  } catch (error) {
+    throw jobErrors.Invalid({ field: 'the body', problem: `is not JSON: ${(error as Error).message}` });
+  }
+}
+
+type Status = 400 | 403 | 404 | 409 | 413 | 422 | 429 | 507;
+
+const statuses: readonly (readonly [Status, readonly { is(value: unknown): boolean }[]])[] = [
+  [400, [jobErrors.Invalid, jobErrors.PackageName]],
+  [403, [jobErrors.NotYours, jobErrors.NotAdmin]],
+  [404, [jobErrors.NotFound, jobErrors.UserNotFound, jobErrors.PackageMissing]],
+  [409, [jobErrors.Exists, jobErrors.NotOver, jobErrors.Needed, jobErrors.UserExists, jobErrors.LastAdmin]],
+  [413, [jobErrors.PackageTooLarge]],
+  [422, [jobErrors.Infeasible]],
+  [429, [jobErrors.QueueFull]],
+  [507, [databaseErrors.DiskFull]],
+];
+
+/** Code, words and next step of a failure; what nobody declared is a fault of Manta and goes up. */
+export function errorAnswer(c: Context, error: unknown): Response {
+  const status = statuses.find(([, kinds]) => kinds.some((kind) => kind.is(error)))?.[0];
+  if (!(error instanceof MantaError) || status === undefined) throw error;
+  return c.json(
+    { error: { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) } },
+    status,
+  );
+}

@@ -1,0 +1,189 @@
+import { Readable } from 'node:stream';
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
+import type { Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { databaseErrors } from '../../base/sqlite-errors.ts';
+import { isOver, type Job } from '../../core/jobs/job.ts';
+import type { JobsApiDeps } from '../api.ts';
+import { authenticate, type JobsEnv, serverLimits } from '../auth.ts';
+import { jobErrors } from '../errors.ts';
+import { readJob } from '../job-log.ts';
+import { requireOwner } from '../permissions.ts';
+import { jobDetails, listedJob } from './details.ts';
+import { BadRequest, readSubmitRequest } from './submit-request.ts';
+
+/** Ray's jobs API, as its command line and Python client use it. */
+export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
+  const { queue, store, packages } = deps;
+  const find = (c: Context): Job => {
+    const job = queue.get(c.req.param('id') ?? '');
+    if (!job) throw jobErrors.NotFound({ job: (c.req.param('id') ?? '').slice(0, 200) });
+    return job;
+  };
+  const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
+    try {
+      return await handler(c);
+    } catch (error) {
+      return failure(c, error);
+    }
+  };
+
+  const version = (c: Context): Response =>
+    c.json({ version: '4', ray_version: deps.rayVersion, ray_commit: deps.rayCommit, session_name: deps.sessionName });
+  app.get('/api/version', version);
+  app.get('/api/ray/version', version);
+  app.get('/api/authentication_mode', (c) => c.json({ authentication_mode: 'token' }));
+  app.post('/api/authenticate', (c) => authenticate(c, deps.auth));
+  for (const path of ['/api/gcs_healthz', '/api/healthz', '/api/local_raylet_healthz', '/-/healthz'])
+    app.get(path, (c) => c.text('success'));
+  app.get('/api/component_activities', (c) => c.json({ driver: driverActivity(deps) }));
+
+  app.get(
+    '/api/packages/:protocol/:name',
+    route(async (c) => {
+      const name = packageName(c);
+      if (await packages.has(c.get('user').name, name)) return c.body(null, 200);
+      return c.text(`Package gcs://${name} does not exist`, 404);
+    }),
+  );
+  app.put(
+    '/api/packages/:protocol/:name',
+    route(async (c) => {
+      const name = packageName(c);
+      const body = c.req.raw.body;
+      await packages.put(
+        c.get('user').name,
+        name,
+        body ? Readable.fromWeb(body as NodeReadableStream) : Readable.from([]),
+      );
+      return c.body(null, 200);
+    }),
+  );
+
+  app.post(
+    '/api/jobs/',
+    bodyLimit({
+      maxSize: serverLimits.bodyBytes,
+      onError: (c) => c.text(`Maximum request body size ${serverLimits.bodyBytes} exceeded.`, 413),
+    }),
+    route(async (c) => {
+      const job = await queue.submit(readSubmitRequest(await jsonBody(c), c.get('user').name));
+      return c.json({ job_id: job.id, submission_id: job.id });
+    }),
+  );
+  app.get('/api/jobs/', (c) => {
+    const jobs = [...store.jobs.values()].map(listedJob);
+    return c.body(`[${jobs.join(',')}]`, 200, { 'content-type': 'application/json; charset=utf-8' });
+  });
+  app.get(
+    '/api/jobs/:id',
+    route((c) => {
+      const job = find(c);
+      const user = c.get('user');
+      return c.json(jobDetails(job, user.admin || job.user === user.name));
+    }),
+  );
+  app.post(
+    '/api/jobs/:id/stop',
+    route(async (c) => {
+      const job = find(c);
+      requireOwner(job, c.get('user'), 'stop');
+      const { stopped } = await queue.stop(job.id);
+      return c.json({ stopped });
+    }),
+  );
+  app.delete(
+    '/api/jobs/:id',
+    route(async (c) => {
+      const job = find(c);
+      requireOwner(job, c.get('user'), 'delete');
+      if (!isOver(job.state))
+        return c.text(
+          `Attempted to delete job '${job.id}', but it is in a non-terminal state ${jobDetails(job, false)['status'] as string}.`,
+          500,
+        );
+      await queue.delete(job.id);
+      return c.json({ deleted: true });
+    }),
+  );
+  app.get(
+    '/api/jobs/:id/logs',
+    route((c) => {
+      const job = find(c);
+      requireOwner(job, c.get('user'), 'read the output of');
+      return c.body(Readable.toWeb(Readable.from(logsAsJson(deps, job))) as ReadableStream, 200, {
+        'content-type': 'application/json; charset=utf-8',
+      });
+    }),
+  );
+  app.get(
+    '/api/jobs/:id/logs/tail',
+    route((c) => {
+      find(c);
+      return c.text('No WebSocket UPGRADE hdr: None\n Can "Upgrade" only to "WebSocket".', 400);
+    }),
+  );
+}
+
+function packageName(c: Context): string {
+  const protocol = c.req.param('protocol') ?? '';
+  if (protocol !== 'gcs') throw new NotSupported(`Protocol ${protocol.slice(0, 50)} is not supported`);
+  return c.req.param('name') ?? '';
+}
+
+/** What Ray answers with 500, and its clients are used to. */
+class NotSupported extends Error {}
+
+async function jsonBody(c: Context): Promise<unknown> {
+  try {
+    return await c.req.json();
+  } catch (error) {
+    throw new BadRequest(`the request body is not JSON: ${(error as Error).message}`);
+  }
+}
+
+/** `{"logs": "…"}` without holding the whole output in memory. */
+async function* logsAsJson(deps: JobsApiDeps, job: Job): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+  yield '{"logs":"';
+  for await (const bytes of readJob(deps, job)) yield escaped(decoder.decode(bytes, { stream: true }));
+  yield `${escaped(decoder.decode())}"}`;
+}
+
+function driverActivity({ store, clock }: JobsApiDeps): Record<string, unknown> {
+  const active = store.live.size;
+  let last = 0;
+  for (const job of store.jobs.values()) last = Math.max(last, job.endedAt ?? 0);
+  return {
+    is_active: active > 0 ? 'ACTIVE' : 'INACTIVE',
+    reason: active > 0 ? `Number of active drivers: ${active}` : null,
+    timestamp: clock.now() / 1_000,
+    last_activity_at: last > 0 ? last / 1_000 : null,
+  };
+}
+
+/** Ray's status for each kind of failure, its words in plain text. */
+function failure(c: Context, error: unknown): Response {
+  const text = (error as Error).message;
+  if (
+    error instanceof BadRequest ||
+    jobErrors.Invalid.is(error) ||
+    jobErrors.Infeasible.is(error) ||
+    jobErrors.PackageName.is(error)
+  )
+    return c.text(text, 400);
+  if (jobErrors.NotFound.is(error)) return c.text(text, 404);
+  if (jobErrors.NotYours.is(error)) return c.text(`Forbidden: ${text}`, 403);
+  if (jobErrors.PackageTooLarge.is(error)) return c.text(text, 413);
+  if (jobErrors.QueueFull.is(error)) return c.text(text, 429);
+  if (
+    error instanceof NotSupported ||
+    jobErrors.Exists.is(error) ||
+    jobErrors.NotOver.is(error) ||
+    jobErrors.Needed.is(error) ||
+    databaseErrors.DiskFull.is(error)
+  )
+    return c.text(text, 500);
+  throw error;
+}

@@ -1,0 +1,100 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { JobsApiDeps } from '../api.ts';
+import { judge } from '../auth.ts';
+import { followJob } from '../job-log.ts';
+import { isOwner } from '../permissions.ts';
+
+/** Proxies and load balancers cut lines that are quiet for longer. */
+const pingEvery = 20_000;
+/** As many characters as Ray puts in a frame. */
+const frameLength = 20_000;
+const tailPath = /^\/api\/jobs\/([^/]+)\/logs\/tail$/;
+
+/** Takes `GET /api/jobs/{id}/logs/tail` when it asks for a WebSocket. False: the request is for somebody else. */
+export function makeTailUpgrade(
+  deps: JobsApiDeps,
+): (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean {
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: 4_096, clientTracking: false });
+  return (request, socket, head) => {
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    const match = tailPath.exec(path);
+    if (!match) return false;
+    const verdict = judge(
+      {
+        method: 'GET',
+        path,
+        header: (name) => [request.headers[name]].flat()[0],
+        cookie: (name) => cookieOf(request.headers.cookie ?? '', name),
+      },
+      deps.auth,
+    );
+    if ('status' in verdict) return refuse(socket, verdict.status, verdict.text);
+    const id = decode(match[1] ?? '');
+    const job = deps.queue.get(id);
+    if (!job) return refuse(socket, 404, `Job ${id.slice(0, 200)} does not exist`);
+    if (!verdict.user || !isOwner(job, verdict.user))
+      return refuse(socket, 403, `Forbidden: only the owner of job '${id}' or an administrator may read its output`);
+    sockets.handleUpgrade(request, socket, head, (line) => void tail(deps, id, line));
+    return true;
+  };
+}
+
+async function tail(deps: JobsApiDeps, id: string, line: WebSocket): Promise<void> {
+  const gone = new AbortController();
+  line.on('close', () => gone.abort());
+  line.on('error', () => gone.abort());
+  const pings = setInterval(() => line.ping(), pingEvery);
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  try {
+    for await (const piece of followJob(deps, id, gone.signal))
+      await say(line, decoder.decode(piece.bytes, { stream: true }));
+    await say(line, decoder.decode());
+    // Closed with 1000 only here, at the true end: clients take it for the end of the job.
+    line.close(gone.signal.aborted ? 1001 : 1000);
+  } catch {
+    line.close(1011, 'the output could not be read');
+  } finally {
+    clearInterval(pings);
+  }
+}
+
+/** Sends in frames of Ray's size and waits until the line has taken them: a slow reader holds nothing in memory. */
+async function say(line: WebSocket, text: string): Promise<void> {
+  for (let at = 0; at < text.length; at += frameLength) {
+    const frame = text.slice(at, at + frameLength);
+    await new Promise<void>((resolve) => line.send(frame, () => resolve()));
+  }
+}
+
+function refuse(socket: Duplex, status: number, text: string): true {
+  const words: Record<number, string> = {
+    400: 'Bad Request',
+    401: 'Unauthorized',
+    403: 'Forbidden',
+    404: 'Not Found',
+    405: 'Method Not Allowed',
+  };
+  const body = Buffer.from(text);
+  socket.end(
+    `HTTP/1.1 ${status} ${words[status] ?? 'Error'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${text}`,
+  );
+  return true;
+}
+
+function cookieOf(header: string, name: string): string | undefined {
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
