@@ -50,10 +50,14 @@ function SignedIn() {
 
   return (
     <div class="shell">
-      <a class="skip-link" href={linkTo(path)} onClick={(click) => {
-        click.preventDefault();
-        main.current?.querySelector<HTMLElement>('h1')?.focus();
-      }}>
+      <a
+        class="skip-link"
+        href={linkTo(path)}
+        onClick={(click) => {
+          click.preventDefault();
+          main.current?.querySelector<HTMLElement>('h1')?.focus();
+        }}
+      >
         Skip to content
       </a>
       <ShellHeader />

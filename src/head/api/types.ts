@@ -25,7 +25,12 @@ export interface ClusterAnswer {
     readonly pricePerHour?: number;
   }[];
   readonly maxWorkers?: number;
-  readonly nodes: { readonly running: number; readonly pending: number; readonly draining: number; readonly failed: number };
+  readonly nodes: {
+    readonly running: number;
+    readonly pending: number;
+    readonly draining: number;
+    readonly failed: number;
+  };
   readonly usage: Readonly<Record<string, { readonly used: number; readonly total: number }>>;
   readonly jobs: Readonly<Record<JobState, number>>;
   /** Per hour as of now, and spent since `startedAt`; absent when no price is known. `currency` is ISO 4217, @default USD. */
@@ -114,7 +119,12 @@ export interface SubmitBody {
   readonly labels?: Readonly<Record<string, string>>;
   readonly gang?: { readonly bundles: readonly Resources[]; readonly strategy?: string };
   readonly priority?: number;
-  readonly retries?: { readonly failed?: number; readonly node_lost?: number; readonly preempted?: number; readonly setup_failed?: number };
+  readonly retries?: {
+    readonly failed?: number;
+    readonly node_lost?: number;
+    readonly preempted?: number;
+    readonly setup_failed?: number;
+  };
   readonly time_limit_s?: number;
   readonly start_after?: number;
   readonly cron?: string;

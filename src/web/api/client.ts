@@ -50,7 +50,12 @@ export async function send(url: string, init: RequestInit = {}): Promise<Respons
     response = await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init });
   } catch (cause) {
     if (init.signal?.aborted === true) throw cause;
-    throw new RequestFailure(0, 'MANTA_PAGE_NO_ANSWER', 'the head does not answer', 'is the cluster up? see manta status');
+    throw new RequestFailure(
+      0,
+      'MANTA_PAGE_NO_ANSWER',
+      'the head does not answer',
+      'is the cluster up? see manta status',
+    );
   }
   if (!response.ok) throw await failureOf(response);
   return response;
@@ -60,11 +65,13 @@ async function failureOf(response: Response): Promise<RequestFailure> {
   const text = await response.text().catch(() => '');
   try {
     const { error } = JSON.parse(text) as ErrorAnswer;
-    if (typeof error.message === 'string') return new RequestFailure(response.status, error.code, error.message, error.hint);
+    if (typeof error.message === 'string')
+      return new RequestFailure(response.status, error.code, error.message, error.hint);
   } catch {
     // Not from mantad: a proxy's page, or Ray's plain text.
   }
-  const words = text.length > 0 && text.length < 300 && !text.includes('<') ? text : `the head answered ${response.status}`;
+  const words =
+    text.length > 0 && text.length < 300 && !text.includes('<') ? text : `the head answered ${response.status}`;
   return new RequestFailure(response.status, `HTTP_${response.status}`, words);
 }
 

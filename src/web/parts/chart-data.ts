@@ -20,7 +20,10 @@ export interface NodeSeries {
 export function nodeSeries(samples: readonly SamplePoint[], order: readonly string[]): NodeSeries {
   const seen = new Set<string>();
   for (const sample of samples) for (const name of Object.keys(sample.nodes)) if (!name.endsWith('+')) seen.add(name);
-  const types = [...order.filter((type) => seen.has(type)), ...[...seen].filter((type) => !order.includes(type)).sort()];
+  const types = [
+    ...order.filter((type) => seen.has(type)),
+    ...[...seen].filter((type) => !order.includes(type)).sort(),
+  ];
   return {
     times: samples.map((sample) => sample.at / 1000),
     layers: types.map((type) => ({ type, counts: samples.map((sample) => sample.nodes[type] ?? 0) })),

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { narrow } from './narrow.ts';
 import { rowsInSight, rowsMoved, scrollToShow } from './window-math.ts';
@@ -8,6 +8,7 @@ export interface Column<Item> {
   readonly label: string;
   /** Numbers stand at the right. */
   readonly right?: boolean;
+  /** Depends on the item alone; what changes by itself, such as a relative time, is a component in it. */
   readonly cell: (item: Item) => ComponentChildren;
 }
 
@@ -26,6 +27,20 @@ interface GridProps<Item> {
   /** Key of the row that is shown elsewhere on the page. */
   readonly chosen?: string | undefined;
   readonly empty: ComponentChildren;
+}
+
+/** All that a row is drawn from: a row whose look is the same is not drawn again. */
+interface RowLook<Item> {
+  readonly item: Item | undefined;
+  readonly index: number;
+  readonly rowHeight: number;
+  readonly active: boolean;
+  readonly chosen: boolean;
+}
+
+interface DrawnRow<Item> {
+  readonly look: RowLook<Item>;
+  readonly element: JSX.Element;
 }
 
 const headHeight = 32;
@@ -55,6 +70,9 @@ export function DataGrid<Item>(props: GridProps<Item>) {
     props.onSight?.(next.last);
   };
 
+  const rowCache = useRef(new Map<string, DrawnRow<Item>>());
+  const latestOpen = useRef(props.onOpen);
+  latestOpen.current = props.onOpen;
   const latestLook = useRef(look);
   latestLook.current = look;
 
@@ -87,6 +105,33 @@ export function DataGrid<Item>(props: GridProps<Item>) {
     element.scrollTop = scrollToShow(index, element.scrollTop, element.clientHeight - headHeight, rowHeight);
   };
 
+  const drawRow = (key: string, { item, index, active, chosen }: RowLook<Item>): JSX.Element => (
+    <div
+      key={key}
+      id={`${id}-${key}`}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={active || chosen}
+      class={rowClass(active, chosen, props.onOpen !== undefined)}
+      style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
+      onClick={(click) => {
+        if (item === undefined || (click.target as Element).closest('a, button') !== null) return;
+        setActiveKey(key);
+        if (String(getSelection() ?? '') === '') latestOpen.current?.(item);
+      }}
+    >
+      {item === undefined ? (
+        <span role="gridcell" class="cell cell-gap" aria-label="Loading" />
+      ) : (
+        columns.map((column) => (
+          <span key={column.name} role="gridcell" class={cellClass(column)}>
+            {column.cell(item)}
+          </span>
+        ))
+      )}
+    </div>
+  );
+
   const onKeyDown = (press: KeyboardEvent): void => {
     if (press.target !== press.currentTarget || press.ctrlKey || press.metaKey || press.altKey) return;
     const page = Math.max(1, Math.floor(((scroller.current?.clientHeight ?? 0) - headHeight) / rowHeight) - 1);
@@ -106,37 +151,18 @@ export function DataGrid<Item>(props: GridProps<Item>) {
     press.preventDefault();
   };
 
-  const rows = [];
+  const drawn = new Map<string, DrawnRow<Item>>();
+  const rows: JSX.Element[] = [];
   for (let index = sight.first; index < Math.min(sight.last, count); index += 1) {
     const item = items[index];
     const key = item === undefined ? `gap-${index}` : keyOf(item);
-    rows.push(
-      <div
-        key={key}
-        id={`${id}-${key}`}
-        role="row"
-        aria-rowindex={index + 2}
-        aria-selected={key === activeKey || key === props.chosen}
-        class={rowClass(key === activeKey, key === props.chosen, props.onOpen !== undefined)}
-        style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
-        onClick={(click) => {
-          if (item === undefined || (click.target as Element).closest('a, button') !== null) return;
-          setActiveKey(key);
-          if (String(getSelection() ?? '') === '') props.onOpen?.(item);
-        }}
-      >
-        {item === undefined ? (
-          <span role="gridcell" class="cell cell-gap" aria-label="Loading" />
-        ) : (
-          columns.map((column) => (
-            <span key={column.name} role="gridcell" class={cellClass(column)}>
-              {column.cell(item)}
-            </span>
-          ))
-        )}
-      </div>,
-    );
+    const look = { item, index, rowHeight, active: key === activeKey, chosen: key === props.chosen };
+    const known = rowCache.current.get(key);
+    const row = known !== undefined && sameLook(known.look, look) ? known : { look, element: drawRow(key, look) };
+    drawn.set(key, row);
+    rows.push(row.element);
   }
+  rowCache.current = drawn;
 
   return (
     <div class={`grid grid-${props.kind}`}>
@@ -147,7 +173,9 @@ export function DataGrid<Item>(props: GridProps<Item>) {
         aria-label={props.label}
         aria-rowcount={count + 1}
         aria-colcount={columns.length}
-        aria-activedescendant={activeIndex >= sight.first && activeIndex < sight.last ? `${id}-${activeKey}` : undefined}
+        aria-activedescendant={
+          activeIndex >= sight.first && activeIndex < sight.last ? `${id}-${activeKey}` : undefined
+        }
         tabIndex={0}
         onScroll={look}
         onKeyDown={onKeyDown}
@@ -176,4 +204,14 @@ function rowClass(active: boolean, chosen: boolean, opens: boolean): string {
 
 function cellClass<Item>(column: Column<Item>): string {
   return `cell cell-${column.name}${column.right === true ? ' cell-right' : ''}`;
+}
+
+function sameLook<Item>(a: RowLook<Item>, b: RowLook<Item>): boolean {
+  return (
+    a.item === b.item &&
+    a.index === b.index &&
+    a.rowHeight === b.rowHeight &&
+    a.active === b.active &&
+    a.chosen === b.chosen
+  );
 }

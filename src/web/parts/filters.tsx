@@ -61,16 +61,18 @@ interface ChipsProps {
   readonly choices: readonly Choice[];
   readonly chosen: readonly string[];
   readonly onChange: (chosen: readonly string[]) => void;
+  /** What is shown when nothing is chosen. @default All */
+  readonly otherwise?: string;
 }
 
-/** States to show, any number of them; none means all. */
-export function FilterChips({ label, choices, chosen, onChange }: ChipsProps) {
+/** Kinds to show, any number of them. */
+export function FilterChips({ label, choices, chosen, onChange, otherwise = 'All' }: ChipsProps) {
   const flip = (name: string): void =>
     onChange(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
   return (
     <div class="chips" role="group" aria-label={label}>
       <button type="button" class="chip" aria-pressed={chosen.length === 0} onClick={() => onChange([])}>
-        All
+        {otherwise}
       </button>
       {choices.map((choice) => (
         <button

@@ -23,6 +23,7 @@ export function LogPanel({ job, attempt, over }: LogProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [follow, setFollow] = useState(true);
   const following = useRef(true);
+  const lastTop = useRef(0);
   const [sight, setSight] = useState({ first: 0, last: 60 });
   const [words, setWords] = useState('');
   const [current, setCurrent] = useState(0);
@@ -76,10 +77,14 @@ export function LogPanel({ job, attempt, over }: LogProps) {
   const onScroll = (): void => {
     const element = scroller.current;
     if (element === null) return;
-    const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - nearEnd;
-    if (atEnd !== following.current) {
-      following.current = atEnd;
-      setFollow(atEnd);
+    const { scrollTop } = element;
+    const atEnd = scrollTop + element.clientHeight >= element.scrollHeight - nearEnd;
+    // Not being at the end is no wish of the reader when lines were added below; going up is one.
+    const next = atEnd || (following.current && scrollTop >= lastTop.current);
+    lastTop.current = scrollTop;
+    if (next !== following.current) {
+      following.current = next;
+      setFollow(next);
     }
     look();
   };
@@ -131,7 +136,9 @@ export function LogPanel({ job, attempt, over }: LogProps) {
               onKeyDown={(press) => {
                 if (press.key !== 'Enter') return;
                 press.preventDefault();
-                goToMatch(press.shiftKey ? -1 : currentLine >= sight.first && currentLine < sight.last && !follow ? 1 : 0);
+                goToMatch(
+                  press.shiftKey ? -1 : currentLine >= sight.first && currentLine < sight.last && !follow ? 1 : 0,
+                );
               }}
             />
           </label>
@@ -155,12 +162,23 @@ export function LogPanel({ job, attempt, over }: LogProps) {
           <input type="checkbox" checked={follow} onChange={(change) => stick(change.currentTarget.checked)} />
           Follow
         </label>
-        <a class="icon-button" href={log.wholeUrl} download={`${job}.${attempt}.log`} aria-label="Download the whole log" title="Download the whole log">
+        <a
+          class="icon-button"
+          href={log.wholeUrl}
+          download={`${job}.${attempt}.log`}
+          aria-label="Download the whole log"
+          title="Download the whole log"
+        >
           <Icon name="download" />
         </a>
       </header>
       {log.lines.firstOffset > 0 && (
-        <button type="button" class="log-earlier" disabled={log.loadingEarlier.value} onClick={() => void log.loadEarlier()}>
+        <button
+          type="button"
+          class="log-earlier"
+          disabled={log.loadingEarlier.value}
+          onClick={() => void log.loadEarlier()}
+        >
           {log.loadingEarlier.value ? 'Loading earlier output…' : 'Load earlier output'}
         </button>
       )}
@@ -173,7 +191,10 @@ export function LogPanel({ job, attempt, over }: LogProps) {
         tabIndex={0}
         onScroll={onScroll}
       >
-        <div class="log-canvas" style={{ height: `${count * lineHeight}px`, minWidth: `calc(${log.lines.widest}ch + 24px)` }}>
+        <div
+          class="log-canvas"
+          style={{ height: `${count * lineHeight}px`, minWidth: `calc(${log.lines.widest}ch + 24px)` }}
+        >
           {rows}
         </div>
       </div>
@@ -198,7 +219,12 @@ function LogFoot({ log, over, count }: { log: LogFollower; over: boolean; count:
           : 'Connecting…';
   return (
     <p class="log-foot" role="status">
-      <span class={end === undefined && state.kind === 'open' ? 'pulse' : state.kind === 'lost' ? 'spinner' : 'pulse is-still'} aria-hidden="true" />
+      <span
+        class={
+          end === undefined && state.kind === 'open' ? 'pulse' : state.kind === 'lost' ? 'spinner' : 'pulse is-still'
+        }
+        aria-hidden="true"
+      />
       <span>{text}</span>
       <span class="log-count">{counted(count, 'line')}</span>
     </p>

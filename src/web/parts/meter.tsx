@@ -40,7 +40,9 @@ export function Meter({ name, used, total, past }: MeterProps) {
 function Sparkline({ values }: { values: readonly number[] }) {
   if (values.length < 2) return <svg class="spark" aria-hidden="true" />;
   const step = 100 / (values.length - 1);
-  const points = values.map((value, index) => `${(index * step).toFixed(1)},${(19 - 18 * Math.min(1, value)).toFixed(1)}`);
+  const points = values.map(
+    (value, index) => `${(index * step).toFixed(1)},${(19 - 18 * Math.min(1, value)).toFixed(1)}`,
+  );
   return (
     <svg class="spark" viewBox="0 0 100 20" preserveAspectRatio="none" aria-hidden="true">
       <polygon class="spark-fill" points={`0,20 ${points.join(' ')} 100,20`} />
@@ -54,7 +56,10 @@ export function MiniMeter({ share, label }: { share: number; label: string }) {
   return (
     <span class="mini-meter" title={label}>
       <span class="mini-bar" aria-hidden="true">
-        <span class={share >= 0.95 ? 'mini-fill is-full' : 'mini-fill'} style={{ width: `${Math.round(share * 100)}%` }} />
+        <span
+          class={share >= 0.95 ? 'mini-fill is-full' : 'mini-fill'}
+          style={{ width: `${Math.round(share * 100)}%` }}
+        />
       </span>
       <span class="mini-text">{percentText(share)}</span>
     </span>

@@ -4,7 +4,8 @@ import type { Mark } from '../../head/api/types.ts';
 import { headTime } from '../state/clock.ts';
 import type { History } from '../state/history.ts';
 import { dark } from '../state/preferences.ts';
-import { exactTime } from '../words/time.ts';
+import { counted } from '../words/amounts.ts';
+import { exactTime, tickText } from '../words/time.ts';
 import { groupMarks, type MarkGroup, markLook, nodeSeries, stacked } from './chart-data.ts';
 import { drawMark } from './chart-marks.ts';
 import { StateMark } from './icon.tsx';
@@ -26,6 +27,7 @@ interface Pointed {
 const height = 232;
 const slotWidth = 16;
 const colourCount = 8;
+const reasonsInTip = 3;
 
 /** Nodes by type over time, stacked, with launches, ends and failures marked above; reasons stand in the tip. */
 export function NodeChart({ history, types, span }: ChartProps) {
@@ -51,7 +53,7 @@ export function NodeChart({ history, types, span }: ChartProps) {
       {
         width: element.clientWidth,
         height,
-        padding: [26, 8, 0, 0],
+        padding: [26, 18, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
         scales: {
@@ -59,8 +61,19 @@ export function NodeChart({ history, types, span }: ChartProps) {
           y: { range: (_chart, _min, max) => [0, Math.max(4, Math.ceil((max ?? 0) * 1.08))] },
         },
         axes: [
-          { ...axis, font: `11px ${style.fontFamily}`, size: 28, grid: { show: false } },
-          { ...axis, font: `11px ${style.fontFamily}`, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000] },
+          {
+            ...axis,
+            font: `11px ${style.fontFamily}`,
+            size: 26,
+            grid: { show: false },
+            values: (_chart, ticks) => ticks.map(tickText),
+          },
+          {
+            ...axis,
+            font: `11px ${style.fontFamily}`,
+            size: 44,
+            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
+          },
         ],
         series: [
           {},
@@ -71,12 +84,15 @@ export function NodeChart({ history, types, span }: ChartProps) {
             fill: colour(`--series-${index % colourCount}-fill`),
           })),
         ],
+        bands: layers.slice(1).map((_, index) => ({ series: [index + 2, index + 3] as [number, number] })),
         hooks: {
           draw: [
             ({ bbox, ctx, valToPos }) => {
               const ratio = uPlot.pxRatio;
               const place = (at: number): number => valToPos(at / 1000, 'x');
-              groups.current = groupMarks(latest.current.history.marks, place, slotWidth).filter((group) => group.x > 0);
+              groups.current = groupMarks(latest.current.history.marks, place, slotWidth).filter(
+                (group) => group.x > 0,
+              );
               for (const group of groups.current) {
                 drawMark(ctx, group, bbox.left + group.x * ratio, bbox.top - 14 * ratio, ratio, colour);
               }
@@ -87,7 +103,11 @@ export function NodeChart({ history, types, span }: ChartProps) {
               const { idx, left } = moved.cursor;
               if (idx === null || idx === undefined || left === undefined || left < 0) return setPointed(undefined);
               const near = groups.current.filter((group) => Math.abs(group.x - left) <= slotWidth * 0.75);
-              setPointed({ index: idx, left: left + moved.over.offsetLeft, marks: near.flatMap((group) => group.marks) });
+              setPointed({
+                index: idx,
+                left: left + moved.over.offsetLeft,
+                marks: near.flatMap((group) => group.marks),
+              });
             },
           ],
         },
@@ -132,7 +152,9 @@ export function NodeChart({ history, types, span }: ChartProps) {
         onKeyDown={onKeyDown}
         onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
       />
-      {pointed !== undefined && <ChartTip pointed={pointed} series={series} at={history.samples[pointed.index]?.at ?? 0} />}
+      {pointed !== undefined && (
+        <ChartTip pointed={pointed} series={series} at={history.samples[pointed.index]?.at ?? 0} />
+      )}
       <figcaption class="legend">
         {series.layers.map((layer, index) => (
           <span key={layer.type} class="legend-entry">
@@ -181,13 +203,17 @@ function ChartTip({ pointed, series, at }: { pointed: Pointed; series: ReturnTyp
           )}
         </tbody>
       </table>
-      {marks.slice(0, 5).map((mark, place) => (
+      {marks.slice(0, reasonsInTip).map((mark, place) => (
         <div key={place} class="tip-mark">
           <StateMark look={markLook(mark)} />
           <span class="tip-why">{mark.because}</span>
         </div>
       ))}
-      {marks.length > 5 && <p class="tip-more">and {marks.length - 5} more changes here</p>}
+      {marks.length > reasonsInTip && (
+        <p class="tip-more">
+          and {counted(marks.length - reasonsInTip, 'more change')} here, in the list below the chart
+        </p>
+      )}
     </div>
   );
 }

@@ -1,5 +1,5 @@
-import { cluster, connection, waitingCount } from '../state/cluster.ts';
 import { now } from '../state/clock.ts';
+import { cluster, connection, waitingCount } from '../state/cluster.ts';
 import { retryConnection } from '../state/feed.ts';
 import { type Theme, theme } from '../state/preferences.ts';
 import { linkTo } from '../state/route.ts';
@@ -27,7 +27,7 @@ export function ShellHeader() {
       )}
       <Connection />
       <div class="header-tools">
-        <button type="button" class="button button-main" onClick={() => openSubmit()}>
+        <button type="button" class="button button-main" aria-label="New job" onClick={() => openSubmit()}>
           <Icon name="plus" />
           <span>New job</span>
         </button>

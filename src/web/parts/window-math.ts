@@ -6,9 +6,9 @@ export function rowsInSight(
   count: number,
   around = 6,
 ): { readonly first: number; readonly last: number } {
-  const first = Math.max(0, Math.floor(scrollTop / rowHeight) - around);
+  const first = Math.min(count, Math.max(0, Math.floor(scrollTop / rowHeight) - around));
   const last = Math.min(count, Math.ceil((scrollTop + height) / rowHeight) + around);
-  return { first: Math.min(first, count), last: Math.max(first, last) };
+  return { first, last: Math.max(first, last) };
 }
 
 /** Scroll position that brings a row into sight, moved as little as possible. */

@@ -1,9 +1,27 @@
 import { batch, effect } from '@preact/signals';
-import type { ClusterAnswer, EventAnswer, JobRow, Mark, NodeAnswer, SamplePoint, StreamKind } from '../../head/api/types.ts';
+import type {
+  ClusterAnswer,
+  EventAnswer,
+  JobRow,
+  Mark,
+  NodeAnswer,
+  SamplePoint,
+  StreamKind,
+} from '../../head/api/types.ts';
 import { api, apiUrl, RequestFailure } from '../api/client.ts';
 import { type Line, openLine } from '../api/line.ts';
 import type { Message } from '../api/sse.ts';
-import { cluster, connection, events, loadFailure, nodes, refreshDemand, session, takeCluster, takeEvents } from './cluster.ts';
+import {
+  cluster,
+  connection,
+  events,
+  loadFailure,
+  nodes,
+  refreshDemand,
+  session,
+  takeCluster,
+  takeEvents,
+} from './cluster.ts';
 import { loadHistory, range, takeMark, takeSample } from './history.ts';
 
 type JobListener = { changed(rows: readonly JobRow[]): void; resync(): void };

@@ -82,7 +82,7 @@ export class JobList {
         const window = this.window.value;
         if (window?.next === undefined || this.#query !== undefined || window.rows.length > this.#wanted) return;
         const filter = this.#filter;
-        const page = await this.#page(window.next);
+        const page = await this.#page(window.next, undefined, this.#pageSize * 2);
         if (filter !== this.#filter || this.#query !== undefined || this.window.value === undefined) return;
         this.window.value = addPage(this.window.value, page);
       }

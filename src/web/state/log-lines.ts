@@ -75,7 +75,10 @@ export class LogLines {
   prepend(text: string, offset: number): number {
     const lines = splitLines(text);
     this.#lines = [...lines, ...this.#lines];
-    this.#starts = [{ line: 0, offset }, ...this.#starts.map((start) => ({ ...start, line: start.line - this.#dropped + lines.length }))];
+    this.#starts = [
+      { line: 0, offset },
+      ...this.#starts.map((start) => ({ ...start, line: start.line - this.#dropped + lines.length })),
+    ];
     this.#dropped = 0;
     this.#first = offset;
     for (const line of lines) this.#widest = Math.max(this.#widest, line.length);

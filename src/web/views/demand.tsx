@@ -32,7 +32,8 @@ export function DemandView() {
 
 function Shown({ answer }: { answer: DemandAnswer }) {
   const { tasks, gangs, standing } = answer.demand;
-  const nothing = answer.waiting.length + answer.infeasible.length + tasks.length + gangs.length + standing.length === 0;
+  const nothing =
+    answer.waiting.length + answer.infeasible.length + tasks.length + gangs.length + standing.length === 0;
   if (nothing) {
     return (
       <div class="card">
@@ -139,7 +140,7 @@ function Entry({ look, title, text, passed, until }: EntryProps) {
   return (
     <article class="card entry">
       <header class="entry-head">
-        <StateMark look={look} />
+        <StateMark look={look} quiet />
         <h3>{title}</h3>
         {until !== undefined && until > now.value && (
           <span class="entry-until" title={exactTime(until)}>

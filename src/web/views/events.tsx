@@ -81,6 +81,7 @@ export function EventsView() {
           label="Levels shown"
           choices={levels.map((level) => ({ name: level, label: eventLooks[level].label, look: eventLooks[level] }))}
           chosen={chosen}
+          otherwise="All but debug"
           onChange={(next) => show({ level: next.join(',') })}
         />
       </div>

@@ -19,7 +19,6 @@ import { durationText } from '../words/time.ts';
 export function JobView({ id }: { id: string }) {
   const [job, setJob] = useState<JobAnswer | undefined>(undefined);
   const [failure, setFailure] = useState<RequestFailure | undefined>(undefined);
-  const [attempt, setAttempt] = useState<number | undefined>(undefined);
 
   const load = async (): Promise<void> => {
     try {
@@ -41,34 +40,37 @@ export function JobView({ id }: { id: string }) {
     });
   }, [id]);
 
-  if (job === undefined) {
-    return (
-      <>
-        <h1 class="hidden-text" tabIndex={-1}>
-          Job {id}
+  return (
+    <>
+      <a class="back" href={linkTo(['jobs'])}>
+        <Icon name="back" />
+        Jobs
+      </a>
+      <header class="view-head job-head">
+        <h1 tabIndex={-1} class="mono">
+          {id}
         </h1>
-        <BackToJobs />
-        {failure === undefined ? (
-          <Loading lines={10} />
-        ) : failure.status === 404 ? (
-          <Empty title={`There is no job ${id}`}>It may have been deleted.</Empty>
-        ) : (
-          <Failure failure={failure} onRetry={() => void load()} />
-        )}
-      </>
-    );
-  }
+        {job !== undefined && <StateMark look={jobLooks[job.state]} />}
+        {job !== undefined && <Actions job={job} />}
+      </header>
+      {job !== undefined ? (
+        <Shown job={job} />
+      ) : failure === undefined ? (
+        <Loading lines={10} />
+      ) : failure.status === 404 ? (
+        <Empty title={`There is no job ${id}`}>It may have been deleted.</Empty>
+      ) : (
+        <Failure failure={failure} onRetry={() => void load()} />
+      )}
+    </>
+  );
+}
+
+function Shown({ job }: { job: JobAnswer }) {
+  const [attempt, setAttempt] = useState<number | undefined>(undefined);
   const shown = attempt ?? job.attempts.at(-1)?.number;
   return (
     <>
-      <BackToJobs />
-      <header class="view-head job-head">
-        <h1 tabIndex={-1} class="mono">
-          {job.id}
-        </h1>
-        <StateMark look={jobLooks[job.state]} />
-        <Actions job={job} />
-      </header>
       <pre class="entrypoint" aria-label="Command">
         {job.entrypoint}
       </pre>
@@ -89,15 +91,6 @@ export function JobView({ id }: { id: string }) {
         </div>
       </div>
     </>
-  );
-}
-
-function BackToJobs() {
-  return (
-    <a class="back" href={linkTo(['jobs'])}>
-      <Icon name="back" />
-      Jobs
-    </a>
   );
 }
 
@@ -277,7 +270,11 @@ function Attempts({ job, shown, onChoose }: AttemptsProps) {
               onClick={() => onChoose(each.number)}
             >
               <span class="attempt-number">#{each.number}</span>
-              <StateMark look={each.cause === undefined ? jobLooks[isOver(job.state) ? 'stopped' : job.state] : causeLook(each.cause)} />
+              <StateMark
+                look={
+                  each.cause === undefined ? jobLooks[isOver(job.state) ? 'stopped' : job.state] : causeLook(each.cause)
+                }
+              />
               <span class="attempt-side">
                 {each.startedAt === undefined ? 'not started' : <Took from={each.startedAt} to={each.endedAt} />}
               </span>

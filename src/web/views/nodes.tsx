@@ -8,7 +8,7 @@ import { Empty, Loading } from '../parts/notice.tsx';
 import { Ago } from '../parts/time.tsx';
 import { cluster, nodes } from '../state/cluster.ts';
 import { filterNodes, fullest, groupCounts } from '../state/node-query.ts';
-import { goTo, linkTo, nodeLink, route } from '../state/route.ts';
+import { goTo, linkTo, route } from '../state/route.ts';
 import { counted, countText, shareText } from '../words/amounts.ts';
 import { instanceLooks, type NodeGroup, nodeGroups } from '../words/states.ts';
 import { durationText } from '../words/time.ts';
@@ -19,11 +19,7 @@ const columns: readonly Column<NodeAnswer>[] = [
   {
     name: 'id',
     label: 'Node',
-    cell: (node) => (
-      <a href={nodeLink(node.instance)} class="mono" tabIndex={-1}>
-        {node.instance}
-      </a>
-    ),
+    cell: (node) => <ToNode instance={node.instance} />,
   },
   {
     name: 'type',
@@ -55,6 +51,14 @@ const columns: readonly Column<NodeAnswer>[] = [
   },
 ];
 
+function ToNode({ instance }: { instance: string }) {
+  return (
+    <a href={linkTo(['nodes', instance], Object.fromEntries(route.value.params))} class="mono" tabIndex={-1}>
+      {instance}
+    </a>
+  );
+}
+
 function Use({ node }: { node: NodeAnswer }) {
   const most = fullest(node);
   if (most === undefined) return <span class="quiet">–</span>;
@@ -74,11 +78,7 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
   const shown = useMemo(() => filterNodes(all ?? [], { groups, type, search }), [all, groups, type, search]);
   const counts = useMemo(() => groupCounts(all ?? []), [all]);
   const types = cluster.value?.nodeTypes.map((each) => each.name) ?? [];
-  const filters = { search, type, state: groupText };
-  const show = (next: Partial<typeof filters>): void =>
-    goTo(linkTo(chosen === undefined ? ['nodes'] : ['nodes', chosen], { ...filters, ...next }), true);
-  const choose = (instance: string | undefined): void =>
-    goTo(linkTo(instance === undefined ? ['nodes'] : ['nodes', instance], filters));
+  const show = (next: Readonly<Record<string, string>>): void => goTo(withFilters(route.peek().path[1], next), true);
 
   return (
     <>
@@ -104,7 +104,11 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
         </select>
         <FilterChips
           label="States shown"
-          choices={Object.entries(nodeGroups).map(([name, label]) => ({ name, label, count: counts[name as NodeGroup] }))}
+          choices={Object.entries(nodeGroups).map(([name, label]) => ({
+            name,
+            label,
+            count: counts[name as NodeGroup],
+          }))}
           chosen={groups}
           onChange={(next) => show({ state: next.join(',') })}
         />
@@ -120,7 +124,7 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
             items={shown}
             count={shown.length}
             keyOf={keyOf}
-            onOpen={(node) => choose(node.instance)}
+            onOpen={(node) => goTo(withFilters(node.instance))}
             chosen={chosen}
             empty={
               all.length === 0 ? (
@@ -134,11 +138,19 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
               )
             }
           />
-          {chosen !== undefined && <NodeDetail key={chosen} instance={chosen} onClose={() => choose(undefined)} />}
+          {chosen !== undefined && (
+            <NodeDetail key={chosen} instance={chosen} onClose={() => goTo(withFilters(undefined))} />
+          )}
         </div>
       )}
     </>
   );
+}
+
+/** The list, with a node beside it or none, filtered as it is now except for `changes`. */
+function withFilters(instance: string | undefined, changes: Readonly<Record<string, string>> = {}): string {
+  const filters = { ...Object.fromEntries(route.peek().params), ...changes };
+  return linkTo(instance === undefined ? ['nodes'] : ['nodes', instance], filters);
 }
 
 const keyOf = (node: NodeAnswer): string => node.instance;

@@ -15,7 +15,7 @@ import { JobList } from '../state/job-list.ts';
 import { jobLink, linkTo } from '../state/route.ts';
 import { counted, countText, moneyText, resourceNames } from '../words/amounts.ts';
 import { infeasibleTitle, waitingTitle } from '../words/demand.ts';
-import { eventLooks, jobLooks } from '../words/states.ts';
+import { eventLooks, jobLooks, type Look } from '../words/states.ts';
 import { durationText, exactTime, relativeTime } from '../words/time.ts';
 
 const rowsShown = 8;
@@ -46,20 +46,42 @@ function Tiles({ cluster: { nodes, jobs, cost, startedAt } }: { cluster: Cluster
   const moving = [
     nodes.pending > 0 ? `${countText(nodes.pending)} pending` : undefined,
     nodes.draining > 0 ? `${countText(nodes.draining)} draining` : undefined,
-    nodes.failed > 0 ? `${countText(nodes.failed)} failed` : undefined,
   ].filter((part) => part !== undefined);
   return (
     <dl class="tiles">
-      <Tile label="Nodes" value={countText(nodes.running)} link={linkTo(['nodes'])} bad={nodes.failed > 0}>
-        {moving.length === 0 ? 'all running' : moving.join(', ')}
+      <Tile label="Nodes" value={countText(nodes.running)} link={linkTo(['nodes'])}>
+        {moving.length === 0 && nodes.failed === 0 ? 'all running' : moving.join(', ')}
+        {moving.length > 0 && nodes.failed > 0 && ', '}
+        {nodes.failed > 0 && (
+          <a class="tile-bad" href={linkTo(['nodes'], { state: 'failed' })}>
+            {countText(nodes.failed)} failed
+          </a>
+        )}
       </Tile>
-      <Tile label="Jobs running" value={countText(jobs.running)} link={linkTo(['jobs'], { state: 'running' })}>
-        {jobs.starting + jobs.stopping > 0 ? `${countText(jobs.starting + jobs.stopping)} starting or stopping` : 'none in between'}
+      <Tile
+        label="Jobs running"
+        look={jobLooks.running}
+        value={countText(jobs.running)}
+        link={linkTo(['jobs'], { state: 'running' })}
+      >
+        {jobs.starting + jobs.stopping > 0
+          ? `${countText(jobs.starting + jobs.stopping)} starting or stopping`
+          : 'none in between'}
       </Tile>
-      <Tile label="Jobs waiting" value={countText(jobs.queued)} link={linkTo(['jobs'], { state: 'queued' })}>
+      <Tile
+        label="Jobs waiting"
+        look={jobLooks.queued}
+        value={countText(jobs.queued)}
+        link={linkTo(['jobs'], { state: 'queued' })}
+      >
         {jobs.held > 0 ? `and ${countText(jobs.held)} held` : 'none held'}
       </Tile>
-      <Tile label="Jobs failed" value={countText(jobs.failed)} link={linkTo(['jobs'], { state: 'failed' })} bad={jobs.failed > 0}>
+      <Tile
+        label="Jobs failed"
+        look={jobLooks.failed}
+        value={countText(jobs.failed)}
+        link={linkTo(['jobs'], { state: 'failed' })}
+      >
         {countText(jobs.succeeded)} succeeded
       </Tile>
       {cost === undefined ? (
@@ -79,15 +101,15 @@ interface TileProps {
   readonly label: string;
   readonly value: string;
   readonly link?: string;
-  readonly bad?: boolean;
+  readonly look?: Look;
   readonly children: ComponentChildren;
 }
 
-function Tile({ label, value, link, bad = false, children }: TileProps) {
+function Tile({ label, value, link, look, children }: TileProps) {
   return (
     <div class="tile">
-      <dt>{label}</dt>
-      <dd class={bad ? 'tile-value is-bad' : 'tile-value'}>{link === undefined ? value : <a href={link}>{value}</a>}</dd>
+      <dt>{look === undefined ? label : <StateMark look={{ ...look, label }} />}</dt>
+      <dd class="tile-value">{link === undefined ? value : <a href={link}>{value}</a>}</dd>
       <dd class="tile-note">{children}</dd>
     </div>
   );
@@ -118,7 +140,11 @@ function NodesCard({ cluster: { nodeTypes } }: { cluster: ClusterAnswer }) {
         </div>
       </header>
       <div class="chart-space">
-        {past === undefined ? <Loading lines={6} /> : <NodeChart history={past} types={types} span={rangeLength(range.value)} />}
+        {past === undefined ? (
+          <Loading lines={6} />
+        ) : (
+          <NodeChart history={past} types={types} span={rangeLength(range.value)} />
+        )}
       </div>
       <details class="changes">
         <summary>{counted(changes.length, 'change')} of nodes, with reasons</summary>
@@ -155,9 +181,7 @@ function UsageCard({ cluster: { usage } }: { cluster: ClusterAnswer }) {
               name={name}
               used={usage[name]?.used ?? 0}
               total={usage[name]?.total ?? 0}
-              past={past
-                .filter((_, index) => index % every === 0)
-                .map((sample) => share(sample.usage[name]))}
+              past={past.filter((_, index) => index % every === 0).map((sample) => share(sample.usage[name]))}
             />
           ))}
         </div>
@@ -173,8 +197,18 @@ function share(amount: { readonly used: number; readonly total: number } | undef
 function DemandCard() {
   const shown = demand.value;
   const entries = [
-    ...(shown?.infeasible ?? []).map((entry) => ({ title: infeasibleTitle(entry), text: entry.text, never: true, until: undefined })),
-    ...(shown?.waiting ?? []).map((entry) => ({ title: waitingTitle(entry), text: entry.text, never: false, until: entry.until })),
+    ...(shown?.infeasible ?? []).map((entry) => ({
+      title: infeasibleTitle(entry),
+      text: entry.text,
+      never: true,
+      until: undefined,
+    })),
+    ...(shown?.waiting ?? []).map((entry) => ({
+      title: waitingTitle(entry),
+      text: entry.text,
+      never: false,
+      until: entry.until,
+    })),
   ];
   return (
     <section class="card" aria-labelledby="pending-demand">
@@ -203,7 +237,9 @@ function DemandCard() {
               </span>
               <span class="brief-text">
                 {entry.text}
-                {entry.until !== undefined && entry.until > now.value && `; looks again ${relativeTime(entry.until, now.value)}`}
+                {entry.until !== undefined &&
+                  entry.until > now.value &&
+                  `; looks again ${relativeTime(entry.until, now.value)}`}
               </span>
             </li>
           ))}
@@ -246,7 +282,11 @@ function JobsCard() {
                   {row.id}
                 </a>
                 <span class="brief-side">
-                  {row.startedAt === undefined ? <Ago at={row.submittedAt} /> : <Took from={row.startedAt} to={row.endedAt} />}
+                  {row.startedAt === undefined ? (
+                    <Ago at={row.submittedAt} />
+                  ) : (
+                    <Took from={row.startedAt} to={row.endedAt} />
+                  )}
                 </span>
               </span>
               <span class="brief-text mono">{row.entrypoint}</span>
@@ -259,7 +299,10 @@ function JobsCard() {
 }
 
 function EventsCard() {
-  const shown = events.value?.filter((event) => event.level !== 'debug').slice(-rowsShown).reverse();
+  const shown = events.value
+    ?.filter((event) => event.level !== 'debug')
+    .slice(-rowsShown)
+    .reverse();
   return (
     <section class="card" aria-labelledby="latest-events">
       <header class="card-head">

@@ -32,7 +32,9 @@ export function SignInView() {
       await startFeed();
     } catch (failure) {
       if (!(failure instanceof RequestFailure)) throw failure;
-      setProblem(failure.signedOut ? 'The head does not know this token. It may have been revoked.' : sentence(failure.message));
+      setProblem(
+        failure.signedOut ? 'The head does not know this token. It may have been revoked.' : sentence(failure.message),
+      );
       field.current?.select();
     } finally {
       setBusy(false);

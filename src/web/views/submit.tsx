@@ -66,7 +66,14 @@ function OpenDialog() {
         }}
       >
         <div class="dialog-body form">
-          <Field {...field('entrypoint')} label="Command" lines={3} mono autofocus help="Run by /bin/sh -c on a node that has room." />
+          <Field
+            {...field('entrypoint')}
+            label="Command"
+            lines={3}
+            mono
+            autofocus
+            help="Run by /bin/sh -c on a node that has room."
+          />
           <div class="form-row">
             <Field {...field('cpu')} label="CPUs" numeric />
             <Field {...field('gpu')} label="GPUs" numeric />
@@ -77,10 +84,22 @@ function OpenDialog() {
           <details>
             <summary>Environment</summary>
             <div class="form">
-              <Field {...field('env')} label="Environment variables" lines={3} mono placeholder="NAME=VALUE, one a line" />
+              <Field
+                {...field('env')}
+                label="Environment variables"
+                lines={3}
+                mono
+                placeholder="NAME=VALUE, one a line"
+              />
               <Field {...field('workingDir')} label="Working directory" mono placeholder="https://…/code.zip" />
               <Field {...field('pip')} label="Python packages" lines={2} mono placeholder="one a line" />
-              <Field {...field('custom')} label="Custom resources" lines={2} mono placeholder="NAME=AMOUNT, one a line" />
+              <Field
+                {...field('custom')}
+                label="Custom resources"
+                lines={2}
+                mono
+                placeholder="NAME=AMOUNT, one a line"
+              />
             </div>
           </details>
           <details>

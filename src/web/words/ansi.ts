@@ -6,7 +6,8 @@ export interface Span {
 
 const colours = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is looked for
-const sequence = /\u001b(?:\[([0-9;:?]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])|[\u0000-\u0008\u000b-\u001f\u007f]/g;
+const sequence =
+  /\u001b(?:\[([0-9;:?]*)([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\^_])|[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** The text alone, without escape sequences. */
 export function plainText(line: string): string {

@@ -5,7 +5,9 @@ import { counted, resourcesText } from './amounts.ts';
 /** What one thing to place asks for, labels included. */
 export function requestText(request: Request): string {
   const labels = request.selectors.map((selector) =>
-    selector.map((rule) => `${rule.label} ${rule.operator === 'in' ? 'in' : 'not in'} ${rule.values.join('|')}`).join(', '),
+    selector
+      .map((rule) => `${rule.label} ${rule.operator === 'in' ? 'in' : 'not in'} ${rule.values.join('|')}`)
+      .join(', '),
   );
   const where = labels.length === 0 ? '' : ` where ${labels.join(' or ')}`;
   return `${resourcesText(request.resources)}${where}`;

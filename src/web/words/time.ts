@@ -45,6 +45,13 @@ export function timeOfDay(at: Instant, now: Instant): string {
   return dayText(date) === dayText(new Date(now)) ? clock : `${dayText(date)} ${clock}`;
 }
 
+/** A time on an axis, given in seconds: `14:05`, and the date at midnight. */
+export function tickText(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  const clock = clockText(date).slice(0, 5);
+  return clock === '00:00' ? dayText(date).slice(5) : clock;
+}
+
 function dayText(date: Date): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }

@@ -56,7 +56,9 @@ export class FakeCluster {
     this.events = options.jobs === 0 ? [] : seedEvents(1500, now, this.nodes, this.jobs(), this.#random);
     this.history = options.nodes > 1 ? seedHistory(options.nodes, now, this.#random) : { samples: [], marks: [] };
     this.demand =
-      options.jobs === 0 ? { demand: { tasks: [], gangs: [], standing: [] }, waiting: [], infeasible: [] } : seedDemand(now);
+      options.jobs === 0
+        ? { demand: { tasks: [], gangs: [], standing: [] }, waiting: [], infeasible: [] }
+        : seedDemand(now);
     if (options.lively) this.#timers.push(setInterval(() => this.tick(), tickEvery));
   }
 
@@ -83,7 +85,16 @@ export class FakeCluster {
   }
 
   cluster(): ClusterAnswer {
-    const jobs: Record<JobState, number> = { held: 0, queued: 0, starting: 0, running: 0, stopping: 0, succeeded: 0, failed: 0, stopped: 0 };
+    const jobs: Record<JobState, number> = {
+      held: 0,
+      queued: 0,
+      starting: 0,
+      running: 0,
+      stopping: 0,
+      succeeded: 0,
+      failed: 0,
+      stopped: 0,
+    };
     for (const job of this.#jobs.values()) jobs[job.state] += 1;
     const usage: Record<string, { used: number; total: number }> = {};
     let perHour = 0;
@@ -129,8 +140,13 @@ export class FakeCluster {
           ? [
               { at, text: 'submitted, admitted: cpu-large and cpu-spot could hold it' },
               { at: at + 200, text: 'no node had 4 CPU free; demand for 1 × {CPU: 4}' },
-              { at: at + 700, text: 'launched 6 × cpu-large; cpu-spot was passed over: no capacity in zone b until 12:31' },
-              ...(job?.startedAt === undefined ? [] : [{ at: job.startedAt, text: 'placed on a node that became ready' }]),
+              {
+                at: at + 700,
+                text: 'launched 6 × cpu-large; cpu-spot was passed over: no capacity in zone b until 12:31',
+              },
+              ...(job?.startedAt === undefined
+                ? []
+                : [{ at: job.startedAt, text: 'placed on a node that became ready' }]),
             ]
           : [
               { at, text: '48 × {CPU: 4} of queued jobs found no room' },
@@ -218,21 +234,28 @@ export class FakeCluster {
     const jobs = this.jobs();
     const seeded = (state: JobState): Job | undefined =>
       jobs.findLast((job) => job.state === state && !this.#processes.has(job.id) && this.#random() < 0.3);
-    const running = seeded('running');
+    const running = this.#random() < 0.3 ? seeded('running') : undefined;
     if (running !== undefined) {
       this.#finish(running.id, 'succeeded', 0);
       this.say('info', 'MANTA_JOB_ENDED', `${running.id} succeeded`, { job: running.id });
     }
-    const queued = seeded('queued');
+    const queued = this.#random() < 0.3 ? seeded('queued') : undefined;
     if (queued !== undefined) {
       const node = this.nodes.find((each) => each.node !== undefined && each.kind === 'worker')?.node;
-      const attempt = { id: `${queued.id}.1`, number: 1, startedAt: Date.now(), ...(node === undefined ? {} : { node }) };
+      const attempt = {
+        id: `${queued.id}.1`,
+        number: 1,
+        startedAt: Date.now(),
+        ...(node === undefined ? {} : { node }),
+      };
       this.#put({ ...queued, state: 'running', startedAt: Date.now(), attempts: [attempt] });
     }
     this.nodes = this.nodes.map((node, index) => {
       if (node.node === undefined || index === 0 || this.#random() > 0.02) return node;
       const share = Math.floor(this.#random() * 9) / 8;
-      const available = Object.fromEntries(Object.entries(node.total).map(([name, total]) => [name, total - Math.floor(total * share)]));
+      const available = Object.fromEntries(
+        Object.entries(node.total).map(([name, total]) => [name, total - Math.round(total * share)]),
+      );
       return { ...node, available };
     });
     this.changes.emit('change', 'nodes', this.nodes);

@@ -1,6 +1,13 @@
 import type { InstanceStatus } from '../../../src/core/instance.ts';
 import type { EndCause, Job, JobState } from '../../../src/core/jobs/job.ts';
-import type { ClusterAnswer, DemandAnswer, EventAnswer, Mark, NodeAnswer, SamplePoint } from '../../../src/head/api/types.ts';
+import type {
+  ClusterAnswer,
+  DemandAnswer,
+  EventAnswer,
+  Mark,
+  NodeAnswer,
+  SamplePoint,
+} from '../../../src/head/api/types.ts';
 
 const gib = 1024 ** 3;
 
@@ -16,11 +23,46 @@ export function randomFrom(seed: number): () => number {
 }
 
 export const nodeTypes: ClusterAnswer['nodeTypes'] = [
-  { name: 'head', head: true, resources: { CPU: 8, memory: 32 * gib }, minWorkers: 0, maxWorkers: 0, pricePerHour: 0.384 },
-  { name: 'cpu-large', head: false, resources: { CPU: 32, memory: 128 * gib }, minWorkers: 2, maxWorkers: 600, pricePerHour: 1.536 },
-  { name: 'cpu-spot', head: false, resources: { CPU: 16, memory: 64 * gib }, minWorkers: 0, maxWorkers: 400, pricePerHour: 0.241 },
-  { name: 'gpu-a10', head: false, resources: { CPU: 8, GPU: 1, memory: 32 * gib }, minWorkers: 0, maxWorkers: 120, pricePerHour: 1.006 },
-  { name: 'highmem', head: false, resources: { CPU: 16, memory: 512 * gib }, minWorkers: 0, maxWorkers: 40, pricePerHour: 4.032 },
+  {
+    name: 'head',
+    head: true,
+    resources: { CPU: 8, memory: 32 * gib },
+    minWorkers: 0,
+    maxWorkers: 0,
+    pricePerHour: 0.384,
+  },
+  {
+    name: 'cpu-large',
+    head: false,
+    resources: { CPU: 32, memory: 128 * gib },
+    minWorkers: 2,
+    maxWorkers: 600,
+    pricePerHour: 1.536,
+  },
+  {
+    name: 'cpu-spot',
+    head: false,
+    resources: { CPU: 16, memory: 64 * gib },
+    minWorkers: 0,
+    maxWorkers: 400,
+    pricePerHour: 0.241,
+  },
+  {
+    name: 'gpu-a10',
+    head: false,
+    resources: { CPU: 8, GPU: 1, memory: 32 * gib },
+    minWorkers: 0,
+    maxWorkers: 120,
+    pricePerHour: 1.006,
+  },
+  {
+    name: 'highmem',
+    head: false,
+    resources: { CPU: 16, memory: 512 * gib },
+    minWorkers: 0,
+    maxWorkers: 40,
+    pricePerHour: 4.032,
+  },
 ];
 
 const shares = [0, 0.52, 0.33, 0.11, 0.04];
@@ -42,7 +84,8 @@ const reasons = [
   'for 40 × {CPU: 1}; cheapest type that fits',
 ];
 
-const pick = <Item>(items: readonly Item[], random: () => number): Item => items[Math.floor(random() * items.length)] as Item;
+const pick = <Item>(items: readonly Item[], random: () => number): Item =>
+  items[Math.floor(random() * items.length)] as Item;
 
 export function seedNodes(count: number, now: number, random: () => number): NodeAnswer[] {
   return Array.from({ length: count }, (_, index) => {
@@ -62,7 +105,8 @@ export function seedNodes(count: number, now: number, random: () => number): Nod
     const busy = reported && random() > 0.18;
     const share = busy ? Math.ceil(random() * 8) / 8 : 0;
     return {
-      instance: index === 0 ? 'demo-head' : `${type.name}-${(0x10000 + Math.floor(random() * 0xeffff)).toString(16)}-${index}`,
+      instance:
+        index === 0 ? 'demo-head' : `${type.name}-${(0x10000 + Math.floor(random() * 0xeffff)).toString(16)}-${index}`,
       ...(reported ? { node: `node-${index.toString(16).padStart(6, '0')}` } : {}),
       type: type.name,
       kind: index === 0 ? ('head' as const) : ('worker' as const),
@@ -72,7 +116,10 @@ export function seedNodes(count: number, now: number, random: () => number): Nod
       ...(reported ? { idleFor: busy || index === 0 ? 0 : Math.floor(random() * 280_000) } : {}),
       total: type.resources,
       available: Object.fromEntries(
-        Object.entries(type.resources).map(([name, total]) => [name, total - Math.floor(total * share * (name === 'memory' ? 0.7 : 1))]),
+        Object.entries(type.resources).map(([name, total]) => [
+          name,
+          total - Math.round(total * share * (name === 'memory' ? 0.7 : 1)),
+        ]),
       ),
       jobs: [],
       zone: `eu-central-1${pick(zones, random)}`,
@@ -80,7 +127,9 @@ export function seedNodes(count: number, now: number, random: () => number): Nod
       pricePerHour: type.pricePerHour ?? 0,
       launchedBecause: index === 0 ? 'the head of the cluster' : pick(reasons, random),
       ...(status === 'draining' ? { endsBecause: 'idle for 5 min 02 s, timeout 5 min' } : {}),
-      ...(status === 'launch-failed' ? { endsBecause: 'the provider had no capacity for cpu-spot in eu-central-1b' } : {}),
+      ...(status === 'launch-failed'
+        ? { endsBecause: 'the provider had no capacity for cpu-spot in eu-central-1b' }
+        : {}),
     };
   });
 }
@@ -101,12 +150,13 @@ export function seedJobs(count: number, now: number, nodes: readonly NodeAnswer[
     const state: JobState = age <= 400 ? freshState(random()) : doneState(random());
     const started = state !== 'queued' && state !== 'held' && state !== 'starting';
     const over = state === 'succeeded' || state === 'failed' || state === 'stopped';
-    const startedAt = submittedAt + 800 + Math.floor(random() * 20_000);
-    const endedAt = startedAt + 4000 + Math.floor(random() * 900_000);
+    const startedAt = Math.min(now - 500, submittedAt + 300 + Math.floor(random() * 20_000));
+    const endedAt = Math.min(now, startedAt + 4000 + Math.floor(random() * 900_000));
     const node = homes.length === 0 ? undefined : pick(homes, random).node;
     const lost = over && random() < 0.06;
     const id = `${pick(['train', 'sweep', 'eval', 'etl', 'sim'], random)}-${String(index + 1).padStart(5, '0')}`;
-    const cause: EndCause | undefined = state === 'succeeded' || state === 'stopped' ? state : state === 'failed' ? 'failed' : undefined;
+    const cause: EndCause | undefined =
+      state === 'succeeded' || state === 'stopped' ? state : state === 'failed' ? 'failed' : undefined;
     const exitCode = state === 'succeeded' ? 0 : state === 'failed' ? 1 : undefined;
     const first = {
       id: `${id}.1`,
@@ -130,9 +180,15 @@ export function seedJobs(count: number, now: number, nodes: readonly NodeAnswer[
       id,
       user: pick(users, random),
       entrypoint: pick(commands, random),
-      runtimeEnv: { env_vars: { WANDB_API_KEY: 'not-to-be-seen', OMP_NUM_THREADS: '4' }, pip: ['torch==2.9.0', 'numpy'] },
+      runtimeEnv: {
+        env_vars: { WANDB_API_KEY: 'not-to-be-seen', OMP_NUM_THREADS: '4' },
+        pip: ['torch==2.9.0', 'numpy'],
+      },
       metadata: { project: 'vision' },
-      resources: random() < 0.12 ? { CPU: 4, GPU: 1 } : { CPU: pick([1, 2, 4, 8], random), ...(random() < 0.4 ? { memory: 8 * gib } : {}) },
+      resources:
+        random() < 0.12
+          ? { CPU: 4, GPU: 1 }
+          : { CPU: pick([1, 2, 4, 8], random), ...(random() < 0.4 ? { memory: 8 * gib } : {}) },
       labels: {},
       priority: random() < 0.1 ? 10 : 0,
       retries: { failed: 0, nodeLost: 3, preempted: 3, setupFailed: 1 },
@@ -152,8 +208,7 @@ function freshState(roll: number): JobState {
   if (roll < 0.5) return 'running';
   if (roll < 0.8) return 'queued';
   if (roll < 0.86) return 'starting';
-  if (roll < 0.9) return 'held';
-  return 'succeeded';
+  return 'held';
 }
 
 function doneState(roll: number): JobState {
@@ -161,7 +216,8 @@ function doneState(roll: number): JobState {
 }
 
 function messageFor(state: JobState): string {
-  if (state === 'failed') return 'Job entrypoint command failed with exit code 1, last available logs: ValueError: loss is NaN at step 1840';
+  if (state === 'failed')
+    return 'Job entrypoint command failed with exit code 1, last available logs: ValueError: loss is NaN at step 1840';
   if (state === 'queued') return 'Waits for 4 CPU: 31 jobs are before it';
   if (state === 'held') return 'Waits for other jobs';
   return '';
@@ -170,9 +226,20 @@ function messageFor(state: JobState): string {
 export function seedDemand(now: number): DemandAnswer {
   const request = (resources: Record<string, number>) => ({ resources, selectors: [], placement: [] });
   const cpu = { kind: 'tasks' as const, request: request({ CPU: 4 }), count: 124 };
-  const gpus = { id: 'train-llm-7b', requests: Array.from({ length: 8 }, () => request({ GPU: 1, CPU: 4 })), details: 'STRICT_SPREAD' };
+  const gpus = {
+    id: 'train-llm-7b',
+    requests: Array.from({ length: 8 }, () => request({ GPU: 1, CPU: 4 })),
+    details: 'STRICT_SPREAD',
+  };
   return {
-    demand: { tasks: [{ request: cpu.request, count: 124 }, { request: request({ GPU: 4, CPU: 16 }), count: 2 }], gangs: [gpus], standing: [] },
+    demand: {
+      tasks: [
+        { request: cpu.request, count: 124 },
+        { request: request({ GPU: 4, CPU: 16 }), count: 2 },
+      ],
+      gangs: [gpus],
+      standing: [],
+    },
     waiting: [
       {
         demand: cpu,
@@ -184,7 +251,15 @@ export function seedDemand(now: number): DemandAnswer {
             market: 'spot',
             why: {
               kind: 'refused',
-              refusal: { type: 'cpu-spot', zone: 'eu-central-1b', market: 'spot', reason: 'no-capacity', times: 3, last: now - 20_000, until: now + 95_000 },
+              refusal: {
+                type: 'cpu-spot',
+                zone: 'eu-central-1b',
+                market: 'spot',
+                reason: 'no-capacity',
+                times: 3,
+                last: now - 20_000,
+                until: now + 95_000,
+              },
             },
           },
           { type: 'gpu-a10', why: { kind: 'dearer', price: 1.006, chosen: 0.241 } },
@@ -213,16 +288,44 @@ export function seedDemand(now: number): DemandAnswer {
   };
 }
 
-export function seedEvents(count: number, now: number, nodes: readonly NodeAnswer[], jobs: readonly Job[], random: () => number): EventAnswer[] {
+export function seedEvents(
+  count: number,
+  now: number,
+  nodes: readonly NodeAnswer[],
+  jobs: readonly Job[],
+  random: () => number,
+): EventAnswer[] {
   return Array.from({ length: count }, (_, index) => {
     const node = pick(nodes, random);
     const job = pick(jobs, random);
     const kinds = [
       { code: 'MANTA_JOB_ENDED', level: 'info' as const, text: `${job.id} succeeded after 4 min 12 s`, job: job.id },
-      { code: 'MANTA_INSTANCE_RUNNING', level: 'info' as const, text: `${node.instance} is running after 41 s`, instance: node.instance, type: node.type },
-      { code: 'MANTA_LAUNCH', level: 'info' as const, text: `launching 6 × cpu-large for 48 × {CPU: 4} of queued jobs`, type: 'cpu-large' },
-      { code: 'MANTA_DRAIN', level: 'info' as const, text: `draining ${node.instance}: idle for 5 min, timeout 5 min`, instance: node.instance, type: node.type },
-      { code: 'MANTA_LAUNCH_REFUSED', level: 'warn' as const, text: 'cpu-spot in eu-central-1b: no capacity; not asked again for 2 min', type: 'cpu-spot' },
+      {
+        code: 'MANTA_INSTANCE_RUNNING',
+        level: 'info' as const,
+        text: `${node.instance} is running after 41 s`,
+        instance: node.instance,
+        type: node.type,
+      },
+      {
+        code: 'MANTA_LAUNCH',
+        level: 'info' as const,
+        text: `launching 6 × cpu-large for 48 × {CPU: 4} of queued jobs`,
+        type: 'cpu-large',
+      },
+      {
+        code: 'MANTA_DRAIN',
+        level: 'info' as const,
+        text: `draining ${node.instance}: idle for 5 min, timeout 5 min`,
+        instance: node.instance,
+        type: node.type,
+      },
+      {
+        code: 'MANTA_LAUNCH_REFUSED',
+        level: 'warn' as const,
+        text: 'cpu-spot in eu-central-1b: no capacity; not asked again for 2 min',
+        type: 'cpu-spot',
+      },
       { code: 'MANTA_JOB_FAILED', level: 'error' as const, text: `${job.id} failed: exit code 1`, job: job.id },
       { code: 'MANTA_PASS', level: 'debug' as const, text: 'pass of 1.8 ms: nothing to do' },
     ];
@@ -231,7 +334,11 @@ export function seedEvents(count: number, now: number, nodes: readonly NodeAnswe
 }
 
 /** A day of history in which the cluster breathes with the working day. */
-export function seedHistory(count: number, now: number, random: () => number): { samples: SamplePoint[]; marks: Mark[] } {
+export function seedHistory(
+  count: number,
+  now: number,
+  random: () => number,
+): { samples: SamplePoint[]; marks: Mark[] } {
   const samples: SamplePoint[] = [];
   const marks: Mark[] = [];
   const length = 24 * 3_600_000;
@@ -239,12 +346,19 @@ export function seedHistory(count: number, now: number, random: () => number): {
   let before: Record<string, number> = {};
   for (let at = now - length; at <= now; at += step) {
     const until = (now - at) / 3_600_000;
-    const wave = Math.max(0.06, Math.min(1, 1.02 - until * 0.9 + (until > 1.1 ? 0.5 + 0.4 * Math.sin(at / 4_000_000) : 0)));
+    const wave = Math.max(
+      0.06,
+      Math.min(1, 1.02 - until * 0.9 + (until > 1.1 ? 0.5 + 0.4 * Math.sin(at / 4_000_000) : 0)),
+    );
     const nodes: Record<string, number> = { head: 1 };
     for (const [index, type] of nodeTypes.entries()) {
       if (index === 0) continue;
-      const wanted = Math.round((wave * (shares[index] ?? 0) * count) / 8) * 8;
-      nodes[type.name] = at + step > now ? wanted : Math.max(index === 1 ? 2 : 0, wanted);
+      const portion = Math.max(2, Math.round(((shares[index] ?? 0) * count) / 9));
+      const wanted = Math.min(
+        Math.round((shares[index] ?? 0) * count),
+        Math.round((wave * (shares[index] ?? 0) * count) / portion) * portion,
+      );
+      nodes[type.name] = Math.max(index === 1 ? 2 : 0, wanted);
       const was = before[type.name] ?? wanted;
       if (wanted > was) {
         marks.push({ at, kind: 'launch', type: type.name, count: wanted - was, because: pick(reasons, random) });
@@ -254,7 +368,13 @@ export function seedHistory(count: number, now: number, random: () => number): {
       }
     }
     if (random() < 0.004) {
-      marks.push({ at, kind: 'failure', type: 'cpu-spot', count: 4, because: 'the provider had no capacity in eu-central-1b' });
+      marks.push({
+        at,
+        kind: 'failure',
+        type: 'cpu-spot',
+        count: 4,
+        because: 'the provider had no capacity in eu-central-1b',
+      });
     }
     before = nodes;
     const cpus = (nodes['cpu-large'] ?? 0) * 32 + (nodes['cpu-spot'] ?? 0) * 16 + 8;

@@ -99,7 +99,13 @@ export async function serveFake(cluster: FakeCluster, pageFolder: string, port =
   };
 }
 
-async function api(cluster: FakeCluster, path: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function api(
+  cluster: FakeCluster,
+  path: string,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const query = url.searchParams;
   const number = (name: string): number | undefined => (query.has(name) ? Number(query.get(name)) : undefined);
   const [first, rawId, third, fourth] = path.split('/');
@@ -121,14 +127,23 @@ async function api(cluster: FakeCluster, path: string, url: URL, request: Incomi
   if (path === 'events') {
     const after = number('after');
     const limit = number('limit') ?? 100;
-    const events = after === undefined ? cluster.events.slice(-limit) : cluster.events.filter((event) => event.seq > after).slice(0, limit);
+    const events =
+      after === undefined
+        ? cluster.events.slice(-limit)
+        : cluster.events.filter((event) => event.seq > after).slice(0, limit);
     return json(response, 200, { events });
   }
   if (first === 'why') return json(response, 200, cluster.why(id, decodeURIComponent(third ?? '')));
   if (path === 'jobs' && post) {
     const body = JSON.parse(await text(request)) as SubmitBody;
     if ((body.resources?.['GPU'] ?? 0) > 1) {
-      return fail(response, 400, 'MANTA_JOB_INFEASIBLE', `no node type has ${body.resources?.['GPU']} GPU`, 'the nearest is gpu-a10 with 1');
+      return fail(
+        response,
+        400,
+        'MANTA_JOB_INFEASIBLE',
+        `no node type has ${body.resources?.['GPU']} GPU`,
+        'the nearest is gpu-a10 with 1',
+      );
     }
     return json(response, 201, cluster.submit(body));
   }
@@ -144,7 +159,8 @@ async function api(cluster: FakeCluster, path: string, url: URL, request: Incomi
   if (first === 'jobs' && cluster.job(id) !== undefined) {
     if (third === 'stop' && post) return json(response, 200, cluster.stop(id));
     if (third === 'retry' && post) return json(response, 201, cluster.retry(id));
-    if (third === 'logs') return logs(cluster, id, number('attempt') ?? 1, fourth === 'follow', query, request, response);
+    if (third === 'logs')
+      return logs(cluster, id, number('attempt') ?? 1, fourth === 'follow', query, request, response);
     if (request.method === 'DELETE') {
       cluster.remove(id);
       response.writeHead(204).end();
@@ -204,7 +220,8 @@ function stream(cluster: FakeCluster, request: IncomingMessage, response: Server
   const say = openStream(response);
   const last = request.headers['last-event-id'];
   if (last !== undefined) {
-    for (const event of cluster.events.filter((each) => each.seq > Number(last))) say('event', event, String(event.seq));
+    for (const event of cluster.events.filter((each) => each.seq > Number(last)))
+      say('event', event, String(event.seq));
   }
   const onChange = (kind: StreamKind, data: unknown): void =>
     say(kind, data, kind === 'event' ? String((data as { seq: number }).seq) : undefined);
@@ -235,7 +252,9 @@ async function page(folder: string, path: string, response: ServerResponse): Pro
 }
 
 function json(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    .end(JSON.stringify(body));
 }
 
 function fail(response: ServerResponse, status: number, code: string, message: string, hint?: string): void {
