@@ -3,19 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Measurement } from '../scripts/bench.ts';
 import { EmbeddedEngine } from '../src/engines/embedded/engine.ts';
 import { agentCommand } from '../src/engines/embedded/paths.ts';
 import type { AttemptOrder } from '../src/engines/runner.ts';
 import { ProcessProvider } from '../src/providers/process/provider.ts';
 import { readProcess } from '../src/providers/process/record.ts';
-
-/** One line of the table of `npm run bench`. */
-interface Measurement {
-  readonly name: string;
-  readonly ours: string;
-  readonly goal?: string;
-  readonly reached?: boolean;
-}
 
 const signal = new AbortController().signal;
 const clock = { now: () => Date.now(), sleep: (time: number) => sleep(time) };

@@ -25,7 +25,8 @@ export interface Engine {
 
   /**
    * Ask to empty a node. `idle` may be refused when work has arrived meanwhile; `preemption` is not refused and names
-   * the instant at which the machine goes. A node that is gone counts as drained.
+   * the instant at which the machine goes. A node that is gone counts as drained. An emptied node leaves by itself:
+   * `state` shows it dead or not at all.
    */
   drain(
     node: string,

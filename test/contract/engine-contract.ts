@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import { describe, it } from 'node:test';
 import type { Resources } from '../../src/core/resources.ts';
 import type { Engine, EngineNode } from '../../src/engines/engine.ts';
+import type { Runner } from '../../src/engines/runner.ts';
 import { never, until } from './waiting.ts';
 
 /** One engine with a single node that does nothing at first. */
@@ -18,6 +19,10 @@ export interface EngineUnderTest {
   submit(resources: Resources, count: number): Promise<() => Promise<void>>;
   submitGang(bundles: readonly Resources[], strategy: string): Promise<() => Promise<void>>;
   requestResources(bundles: readonly Resources[]): Promise<void>;
+  /** Reads the jobs that the engine knows. */
+  readonly attempts: Runner['attempts'];
+  /** Hands a job over and returns its id. */
+  runJob(entrypoint: string): Promise<string>;
 }
 
 /** What every engine promises to the autoscaler, sentence by sentence of `engines/engine.ts`. */
@@ -111,6 +116,27 @@ export function engineContract(name: string, make: (t: TestContext) => Promise<E
       const request = { resources: missing, selectors: [], placement: [] };
       await engine.reportInfeasible([{ kind: 'tasks', request, count: 1, types: [] }], never);
       await engine.reportInfeasible([], never);
+    });
+
+    it('shows its jobs with their states, ends and exit codes', async (t) => {
+      const { attempts, runJob } = await make(t);
+      const ids = [await runJob('exit 3'), await runJob('true')];
+      const ends = await until('both have ended', async () => {
+        const all = await attempts(never);
+        const mine = ids.map((id) => all.find((report) => report.id === id));
+        return mine.every((report) => report?.state === 'ended') && mine;
+      });
+      assert.deepEqual(
+        ends.map((end) => [end?.cause, end?.exitCode]),
+        [
+          ['failed', 3],
+          ['succeeded', 0],
+        ],
+      );
+      for (const end of ends) {
+        assert.ok(end?.node);
+        assert.ok((end.startedAt ?? Infinity) <= (end.endedAt ?? 0));
+      }
     });
 
     it('counts a node that is gone as drained', async (t) => {

@@ -34,6 +34,11 @@ engineContract('embedded', async (t) => {
       };
     },
     submitGang: (bundles, strategy) => start('true', { resources: {}, gang: { bundles, strategy } }),
+    attempts: (signal) => engine.attempts(signal),
+    runJob: async (entrypoint) => {
+      await start(entrypoint, {});
+      return `work-${made - 1}`;
+    },
     requestResources: async (bundles) =>
       engine.requestResources(
         bundles.map((resources) => ({ request: { resources, selectors: [], placement: [] }, count: 1 })),

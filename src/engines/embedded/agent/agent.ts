@@ -156,6 +156,7 @@ export class Agent {
         this.#kept.delete(attempt);
         this.#devices.release(keptName(attempt));
         this.#noteIdle();
+        this.#endWhenEmptied();
         return {};
       },
       stop: ({ attempt, grace, as }) => {
@@ -166,6 +167,7 @@ export class Agent {
       forget: ({ attempt }) => {
         if (this.#attempts.get(attempt)?.run.report.state === 'ended') this.#attempts.delete(attempt);
         this.#past.delete(attempt);
+        this.#endWhenEmptied();
         return {};
       },
       drain: ({ reason }) => this.#drain(reason),
@@ -238,7 +240,15 @@ export class Agent {
     if (reason.kind === 'idle' && this.#busy) return { accepted: false, reason: 'the node has work' };
     // A preemption is not taken back by a later wish to drain for another reason.
     if (this.#draining?.kind !== 'preemption') this.#draining = reason;
+    this.#endWhenEmptied();
     return { accepted: true };
+  }
+
+  /** As a drained raylet does: the node leaves once nothing on it is left to run or to tell of. */
+  #endWhenEmptied(): void {
+    if (!this.#draining || this.#attempts.size > 0 || this.#kept.size > 0) return;
+    // After the answer to the call that emptied it is on its way.
+    setImmediate(() => void this.end('the node was drained'));
   }
 
   #changed(run: RunningAttempt): void {

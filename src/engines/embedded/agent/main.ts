@@ -24,11 +24,7 @@ async function main(engineFolder: string, instanceFolder: string): Promise<void>
   if (vanish !== Infinity) setTimeout(() => process.kill(process.pid, 'SIGKILL'), vanish).unref();
 
   const ended = new AbortController();
-  let agent: Agent | undefined;
-  const end = (because: string): void => {
-    ended.abort();
-    void agent?.end(because);
-  };
+  const end = (because: string): void => ended.abort(because);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('its node was ended'));
   process.on('SIGHUP', () => {});
 
@@ -37,7 +33,15 @@ async function main(engineFolder: string, instanceFolder: string): Promise<void>
   if (delay > 0) await sleep(delay, undefined, { signal: ended.signal }).catch(() => {});
   boot.end();
   if (ended.signal.aborted) return;
-  agent = new Agent({ record, identity, instanceFolder, engineFolder, clock: wallClock, env: { ...process.env } });
+  const agent = new Agent({
+    record,
+    identity,
+    instanceFolder,
+    engineFolder,
+    clock: wallClock,
+    env: { ...process.env },
+  });
+  ended.signal.addEventListener('abort', () => void agent.end(String(ended.signal.reason)));
   await agent.listen();
 }
 

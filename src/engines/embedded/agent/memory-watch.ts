@@ -12,17 +12,23 @@ const inMiB = (bytes: number): string => `${Math.ceil(bytes / (1 << 20))} MiB`;
  */
 export class MemoryWatch {
   readonly #limits = new Map<RunningAttempt, number>();
-  #timer: NodeJS.Timeout | undefined;
+  #looking = false;
 
   watch(attempt: RunningAttempt, limit: number): void {
     this.#limits.set(attempt, limit);
     void attempt.over.then(() => this.#limits.delete(attempt));
-    this.#timer ??= setTimeout(() => void this.#look(), interval);
+    if (!this.#looking) this.#lookSoon();
+  }
+
+  #lookSoon(): void {
+    this.#looking = true;
+    setTimeout(() => void this.#look(), interval);
   }
 
   async #look(): Promise<void> {
     await Promise.all([...this.#limits].map(([attempt, limit]) => this.#check(attempt, limit)));
-    this.#timer = this.#limits.size > 0 ? setTimeout(() => void this.#look(), interval) : undefined;
+    this.#looking = this.#limits.size > 0;
+    if (this.#looking) this.#lookSoon();
   }
 
   async #check(attempt: RunningAttempt, limit: number): Promise<void> {
