@@ -68,7 +68,7 @@ export interface Visit {
   readonly page: Page;
   /** What the page complained about: console errors and warnings, uncaught exceptions, policy violations. */
   readonly complaints: string[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** A fresh profile, signed in, at a view such as `#/jobs`. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { type Head, openBrowser, openHead, patience, picture, seeded, submitJob, visit } from './browser.ts';
@@ -153,6 +154,12 @@ test('earlier output is loaded on request and the reader stays in place', async 
   const log = page.getByRole('region', { name: /Output of attempt/ });
   await log.evaluate((element) => element.scrollTo(0, 0));
   await log.getByText(/step\s+1 /).waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download the whole log' }).click(),
+  ]);
+  const saved = await readFile(await download.path(), 'utf8');
+  assert.equal(saved.split('\n').length - 1, 3000);
   await close();
 });
 

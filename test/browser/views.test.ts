@@ -39,7 +39,7 @@ for (const { dress, options } of dresses) {
       await page.getByText(view.sign).first().waitFor({ state: 'attached' });
       await page.locator('.loading').first().waitFor({ state: 'detached' });
       const width = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
-      assert.ok((width[0] ?? 0) <= (width[1] ?? 0), `${view.name} is wider than the window: ${width}`);
+      assert.ok((width[0] ?? 0) <= (width[1] ?? 0), `${view.name} is wider than the window: ${width.join(' > ')}`);
       await picture(page, `${view.name}-${dress}`);
     }
     assert.deepEqual(complaints, []);

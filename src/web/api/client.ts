@@ -26,9 +26,9 @@ export class RequestFailure extends Error {
     this.hint = hint;
   }
 
-  /** The page must ask for a token. */
+  /** The page must ask for a token: there is none, or the head does not know it. Other refusals concern one thing only. */
   get signedOut(): boolean {
-    return this.status === 401 || (this.status === 403 && this.code !== 'MANTA_API_FORBIDDEN');
+    return this.status === 401 || (this.status === 403 && ['MANTA_API_DENIED', 'HTTP_403'].includes(this.code));
   }
 }
 

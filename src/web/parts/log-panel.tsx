@@ -5,6 +5,7 @@ import { counted } from '../words/amounts.ts';
 import { Icon } from './icon.tsx';
 import { LogText } from './log-text.tsx';
 import { Failure } from './notice.tsx';
+import { sayFailure } from './toasts.tsx';
 import { rowsInSight } from './window-math.ts';
 
 interface LogProps {
@@ -162,15 +163,7 @@ export function LogPanel({ job, attempt, over }: LogProps) {
           <input type="checkbox" checked={follow} onChange={(change) => stick(change.currentTarget.checked)} />
           Follow
         </label>
-        <a
-          class="icon-button"
-          href={log.wholeUrl}
-          download={`${job}.${attempt}.log`}
-          aria-label="Download the whole log"
-          title="Download the whole log"
-        >
-          <Icon name="download" />
-        </a>
+        <DownloadButton log={log} name={`${job}.${attempt}.log`} />
       </header>
       {log.lines.firstOffset > 0 && (
         <button
@@ -200,6 +193,37 @@ export function LogPanel({ job, attempt, over }: LogProps) {
       </div>
       <LogFoot log={log} over={over} count={count} />
     </>
+  );
+}
+
+function DownloadButton({ log, name }: { log: LogFollower; name: string }) {
+  const [busy, setBusy] = useState(false);
+  const download = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const url = URL.createObjectURL(await log.whole());
+      const link = document.createElement('a');
+      link.href = url;
+      link.download = name;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(url), 60_000);
+    } catch (problem) {
+      sayFailure('Could not download the log', problem);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <button
+      type="button"
+      class="icon-button"
+      aria-label="Download the whole log"
+      title="Download the whole log"
+      disabled={busy}
+      onClick={() => void download()}
+    >
+      {busy ? <span class="spinner" aria-hidden="true" /> : <Icon name="download" />}
+    </button>
   );
 }
 

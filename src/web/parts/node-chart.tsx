@@ -87,14 +87,21 @@ export function NodeChart({ history, types, span }: ChartProps) {
         bands: layers.slice(1).map((_, index) => ({ series: [index + 2, index + 3] as [number, number] })),
         hooks: {
           draw: [
-            ({ bbox, ctx, valToPos }) => {
+            (chart) => {
               const ratio = uPlot.pxRatio;
-              const place = (at: number): number => valToPos(at / 1000, 'x');
+              const place = (at: number): number => chart.valToPos(at / 1000, 'x');
               groups.current = groupMarks(latest.current.history.marks, place, slotWidth).filter(
                 (group) => group.x > 0,
               );
               for (const group of groups.current) {
-                drawMark(ctx, group, bbox.left + group.x * ratio, bbox.top - 14 * ratio, ratio, colour);
+                drawMark(
+                  chart.ctx,
+                  group,
+                  chart.bbox.left + group.x * ratio,
+                  chart.bbox.top - 14 * ratio,
+                  ratio,
+                  colour,
+                );
               }
             },
           ],

@@ -95,14 +95,16 @@ export class JobList {
   }
 
   #countAgain(): void {
-    this.#countTimer ??= setTimeout(async () => {
-      this.#countTimer = undefined;
-      const filter = this.#filter;
-      const { total } = await this.#page(undefined, undefined, 1).catch(() => ({ total: undefined }));
-      const window = this.window.value;
-      if (total === undefined || window === undefined || filter !== this.#filter) return;
-      this.window.value = { ...window, total: Math.max(total, window.rows.length) };
-    }, countAgainAfter);
+    this.#countTimer ??= setTimeout(() => void this.#count(), countAgainAfter);
+  }
+
+  async #count(): Promise<void> {
+    this.#countTimer = undefined;
+    const filter = this.#filter;
+    const { total } = await this.#page(undefined, undefined, 1).catch(() => ({ total: undefined }));
+    const window = this.window.value;
+    if (total === undefined || window === undefined || filter !== this.#filter) return;
+    this.window.value = { ...window, total: Math.max(total, window.rows.length) };
   }
 
   async #page(before: string | undefined, signal?: AbortSignal, limit = this.#pageSize): Promise<JobWindow> {

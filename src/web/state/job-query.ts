@@ -14,9 +14,9 @@ export function matchesFilter(row: JobRow, filter: JobFilter): boolean {
   return wanted === '' || [row.id, row.entrypoint, row.user].some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** Newest first; ids part what came in the same millisecond. */
+/** Newest first; what came in the same millisecond stays in the order it has. */
 export function byNewest(a: JobRow, b: JobRow): number {
-  return b.submittedAt - a.submittedAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+  return b.submittedAt - a.submittedAt;
 }
 
 /** The loaded top of a list that may go on below. */
@@ -58,7 +58,7 @@ export function applyChanges(
   });
   if (fresh.length > 0) {
     total += fresh.length;
-    rows.push(...fresh);
+    rows.unshift(...fresh.reverse());
     rows.sort(byNewest);
   }
   return { window: { rows, total, next: window.next }, unsure };

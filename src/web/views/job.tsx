@@ -290,7 +290,7 @@ function Attempts({ job, shown, onChoose }: AttemptsProps) {
 /** Names only: values of environment variables are often secrets and have no place on a screen. */
 function Environment({ job }: { job: JobAnswer }) {
   const { env_vars: variables, ...rest } = job.runtimeEnv;
-  const names = Object.keys((variables ?? {}) as Record<string, string>);
+  const names = Object.keys(variables ?? {});
   const metadata = Object.entries(job.metadata);
   if (names.length + metadata.length + Object.keys(rest).length === 0) return null;
   return (

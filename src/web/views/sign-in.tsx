@@ -2,19 +2,18 @@ import { useRef, useState } from 'preact/hooks';
 import { RequestFailure, signIn } from '../api/client.ts';
 import { sentence } from '../parts/notice.tsx';
 import { startFeed } from '../state/feed.ts';
+import { goTo, linkTo, route } from '../state/route.ts';
 
-/** A link that could not be exchanged for a session: it works once, and not for long. */
-function takeSpentTicket(): boolean {
-  const url = new URL(location.href);
-  if (!url.searchParams.has('ticket')) return false;
-  url.searchParams.delete('ticket');
-  history.replaceState(null, '', url);
+/** The head leads a link that it does not take here, with this mark behind the `#`: a link works once, and not for long. */
+function takeSpentLink(): boolean {
+  if (route.peek().params.get('link') !== 'spent') return false;
+  goTo(linkTo([]), true);
   return true;
 }
 
 /** Asks for a token when the browser holds no session. The token goes to the head only and is kept by no script. */
 export function SignInView() {
-  const [spentTicket] = useState(takeSpentTicket);
+  const [spentLink] = useState(takeSpentLink);
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
@@ -51,7 +50,7 @@ export function SignInView() {
         }}
       >
         <h1>Sign in to Manta</h1>
-        {spentTicket && (
+        {spentLink && (
           <p class="note" role="status">
             That link has been used or is too old. <code>manta dashboard</code> makes a new one.
           </p>

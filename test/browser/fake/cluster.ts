@@ -79,6 +79,7 @@ export class FakeCluster {
   list(states: readonly JobState[], search: string): JobRow[] {
     const filter = { states, search };
     return this.jobs()
+      .reverse()
       .map(rowOf)
       .filter((row) => matchesFilter(row, filter))
       .sort(byNewest);

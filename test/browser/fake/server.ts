@@ -62,8 +62,10 @@ export async function serveFake(cluster: FakeCluster, pageFolder: string, port =
       }
       return api(cluster, path.slice('api/manta/v1/'.length), url, request, response);
     }
-    if (path === '' && tickets.delete(url.searchParams.get('ticket') ?? '')) {
-      response.writeHead(303, { location: prefix, 'set-cookie': cookie(token) }).end();
+    const ticket = url.searchParams.get('ticket');
+    if (path === '' && ticket !== null) {
+      if (tickets.delete(ticket)) response.writeHead(303, { location: prefix, 'set-cookie': cookie(token) }).end();
+      else response.writeHead(303, { location: `${prefix}#/?link=spent` }).end();
       return;
     }
     await page(pageFolder, path === '' ? 'index.html' : path, response);
