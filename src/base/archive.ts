@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
@@ -63,13 +63,21 @@ export async function unzip(path: string, target: string, limits: UnzipLimits = 
     await unpackInto(zip, draft, limits);
     await rename(draft, target);
   } catch (error) {
-    if ((error as { code?: string }).code?.startsWith('MANTA_')) throw error;
-    if (['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    throw archiveErrors.NotAnArchive({ path: relative(dirname(path), path), detail: (error as Error).message }, error);
+    throw unzipFailure(error, path);
   } finally {
     zip?.close();
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/** Entries that stand in each other's way are the archive's fault; a full or failing disk is not. */
+const conflicts = new Set(['ENOTDIR', 'EEXIST', 'EISDIR', 'ENAMETOOLONG', 'EINVAL']);
+
+function unzipFailure(error: unknown, path: string): unknown {
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (code?.startsWith('MANTA_')) return error;
+  if (syscall === undefined) return archiveErrors.NotAnArchive({ path: basename(path), detail: message }, error);
+  return conflicts.has(code ?? '') ? archiveErrors.Unsafe({ entry: basename(path), detail: message }, error) : error;
 }
 
 async function unpackInto(zip: ZipFile, folder: string, limits: UnzipLimits): Promise<void> {

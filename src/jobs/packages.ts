@@ -74,7 +74,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
     return promise;
   };
   const ready = (sha256: string, name: string): Promise<string> =>
-    once(`${sha256} ${name}`, async () => {
+    once(name.endsWith('.whl') ? `${sha256} ${name}` : sha256, async () => {
       if (name.endsWith('.whl')) return wheel(sha256, name);
       const target = unpacked(sha256);
       if (!existsSync(target)) {

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { after, test } from 'node:test';
+import { writeZip } from '../../src/base/archive.ts';
+import { openDatabase } from '../../src/base/sqlite.ts';
+import { jobErrors } from '../../src/jobs/errors.ts';
+import { openPackageStore, type PackageStoreOptions } from '../../src/jobs/packages.ts';
+import { neededPackages, sweep } from '../../src/jobs/retention.ts';
+import { expandVariables, maskRuntimeEnv, readRuntimeEnv } from '../../src/jobs/runtime-env.ts';
+import { jobsSchema } from '../../src/jobs/schema.ts';
+import { FakeRunner } from './fake-runner.ts';
+import { ManualClock, settle } from './manual-clock.ts';
+import { makeBed } from './queue-bed.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'manta-packages-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+const signal = new AbortController().signal;
+let count = 0;
+
+async function storeWith(options: Partial<PackageStoreOptions> = {}) {
+  const folder = join(root, `store${count++}`);
+  const clock = new ManualClock();
+  const database = openDatabase(join(root, `db${count++}`), [jobsSchema]);
+  return { folder, clock, packages: openPackageStore({ database, folder, clock, ...options }) };
+}
+
+async function zipOf(content: string): Promise<Buffer> {
+  const source = join(root, `source${count}`);
+  const zip = join(root, `zip${count++}`);
+  writeFileSync(source, content);
+  await writeZip([{ name: 'top/file.txt', path: source, mode: 0o644 }], zip);
+  return readFileSync(zip);
+}
+
+test('content is stored once, names belong to their owner', async () => {
+  const { packages, folder } = await storeWith();
+  const zip = await zipOf('hello');
+  const first = await packages.put('ada', 'a.zip', Readable.from([zip.subarray(0, 20), zip.subarray(20)]));
+  const second = await packages.put('bob', 'b.zip', Readable.from([zip]));
+  assert.equal(first.sha256, second.sha256);
+  assert.equal(readdirSync(join(folder, 'blobs')).length, 1);
+  assert.deepEqual([await packages.has('ada', 'a.zip'), await packages.has('bob', 'a.zip')], [true, false]);
+  const paths = await Promise.all([
+    packages.open('ada', 'gcs://a.zip', signal),
+    packages.open('bob', 'gcs://b.zip', signal),
+  ]);
+  assert.equal(paths[0], paths[1]);
+  assert.equal(readFileSync(join(paths[0], 'top/file.txt'), 'utf8'), 'hello');
+  await assert.rejects(packages.open('bob', 'gcs://a.zip', signal), (error) => jobErrors.PackageMissing.is(error));
+});
+
+test('an upload that breaks off or is too large leaves nothing', async () => {
+  const { packages, folder } = await storeWith({ limits: { uploadBytes: 100 } });
+  await assert.rejects(packages.put('ada', 'a.zip', Readable.from([Buffer.alloc(101)])), (error) =>
+    jobErrors.PackageTooLarge.is(error),
+  );
+  const broken = new Readable({
+    read() {
+      this.push('half');
+      this.destroy(new Error('gone'));
+    },
+  });
+  await assert.rejects(packages.put('ada', 'a.zip', broken), /gone/);
+  assert.deepEqual(readdirSync(join(folder, 'blobs')), []);
+  assert.equal(await packages.has('ada', 'a.zip'), false);
+});
+
+test('a remote archive with one folder at its top means that folder', async () => {
+  const zip = await zipOf('remote');
+  const { packages } = await storeWith({ download: async () => Readable.from([zip]) });
+  const path = await packages.open('ada', 'https://example.invalid/code.zip?x=1', signal);
+  assert.equal(readFileSync(join(path, 'file.txt'), 'utf8'), 'remote');
+});
+
+test('packages that no live job needs go after a while, others stay', async () => {
+  const { packages, clock, folder } = await storeWith();
+  await packages.put('ada', 'needed.zip', Readable.from([await zipOf('1')]));
+  await packages.put('ada', 'spare.zip', Readable.from([await zipOf('2')]));
+  clock.set(clock.now() + 86_400_001);
+  await packages.sweep(new Set(['ada/needed.zip']));
+  assert.deepEqual([await packages.has('ada', 'needed.zip'), await packages.has('ada', 'spare.zip')], [true, false]);
+  assert.equal(readdirSync(join(folder, 'blobs')).length, 1);
+});
+
+test('packages give way when there are too many bytes, least recently used first', async () => {
+  const { packages, clock } = await storeWith({ limits: { keepBytes: 300 } });
+  for (const name of ['a', 'b', 'c']) {
+    await packages.put('ada', `${name}.zip`, Readable.from([await zipOf(name)]));
+    clock.set(clock.now() + 1_000);
+  }
+  await packages.sweep(new Set());
+  assert.deepEqual([await packages.has('ada', 'a.zip'), await packages.has('ada', 'c.zip')], [false, true]);
+});
+
+test('retention drops the oldest finished jobs with their output, and never one that is needed', async () => {
+  const clock = new ManualClock();
+  const runner = new FakeRunner(clock, 100);
+  const bed = await makeBed({ clock, runner });
+  for (const id of ['a', 'b', 'c', 'd'])
+    await bed.queue.submit({ id, user: 'ada', entrypoint: 'true', resources: { CPU: 1 } });
+  await bed.queue.submit({
+    id: 'live',
+    user: 'ada',
+    entrypoint: 'true',
+    dependsOn: ['a'],
+    startAfter: clock.now() + 1e9,
+    runtimeEnv: { working_dir: 'gcs://w.zip' },
+  });
+  await settle(50);
+  for (const id of ['a', 'b', 'c', 'd']) {
+    const over = bed.queue.wait(id, AbortSignal.timeout(10_000));
+    runner.finish(`${id}.1`, 'succeeded', 0, 'output');
+    await over;
+    clock.set(clock.now() + 1_000);
+  }
+  assert.deepEqual([...neededPackages(bed.store)], ['ada/w.zip']);
+  await sweep({ ...bed, clock, limits: { finishedJobs: 1 } });
+  assert.deepEqual([...bed.store.jobs.keys()], ['a', 'd', 'live']);
+  assert.ok(!existsSync(bed.logs.folder('b', 1)) && existsSync(bed.logs.folder('d', 1)));
+  await bed.remove();
+});
+
+test('a runtime environment is read with the words of its problem', () => {
+  const env = readRuntimeEnv({
+    env_vars: { A: 'b' },
+    working_dir: 'gcs://w.zip',
+    py_modules: ['gcs://m.zip', 'https://x.invalid/p.whl?v=1'],
+    pip: ['requests==2'],
+    excludes: ['x'],
+    config: {},
+  });
+  assert.deepEqual(env, {
+    envVars: { A: 'b' },
+    workingDir: 'gcs://w.zip',
+    pyModules: ['gcs://m.zip', 'https://x.invalid/p.whl?v=1'],
+    setup: [{ kind: 'pip', packages: ['requests==2'] }],
+  });
+  assert.deepEqual(readRuntimeEnv({ uv: { packages: ['a'], uv_check: false } }).setup, [
+    { kind: 'uv', packages: ['a'] },
+  ]);
+  const problems: [Record<string, unknown>, RegExp][] = [
+    [{ conda: 'x' }, /'conda' is not supported/],
+    [{ working_dir: '/home/me' }, /uploaded by the client/],
+    [{ working_dir: 's3://b/x.zip' }, /not an https/],
+    [{ working_dir: 'gcs://x.tar.gz' }, /only \.zip/],
+    [{ pip: ['a'], uv: ['b'] }, /cannot be used together/],
+    [{ pip: { packages: ['a'], pip_version: '==1' } }, /'pip_version' is not supported/],
+    [{ pip: 5 }, /must be a list/],
+    [{ env_vars: { 'A=B': 'c' } }, /cannot be an environment variable/],
+    [{ env_vars: { A: 5 } }, /not a string/],
+  ];
+  for (const [value, words] of problems) assert.throws(() => readRuntimeEnv(value), words);
+});
+
+test('variables are expanded as Ray does, and masked for listings', () => {
+  const base = { HOME: '/h', PATH: '/bin' };
+  assert.deepEqual(expandVariables({ A: '${HOME}/x', B: '$PATH:/y', C: '${NOPE}z', D: '$nope', E: '${A}' }, base), {
+    A: '/h/x',
+    B: '/bin:/y',
+    C: 'z',
+    D: '$nope',
+    E: '/h/x',
+  });
+  assert.deepEqual(maskRuntimeEnv({ env_vars: { A: 'secret' }, pip: ['x'] }), { env_vars: { A: '***' }, pip: ['x'] });
+});
