@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
+import { buildWeb } from './build-web.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -12,7 +13,12 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { manta: 'src/cli/start.ts' },
+    entryPoints: {
+      manta: 'src/cli/start.ts',
+      mantad: 'src/head/mantad.ts',
+      supervisor: 'src/head/supervisor.ts',
+      agent: 'src/engines/embedded/agent/main.ts',
+    },
     outdir,
     bundle: true,
     splitting: true,
@@ -55,6 +61,7 @@ function licences(metafile: Metafile): string {
 
 if (import.meta.main) {
   const { outputs } = await buildBundle(join(root, 'dist'));
+  await buildWeb(join(root, 'dist', 'web'));
   for (const [path, { bytes }] of Object.entries(outputs))
     process.stdout.write(`${String(bytes).padStart(9)}  ${path}\n`);
   if (!existsSync(join(root, 'dist', 'manta.js'))) process.exitCode = 1;

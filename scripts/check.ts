@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 const checks: readonly { readonly name: string; readonly command: readonly [string, ...string[]] }[] = [
   { name: 'types (tsc)', command: ['tsc', '-p', '.'] },
+  { name: 'types of the page (tsc)', command: ['tsc', '-p', 'src/web'] },
   { name: 'lint (oxlint)', command: ['oxlint', '--type-aware', '--deny-warnings', '.'] },
   { name: 'format (biome)', command: ['biome', 'check', '--error-on-warnings', '.'] },
   { name: 'dead code (knip)', command: ['knip', '--no-progress'] },

@@ -115,7 +115,9 @@ export function demandWords(demand: Waiting['demand'] | Infeasible): string {
 
 export function waitingWords(waiting: Waiting, now: Instant): string {
   const why = waiting.for.map((passed) => passedWords(passed, now)).join('; ');
-  return `${demandWords(waiting.demand)} waits: ${why || 'for nodes that are on their way'}`;
+  const { demand } = waiting;
+  const verb = demand.kind === 'tasks' && demand.count !== 1 ? 'wait' : 'waits';
+  return `${demandWords(demand)} ${verb}: ${why || 'for nodes that are on their way'}`;
 }
 
 export function infeasibleWords(infeasible: Infeasible, now: Instant): string {
