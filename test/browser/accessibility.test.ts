@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { desktop, type Head, openBrowser, openHead, phone, visit } from './browser.ts';
+import { desktop, type Head, openBrowser, openHead, phone, submitJob, visit } from './browser.ts';
 
 let head: Head;
 let browser: Browser;
@@ -178,6 +178,7 @@ for (const [width, options] of [
 }
 
 test('a state is told by shape and word, not by colour alone', async () => {
+  await submitJob(head, { entrypoint: 'true' });
   const { page, close } = await visit(browser, head, '#/jobs');
   await page.getByRole('row').nth(1).waitFor();
   const bare = await page.evaluate(

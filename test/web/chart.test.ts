@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mark, SamplePoint } from '../../src/head/api/types.ts';
-import { groupMarks, markLook, nodeSeries, stacked } from '../../src/web/parts/chart-data.ts';
+import { carriedTo, firstShown, groupMarks, markLook, nodeSeries, stacked } from '../../src/web/parts/chart-data.ts';
 import { addSample } from '../../src/web/state/history.ts';
 
 const sample = (at: number, nodes: Record<string, number>): SamplePoint => ({
@@ -32,6 +32,15 @@ test('layers stand in the order of the spec, with types of the past after them',
     [1, 4],
     [3, 4],
   ]);
+});
+
+test('a quiet cluster is drawn up to now, and a young one fills the chart', () => {
+  const samples = [sample(1_000_000, { cpu: 1 }), sample(1_060_000, { cpu: 2 })];
+  assert.deepEqual(carriedTo(samples, 1_200_000).at(-1), sample(1_200_000, { cpu: 2 }));
+  assert.equal(carriedTo(samples, 1_000_000), samples);
+  assert.equal(firstShown(samples, 1_060_000, 3_600_000), 940_000);
+  assert.equal(firstShown(samples, 2_000_000, 3_600_000), 1_000_000);
+  assert.equal(firstShown(samples, 9_000_000, 3_600_000), 5_400_000);
 });
 
 test('marks on one spot are one sign, and a failure is never hidden by a launch', () => {

@@ -16,6 +16,20 @@ export interface NodeSeries {
   readonly wanted: readonly number[];
 }
 
+/** The samples, with the last one carried on to `now`: nothing is sampled while nothing changes. */
+export function carriedTo(samples: readonly SamplePoint[], now: number): readonly SamplePoint[] {
+  const last = samples.at(-1);
+  return last === undefined || last.at >= now ? samples : [...samples, { ...last, at: now }];
+}
+
+/** Left edge of the chart: a young cluster fills it with what there is, from two minutes on. */
+export function firstShown(samples: readonly SamplePoint[], now: number, span: number): number {
+  const oldest = samples[0]?.at ?? now;
+  return Math.max(now - span, Math.min(oldest, now - youngest));
+}
+
+const youngest = 120_000;
+
 /** Samples turned into layers. Types in the order of the spec, then those that only the past knows. */
 export function nodeSeries(samples: readonly SamplePoint[], order: readonly string[]): NodeSeries {
   const seen = new Set<string>();

@@ -29,7 +29,7 @@ export function Meter({ name, used, total, past }: MeterProps) {
           aria-valuenow={used}
           aria-valuetext={`${shareText(name, used, total)}, ${percentText(share)}`}
         >
-          <div class={share >= 0.95 ? 'meter-fill is-full' : 'meter-fill'} style={{ width: `${share * 100}%` }} />
+          <div class="meter-fill" style={{ width: `${share * 100}%` }} />
         </div>
         {past !== undefined && <Sparkline values={past} />}
       </div>
@@ -56,10 +56,7 @@ export function MiniMeter({ share, label }: { share: number; label: string }) {
   return (
     <span class="mini-meter" title={label}>
       <span class="mini-bar" aria-hidden="true">
-        <span
-          class={share >= 0.95 ? 'mini-fill is-full' : 'mini-fill'}
-          style={{ width: `${Math.round(share * 100)}%` }}
-        />
+        <span class="mini-fill" style={{ width: `${Math.round(share * 100)}%` }} />
       </span>
       <span class="mini-text">{percentText(share)}</span>
     </span>

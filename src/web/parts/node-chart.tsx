@@ -1,12 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { Mark } from '../../head/api/types.ts';
-import { headTime } from '../state/clock.ts';
+import { now } from '../state/clock.ts';
+import { connection } from '../state/cluster.ts';
 import type { History } from '../state/history.ts';
 import { dark } from '../state/preferences.ts';
 import { counted } from '../words/amounts.ts';
 import { exactTime, tickText } from '../words/time.ts';
-import { groupMarks, type MarkGroup, markLook, nodeSeries, stacked } from './chart-data.ts';
+import { carriedTo, firstShown, groupMarks, type MarkGroup, markLook, nodeSeries, stacked } from './chart-data.ts';
 import { drawMark } from './chart-marks.ts';
 import { StateMark } from './icon.tsx';
 
@@ -28,6 +29,8 @@ const height = 232;
 const slotWidth = 16;
 const colourCount = 8;
 const reasonsInTip = 3;
+/** How often the right edge moves on while nothing changes. */
+const moveEvery = 5000;
 
 /** Nodes by type over time, stacked, with launches, ends and failures marked above; reasons stand in the tip. */
 export function NodeChart({ history, types, span }: ChartProps) {
@@ -35,10 +38,14 @@ export function NodeChart({ history, types, span }: ChartProps) {
   const plot = useRef<uPlot | undefined>(undefined);
   const groups = useRef<MarkGroup[]>([]);
   const [pointed, setPointed] = useState<Pointed | undefined>(undefined);
-  const series = useMemo(() => nodeSeries(history.samples, types), [history, types]);
+  const until = connection.value.kind === 'open' ? Math.floor(now.value / moveEvery) * moveEvery : 0;
+  const samples = useMemo(() => carriedTo(history.samples, until), [history, until]);
+  const series = useMemo(() => nodeSeries(samples, types), [samples, types]);
   const layerNames = series.layers.map((layer) => layer.type).join('\n');
-  const latest = useRef({ history, span });
-  latest.current = { history, span };
+  const end = samples.at(-1)?.at ?? now.peek();
+  const sight: [number, number] = [firstShown(samples, end, span) / 1000, end / 1000];
+  const latest = useRef({ history, sight });
+  latest.current = { history, sight };
 
   useEffect(() => {
     const element = holder.current;
@@ -57,7 +64,7 @@ export function NodeChart({ history, types, span }: ChartProps) {
         legend: { show: false },
         cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
         scales: {
-          x: { time: true, range: () => [(headTime() - latest.current.span) / 1000, headTime() / 1000] },
+          x: { time: true, range: () => latest.current.sight },
           y: { range: (_chart, _min, max) => [0, Math.max(4, Math.ceil((max ?? 0) * 1.08))] },
         },
         axes: [
@@ -159,9 +166,7 @@ export function NodeChart({ history, types, span }: ChartProps) {
         onKeyDown={onKeyDown}
         onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
       />
-      {pointed !== undefined && (
-        <ChartTip pointed={pointed} series={series} at={history.samples[pointed.index]?.at ?? 0} />
-      )}
+      {pointed !== undefined && <ChartTip pointed={pointed} series={series} at={samples[pointed.index]?.at ?? 0} />}
       <figcaption class="legend">
         {series.layers.map((layer, index) => (
           <span key={layer.type} class="legend-entry">

@@ -29,6 +29,7 @@ type JobListener = { changed(rows: readonly JobRow[]): void; resync(): void };
 const jobListeners = new Set<JobListener>();
 const eventsAtFirst = 1000;
 const historyEvery = 30_000;
+const historyAfter = 1500;
 
 let line: Line | undefined;
 /** Counts lists of nodes that came by the stream, so that an older answer does not overwrite one. */
@@ -147,8 +148,19 @@ function flush(): void {
   batch(() => {
     for (const apply of now.rest) apply();
     if (now.events.length > 0) takeEvents(now.events);
+    if (now.events.some((event) => event.instance !== undefined || event.type !== undefined)) renewHistory();
     if (now.jobs.size > 0) for (const listener of jobListeners) listener.changed([...now.jobs.values()]);
   });
+}
+
+let historyTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Something happened to nodes: the marks of the chart are asked for anew, once for a burst. */
+function renewHistory(): void {
+  historyTimer ??= setTimeout(() => {
+    historyTimer = undefined;
+    void loadHistory();
+  }, historyAfter);
 }
 
 /** What the stream does not carry is asked for when what it depends on has changed. */

@@ -66,7 +66,7 @@ function Tiles({ cluster: { nodes, jobs, cost, startedAt } }: { cluster: Cluster
       >
         {jobs.starting + jobs.stopping > 0
           ? `${countText(jobs.starting + jobs.stopping)} starting or stopping`
-          : 'none in between'}
+          : 'none starting'}
       </Tile>
       <Tile
         label="Jobs waiting"
@@ -78,7 +78,7 @@ function Tiles({ cluster: { nodes, jobs, cost, startedAt } }: { cluster: Cluster
       </Tile>
       <Tile
         label="Jobs failed"
-        look={jobLooks.failed}
+        look={jobs.failed > 0 ? jobLooks.failed : { ...jobLooks.failed, tone: 'muted' }}
         value={countText(jobs.failed)}
         link={linkTo(['jobs'], { state: 'failed' })}
       >
