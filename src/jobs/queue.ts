@@ -2,7 +2,7 @@ import type { Clock, Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { GangDemand, TaskDemand } from '../core/demand.ts';
 import { type Capacity, infeasibility, infeasibleText } from '../core/jobs/admit.ts';
-import { asksForNothing, type Block, chooseNext, type Limits, wantedNow } from '../core/jobs/choose.ts';
+import { type Block, candidates, type Limits, wantedNow } from '../core/jobs/choose.ts';
 import { charge, type Usage, usageOf } from '../core/jobs/fair-share.ts';
 import { isOver, type Job } from '../core/jobs/job.ts';
 import { demandOf } from '../core/jobs/queue-demand.ts';
@@ -67,6 +67,9 @@ export interface JobQueue {
 const lookEvery = 1_000;
 const reconcileEvery = 15_000;
 const preparationsAtOnce = 4;
+const startsAPass = 64;
+/** Looking takes at most this share of the time, however long the queue is. */
+const lookingShare = 0.3;
 
 export function openQueue(options: QueueOptions): JobQueue {
   const { store, logs, clock, events } = options;
@@ -103,7 +106,10 @@ export function openQueue(options: QueueOptions): JobQueue {
     try {
       while (again && !closing.signal.aborted) {
         again = false;
-        await pass();
+        const began = performance.now();
+        const started = await pass();
+        const rest = (performance.now() - began) * (1 / lookingShare - 1);
+        if (started === 0 && rest > 2) await pauseBriefly(rest);
       }
     } catch (error) {
       if (!closing.signal.aborted) events.emit(jobEvents.journalTrouble, { detail: (error as Error).message });
@@ -113,31 +119,44 @@ export function openQueue(options: QueueOptions): JobQueue {
     if (again && !closing.signal.aborted) poke();
   };
 
-  const pass = async (): Promise<void> => {
+  /** Starts what may start; returns how many did. */
+  const pass = async (): Promise<number> => {
     await releaseHeld();
-    for (;;) {
-      const ready = waiting().filter(isPrepared);
-      const choice = chooseNext(ready, handedOver(), usage, options.limits(), clock.now(), hasRoom);
-      blocked = choice.blocked;
-      if (choice.start.length === 0) return;
-      const journalled = await store.change((transaction) =>
-        choice.start.flatMap((job) => {
-          const now = transaction.get(job.id);
-          const result = now && applyEvent(now, { kind: 'hand-over' }, clock.now());
-          if (!result || 'refused' in result) return [];
-          transaction.put(result.job);
-          transaction.fact('starting', clock.now(), job.id, { attempt: result.job.attempts.at(-1)?.id });
-          return [result.job];
-        }),
-      );
-      await handOver(journalled);
+    const turns = candidates(waiting().filter(isPrepared), handedOver(), usage, options.limits(), clock.now());
+    let turn = turns.next();
+    let started = 0;
+    while (!turn.done) {
+      const job = turn.value;
+      const room = options.runner.hasRoom({
+        resources: job.resources,
+        labels: job.labels,
+        ...(job.gang && { gang: job.gang }),
+      });
+      if (room) await startNow(job);
+      started += room ? 1 : 0;
+      // What came meanwhile may go first.
+      if (started >= startsAPass) {
+        again = true;
+        return started;
+      }
+      turn = turns.next(room);
     }
+    blocked = turn.value;
+    return started;
   };
 
-  /** The engine answers for one order at a time; only jobs that ask for nothing cannot get in each other's way. */
-  const hasRoom = (job: Job, chosen: readonly Job[]): boolean =>
-    (asksForNothing(job) || chosen.every(asksForNothing)) &&
-    options.runner.hasRoom({ resources: job.resources, labels: job.labels, ...(job.gang && { gang: job.gang }) });
+  /** The attempt is in the journal before the engine hears of it; the engine has heard of it before the next is chosen. */
+  const startNow = async (job: Job): Promise<void> => {
+    const journalled = await store.change((transaction) => {
+      const now = transaction.get(job.id);
+      const result = now && applyEvent(now, { kind: 'hand-over' }, clock.now());
+      if (!result || 'refused' in result) return undefined;
+      transaction.put(result.job);
+      transaction.fact('starting', clock.now(), job.id, { attempt: result.job.attempts.at(-1)?.id });
+      return result.job;
+    });
+    if (journalled) await handOver([journalled]);
+  };
 
   const handOver = async (jobs: readonly Job[]): Promise<void> => {
     await Promise.all(
@@ -411,6 +430,10 @@ export function openQueue(options: QueueOptions): JobQueue {
     },
   };
 }
+
+/** Real time, not the clock's: it spares this process, and means nothing to jobs. */
+const pauseBriefly = (duration: Duration): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.min(200, duration)));
 
 /** Says in events what a change of the journal means. */
 function tell(events: EventSink, { id, before, after }: JobChange): void {

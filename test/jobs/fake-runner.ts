@@ -25,6 +25,7 @@ export class FakeRunner implements Runner {
   #listeners = new Set<(report: AttemptReport) => void>();
   #failures: { call: Call; after: boolean }[] = [];
   #clock: Clock;
+  #used = 0;
 
   constructor(clock: Clock, cpus = 4) {
     this.#clock = clock;
@@ -32,13 +33,7 @@ export class FakeRunner implements Runner {
   }
 
   hasRoom(order: Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>): boolean {
-    return (order.resources['CPU'] ?? 0) <= this.cpus - this.used;
-  }
-
-  get used(): number {
-    return [...this.#known.values()]
-      .filter((each) => each.report.state !== 'ended')
-      .reduce((sum, each) => sum + (each.order.resources['CPU'] ?? 0), 0);
+    return (order.resources['CPU'] ?? 0) <= this.cpus - this.#used;
   }
 
   start(order: AttemptOrder): Promise<void> {
@@ -46,6 +41,7 @@ export class FakeRunner implements Runner {
       if (this.#known.has(order.id)) return;
       this.orders.push(order);
       this.starts.set(order.id, (this.starts.get(order.id) ?? 0) + 1);
+      this.#used += order.resources['CPU'] ?? 0;
       this.#known.set(order.id, { order, report: { id: order.id, state: 'waiting', logSize: 0 } });
       if (this.auto) setImmediate(() => this.begin(order.id));
     });
@@ -90,6 +86,8 @@ export class FakeRunner implements Runner {
 
   /** The engine forgets all about it, as when its node's disk is gone. */
   lose(attempt: string): void {
+    const known = this.#known.get(attempt);
+    if (known && known.report.state !== 'ended') this.#used -= known.order.resources['CPU'] ?? 0;
     this.#known.delete(attempt);
   }
 
@@ -109,6 +107,7 @@ export class FakeRunner implements Runner {
     const known = this.#known.get(attempt);
     if (!known || known.report.state === 'ended') return;
     known.report = { ...known.report, ...news };
+    if (known.report.state === 'ended') this.#used -= known.order.resources['CPU'] ?? 0;
     if (!this.mute) for (const listener of this.#listeners) listener(known.report);
   }
 

@@ -46,9 +46,38 @@ interface Tally {
 const startCharge = 60;
 
 /**
- * Which of the waiting jobs start now: higher priority first, then the user who has had least, then the older job.
- * `waiting` is in the order of submission. `hasRoom` answers for a job beside those already chosen in this call.
+ * The waiting jobs in the order in which they may start: higher priority first, then the user who has had least, then
+ * the older job. `waiting` is in the order of submission. Each job that the limits allow is yielded once; the answer
+ * says whether it starts, and what follows takes that into account. Returns why the others do not start.
  */
+export function* candidates(
+  waiting: readonly Job[],
+  handedOver: readonly Job[],
+  usage: UsageByUser,
+  limits: Limits,
+  now: Instant,
+): Generator<Job, ReadonlyMap<string, Block>, boolean> {
+  const tally = tallyOf(handedOver, usage, limits, now);
+  const blocked = new Map<string, Block>();
+  const reserved = new Set<string>();
+  const full = new Set<string>();
+  const lines = linesByUser(waiting);
+  for (let job = takeBest(lines, tally); job; job = takeBest(lines, tally)) {
+    const shape = shapeOf(job);
+    let block = limitOf(job, tally, limits);
+    if (!block && reserved.size > 0 && wants(job).some((name) => reserved.has(name))) block = 'reserved';
+    if (!block && (full.has(shape) || !(yield job))) {
+      block = 'no-room';
+      full.add(shape);
+      if (now - job.submittedAt > limits.patience) for (const name of wants(job)) reserved.add(name);
+    }
+    if (block) blocked.set(job.id, block);
+    else count(tally, job, startCharge, limits);
+  }
+  return blocked;
+}
+
+/** Which of the waiting jobs start now. `hasRoom` answers for a job beside those already chosen in this call. */
 export function chooseNext(
   waiting: readonly Job[],
   handedOver: readonly Job[],
@@ -57,29 +86,15 @@ export function chooseNext(
   now: Instant,
   hasRoom: (job: Job, chosen: readonly Job[]) => boolean,
 ): Choice {
-  const tally = tallyOf(handedOver, usage, limits, now);
   const start: Job[] = [];
-  const blocked = new Map<string, Block>();
-  const reserved = new Set<string>();
-  const full = new Set<string>();
-  const lines = linesByUser(waiting);
-  for (let job = takeBest(lines, tally); job; job = takeBest(lines, tally)) {
-    const shape = shapeOf(job);
-    let block = limitOf(job, tally, limits);
-    if (!block && wants(job).some((name) => reserved.has(name))) block = 'reserved';
-    if (!block && (full.has(shape) || !hasRoom(job, start))) {
-      block = 'no-room';
-      full.add(shape);
-      if (now - job.submittedAt > limits.patience) for (const name of wants(job)) reserved.add(name);
-    }
-    if (block) {
-      blocked.set(job.id, block);
-      continue;
-    }
-    start.push(job);
-    count(tally, job, startCharge, limits);
+  const turns = candidates(waiting, handedOver, usage, limits, now);
+  let turn = turns.next();
+  while (!turn.done) {
+    const room = hasRoom(turn.value, start);
+    if (room) start.push(turn.value);
+    turn = turns.next(room);
   }
-  return { start, blocked };
+  return { start, blocked: turn.value };
 }
 
 /** Waiting jobs that the limits would let start if there were room: what the cluster should grow for. */
@@ -93,9 +108,21 @@ export function wantedNow(
   return chooseNext(waiting, handedOver, usage, limits, now, () => true).start;
 }
 
+const shapes = new WeakMap<object, string>();
+
 /** Jobs that ask for the same get the same answer about room. */
 export function shapeOf(job: Pick<Job, 'resources' | 'labels' | 'gang'>): string {
-  return JSON.stringify([sorted(job.resources), sorted(job.labels), job.gang?.strategy, job.gang?.bundles.map(sorted)]);
+  let shape = shapes.get(job);
+  if (shape === undefined) {
+    shape = JSON.stringify([
+      sorted(job.resources),
+      sorted(job.labels),
+      job.gang?.strategy,
+      job.gang?.bundles.map(sorted),
+    ]);
+    shapes.set(job, shape);
+  }
+  return shape;
 }
 
 const sorted = (record: Readonly<Record<string, unknown>>): unknown =>
