@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { redact } from '../../base/errors.ts';
+import { namesIn } from '../../base/json-file.ts';
+import type { StateFolder } from '../../head/state-folder.ts';
+
+const secretKey = /secret|passw(?:or)?d|passphrase|token|credential|private|api[_-]?key|access[_-]?key|auth_key/i;
+/** Keys that name a secret's place or count, not the secret. */
+const harmless = /^(?:ssh_private_key|launchToken|token_path)$/;
+
+/** What must not leave the machine: the tokens of this cluster, wherever they stand. */
+export function knownSecrets(folder: StateFolder | undefined, more: readonly (string | undefined)[]): string[] {
+  const own =
+    folder === undefined ? [] : namesIn(folder.files.tokens).map((name) => textIn(join(folder.files.tokens, name)));
+  return [...own, ...more].map((secret) => secret?.trim() ?? '').filter((secret) => secret.length >= 8);
+}
+
+function textIn(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Text without known secrets and without what looks like one. */
+export function cleanText(text: string, secrets: readonly string[]): string {
+  let clean = redact(text);
+  for (const secret of secrets) clean = clean.replaceAll(secret, '***');
+  return clean.replace(
+    /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g,
+    '*** private key ***',
+  );
+}
+
+/** A value with all that stands under a secret's name masked, and every value of `env_vars`. */
+export function cleanValue(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return cleanText(value, secrets);
+  if (Array.isArray(value)) return value.map((each) => cleanValue(each, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]): [string, unknown] => {
+      if (/^env_?vars$/i.test(key) && typeof each === 'object' && each !== null)
+        return [key, Object.fromEntries(Object.keys(each).map((name) => [name, '***']))];
+      const masked =
+        secretKey.test(key) && !harmless.test(key) && (typeof each === 'string' || typeof each === 'number');
+      return [key, masked ? '***' : cleanValue(each, secrets)];
+    }),
+  );
+}
+
+/** A cluster file with the values of secrets masked line by line: one that cannot be read is worth showing most. */
+export function cleanYaml(text: string, secrets: readonly string[]): string {
+  const lines = text.split('\n').map((line) => {
+    const [, head, key] = /^(\s*(?:- )?["']?([\w.-]+)["']?\s*:\s+)\S/.exec(line) ?? [];
+    return head !== undefined && secretKey.test(key ?? '') && !harmless.test(key ?? '') ? `${head}***` : line;
+  });
+  return cleanText(lines.join('\n'), secrets);
+}

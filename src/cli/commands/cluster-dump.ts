@@ -1,0 +1,182 @@
+import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { version } from '../../base/version.ts';
+import { clientErrors } from '../../head/client/errors.ts';
+import { HttpClient } from '../../head/client/http.ts';
+import { openJobs } from '../../head/client/jobs.ts';
+import type { Target } from '../../head/client/target.ts';
+import { headErrors } from '../../head/errors.ts';
+import { readCluster, type StateFolder, servingOf, supervisorOf } from '../../head/state-folder.ts';
+import type { Io, Run } from '../command.ts';
+import { targetOf } from './cluster-connection.ts';
+import { type ArchiveEntry, archiveOf } from './cluster-dump-archive.ts';
+import { cleanText, cleanValue, cleanYaml, knownSecrets } from './cluster-dump-secrets.ts';
+
+const logBytes = 1 << 20;
+const jobsKept = 1_000;
+const factsKept = 2_000;
+
+export const run: Run = async (invocation, io) => {
+  const target = targetOf(invocation, io);
+  const token = await target.place(io.signal).then(
+    (place) => place.token,
+    () => undefined,
+  );
+  const pack = new Pack(knownSecrets(target.folder, [token, io.env['RAY_AUTH_TOKEN']]));
+  const now = Date.now();
+  pack.json('versions.json', 'versions of Manta and Node, and the platform', {
+    manta: version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+    madeAt: new Date(now).toISOString(),
+  });
+  await askHead(target, pack, io);
+  if (target.folder !== undefined) await readFolder(target.folder, pack);
+
+  const file =
+    (invocation.options['output'] as string | undefined) ??
+    `manta-dump-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}.tar.gz`;
+  const bytes = archiveOf(pack.entries(), now);
+  writeFileSync(resolve(io.cwd, file), bytes, { mode: 0o600 });
+  io.out(
+    io.json
+      ? `${JSON.stringify({ file, bytes: bytes.length, entries: pack.listed() })}\n`
+      : `${pack
+          .listed()
+          .map(({ name, what }) => `  ${name.padEnd(22)} ${what}\n`)
+          .join('')}wrote ${file} (${bytes.length} bytes); look into it before you send it\n`,
+  );
+  return 0;
+};
+
+/** Files on their way into the archive, cleaned of secrets. */
+class Pack {
+  readonly #secrets: readonly string[];
+  readonly #entries: { name: string; what: string; text: string }[] = [];
+
+  constructor(secrets: readonly string[]) {
+    this.#secrets = secrets;
+  }
+
+  text(name: string, what: string, text: string): void {
+    this.#entries.push({ name, what, text: cleanText(text, this.#secrets) });
+  }
+
+  yaml(name: string, what: string, text: string): void {
+    this.#entries.push({ name, what, text: cleanYaml(text, this.#secrets) });
+  }
+
+  json(name: string, what: string, value: unknown): void {
+    this.#entries.push({ name, what, text: `${JSON.stringify(cleanValue(value, this.#secrets), undefined, 2)}\n` });
+  }
+
+  lines(name: string, what: string, values: readonly unknown[]): void {
+    const text = values.map((value) => `${JSON.stringify(cleanValue(value, this.#secrets))}\n`).join('');
+    this.#entries.push({ name, what: `${what} (${values.length})`, text });
+  }
+
+  listed(): { name: string; what: string }[] {
+    return this.#entries.map(({ name, what }) => ({ name, what }));
+  }
+
+  entries(): ArchiveEntry[] {
+    const contents = this.#entries.map(({ name, what }) => `${name.padEnd(22)} ${what}\n`).join('');
+    return [{ name: 'CONTENTS.txt', text: contents }, ...this.#entries].map(({ name, text }) => ({
+      name: `manta-dump/${name}`,
+      content: Buffer.from(text),
+    }));
+  }
+}
+
+/** What the head answers. A part that fails is noted and the others go on: a head in trouble is why this is run. */
+async function askHead(target: Target, pack: Pack, io: Io): Promise<void> {
+  const http = new HttpClient(target, io.signal);
+  const problems: string[] = [];
+  const part = async (name: string, work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      io.signal.throwIfAborted();
+      problems.push(`${name}: ${(error as Error).message}`);
+      return !clientErrors.Unreachable.is(error) && !headErrors.NotRunning.is(error);
+    }
+  };
+  const ask = (path: string): Promise<unknown> => http.json('GET', `/api/manta/v1/${path}`, { silence: 10_000 });
+  try {
+    const answers = await part('cluster', async () =>
+      pack.json('cluster.json', 'the cluster at a glance', await ask('cluster')),
+    );
+    if (answers) {
+      await part('status', async () => {
+        const { verboseText } = (await ask('status')) as { verboseText: string };
+        pack.text('status.txt', 'the verbose status', verboseText);
+      });
+      await part('nodes', async () => pack.json('nodes.json', 'instances and nodes', await ask('nodes')));
+      await part('demand', async () => pack.json('demand.json', 'what waits, and for what', await ask('demand')));
+      await part('events', async () => {
+        const { events } = (await ask('events?limit=2000')) as { events: unknown[] };
+        pack.lines('events.jsonl', 'the newest events', events);
+      });
+      await part('history', async () =>
+        pack.json('history.json', 'nodes and usage over the last hour', await ask('history')),
+      );
+      await part('jobs', async () => {
+        const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+        const rows: unknown[] = [];
+        for await (const job of jobs.list({ limit: jobsKept })) rows.push(job.answer);
+        pack.lines('jobs.jsonl', 'the newest jobs, without their output', rows);
+      });
+    }
+  } finally {
+    http.close();
+  }
+  if (problems.length > 0) pack.text('problems.txt', 'what could not be asked', `${problems.join('\n')}\n`);
+}
+
+/** What the state folder holds, whether the head runs or not. */
+async function readFolder(folder: StateFolder, pack: Pack): Promise<void> {
+  const { config, ...record } = readCluster(folder) ?? {};
+  pack.json('state.json', 'the state folder: record, head, supervisor', {
+    record,
+    head: servingOf(folder) ?? 'not running',
+    supervisor: supervisorOf(folder) ?? 'not running',
+  });
+  if (config !== undefined) pack.yaml('cluster.yaml', 'the cluster file, secrets masked', config.text);
+  const log = endOf(folder.files.daemonLog);
+  if (log !== undefined) pack.text('mantad.log', "the end of the head's log", log);
+  const facts = await scalingFacts(folder.files.journal);
+  if (facts !== undefined) pack.lines('scaling.jsonl', 'the newest scaling decisions and what became of them', facts);
+}
+
+function endOf(path: string): string | undefined {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      const bytes = Buffer.alloc(Math.min(size, logBytes));
+      readSync(file, bytes, 0, bytes.length, size - bytes.length);
+      return bytes.toString('utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** Read-only and beside the head: it may be running. */
+async function scalingFacts(journal: string): Promise<unknown[] | undefined> {
+  const { DatabaseSync } = await import('node:sqlite');
+  try {
+    const database = new DatabaseSync(journal, { readOnly: true });
+    try {
+      const rows = database.prepare('SELECT data FROM scaling_facts ORDER BY seq DESC LIMIT ?').all(factsKept);
+      return rows.toReversed().map((row) => JSON.parse(String(row['data'])) as unknown);
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined;
+  }
+}

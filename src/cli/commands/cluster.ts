@@ -1,0 +1,145 @@
+import type { Command } from '../command.ts';
+import { connectionOptions } from './cluster-connection.ts';
+
+const levels = ['info', 'warn', 'error'];
+
+/** Commands that ask a running cluster, or tell it something. */
+export const clusterCommands: readonly Command[] = [
+  {
+    path: ['status'],
+    summary: 'show nodes, usage and demand, in the words of `ray status`',
+    description: 'With --json: {"text", "verboseText", "status"}, with the facts behind the text under "status".',
+    args: [],
+    options: [{ name: 'verbose', short: 'v', summary: 'each node and what keeps it busy' }, ...connectionOptions],
+    examples: ['manta status', 'manta status -v'],
+    load: () => import('./status.ts'),
+  },
+  {
+    path: ['events'],
+    summary: 'show what the cluster did, and why',
+    description:
+      'With --json: one event a line, {"seq", "at", "code", "level", "text", …}; codes are in docs/events.md.',
+    args: [],
+    options: [
+      { name: 'follow', short: 'f', summary: 'go on with what happens from now on' },
+      { name: 'since', value: 'WHEN', summary: 'only what happened after: 10m, 2h, or a date and time' },
+      { name: 'level', value: 'LEVEL', choices: levels, summary: 'only events as grave as this', default: 'info' },
+      { name: 'lines', value: 'N', type: 'integer', summary: 'no more than the last N of the past', default: 100 },
+      ...connectionOptions,
+    ],
+    examples: ['manta events --since 1h', 'manta events -f --level warn'],
+    load: () => import('./events-follow.ts'),
+  },
+  {
+    path: ['monitor'],
+    summary: 'watch the cluster: events as they happen, and nodes and jobs as they change',
+    description: 'Goes on until Ctrl-C, through restarts of the head.',
+    args: [],
+    options: [
+      { name: 'lines', value: 'N', type: 'integer', summary: 'events of the past to begin with', default: 100 },
+      ...connectionOptions,
+    ],
+    examples: ['manta monitor'],
+    load: () => import('./monitor.ts'),
+  },
+  {
+    path: ['why'],
+    summary: 'explain why a job, a node or the waiting demand is where it is',
+    description:
+      'The chain of causes from the journal: what was asked for, what was considered and passed over, errors, back-off\n' +
+      'until when, and what would change it. SUBJECT is the id of a job, of an instance or of a node, or the word demand.',
+    args: [{ name: 'SUBJECT', summary: 'id of a job or a node, or the word demand', required: true }],
+    options: connectionOptions,
+    examples: ['manta why raysubmit_4LamXRuQpYdSMg7J', 'manta why demand'],
+    load: () => import('./why.ts'),
+  },
+  {
+    path: ['request-resources'],
+    summary: 'keep room for this much, whether it is used or not',
+    description: 'Each request replaces the one before it. It stands until it is cleared or the cluster goes down.',
+    args: [],
+    options: [
+      { name: 'num-cpus', value: 'N', type: 'integer', summary: 'room for N tasks of one CPU' },
+      { name: 'bundles', value: 'JSON', summary: 'room for all of these at once: [{"CPU": 2}, {"GPU": 1}]' },
+      { name: 'clear', summary: 'withdraw the request' },
+      ...connectionOptions,
+    ],
+    examples: ['manta request-resources --num-cpus 16', 'manta request-resources --clear'],
+    load: () => import('./request-resources.ts'),
+  },
+  {
+    path: ['drain'],
+    summary: 'give a node no more work; it ends when it is idle',
+    description: 'Exit code: 0 it is being drained, 1 the engine refused.',
+    args: [{ name: 'NODE', summary: 'id of the instance or of the node (six characters or more)', required: true }],
+    options: connectionOptions,
+    examples: ['manta drain NODE'],
+    load: () => import('./drain.ts'),
+  },
+  {
+    path: ['env'],
+    summary: "print what a shell needs for ray's own tools to reach the cluster",
+    description:
+      'Export lines for eval: the address, the authentication mode, and the token of the user.\n' +
+      'The token is one of this cluster and can be revoked; keep the output out of logs.\n' +
+      'With --json: {"RAY_API_SERVER_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"}.',
+    args: [],
+    options: [{ name: 'unset', summary: 'print lines that undo it' }, ...connectionOptions],
+    examples: ['eval "$(manta env)"', 'eval "$(manta env --unset)"'],
+    load: () => import('./env.ts'),
+  },
+  {
+    path: ['dashboard'],
+    summary: 'print a link to the page of the cluster, and open it',
+    description: 'The link signs a browser in once, within a minute.',
+    args: [],
+    options: [{ name: 'no-open', summary: 'only print it' }, ...connectionOptions],
+    examples: ['manta dashboard', 'manta dashboard --no-open'],
+    load: () => import('./dashboard.ts'),
+  },
+  {
+    path: ['cluster-dump'],
+    summary: 'pack what a maintainer needs to understand a problem, without secrets',
+    description:
+      'Writes a .tar.gz with status, nodes, demand, events, jobs, the journal of scaling decisions, the end of the\n' +
+      "head's log, the cluster file and versions; CONTENTS.txt in it lists them. Values that look like secrets, values of\n" +
+      'env_vars and all tokens are replaced by ***. Output of jobs is not in it. Works while the head is down too.\n' +
+      'With --json: {"file", "bytes", "entries"}.',
+    args: [],
+    options: [
+      { name: 'output', short: 'o', value: 'FILE', summary: 'where to write it', complete: 'file' },
+      ...connectionOptions,
+    ],
+    examples: ['manta cluster-dump -o problem.tar.gz'],
+    load: () => import('./cluster-dump.ts'),
+  },
+  {
+    path: ['user', 'add'],
+    summary: 'make a user and print its token, once',
+    description: 'With --json: {"user", "token"}.',
+    args: [{ name: 'NAME', summary: 'letters, digits and _ . @ -', required: true }],
+    options: [
+      { name: 'admin', summary: "may act on everybody's jobs and on users" },
+      { name: 'weight', value: 'N', type: 'number', summary: 'share of the cluster beside others (without it 1)' },
+      ...connectionOptions,
+    ],
+    examples: ['manta user add ada'],
+    load: () => import('./user-add.ts'),
+  },
+  {
+    path: ['user', 'list'],
+    summary: 'list users',
+    args: [],
+    options: connectionOptions,
+    examples: ['manta user list'],
+    load: () => import('./user-list.ts'),
+  },
+  {
+    path: ['user', 'revoke'],
+    summary: 'end every token of a user; its jobs go on',
+    args: [{ name: 'NAME', summary: 'the user', required: true }],
+    options: connectionOptions,
+    examples: ['manta user revoke ada'],
+    load: () => import('./user-revoke.ts'),
+  },
+];

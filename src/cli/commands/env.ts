@@ -1,0 +1,21 @@
+import type { Run } from '../command.ts';
+import { targetOf } from './cluster-connection.ts';
+import { quoted } from './job-submission.ts';
+
+const names = ['RAY_API_SERVER_ADDRESS', 'RAY_AUTH_MODE', 'RAY_AUTH_TOKEN'] as const;
+
+export const run: Run = async (invocation, io) => {
+  if (invocation.options['unset'] === true) {
+    io.out(io.json ? `${JSON.stringify({ unset: names })}\n` : `unset ${names.join(' ')}\n`);
+    return 0;
+  }
+  const { url, token } = await targetOf(invocation, io).place(io.signal);
+  // RAY_ADDRESS stays as it is: to Python programs it names a GCS, which the embedded engine has none of.
+  const values: Record<string, string> = {
+    RAY_API_SERVER_ADDRESS: url,
+    ...(token !== undefined && { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: token }),
+  };
+  const lines = Object.entries(values).map(([name, value]) => `export ${name}=${quoted(value)}\n`);
+  io.out(io.json ? `${JSON.stringify(values)}\n` : lines.join(''));
+  return 0;
+};

@@ -1,0 +1,24 @@
+import type { JobFacts } from '../../head/client/jobs.ts';
+import { openJobs } from '../../head/client/jobs.ts';
+import type { Run } from '../command.ts';
+import { withHead } from './cluster-connection.ts';
+import { jobTable } from './job-text.ts';
+
+export const run: Run = (invocation, io) =>
+  withHead(invocation, io, async (http) => {
+    const { state, user, search, limit } = invocation.options as {
+      state?: string[];
+      user?: string;
+      search?: string;
+      limit?: number;
+    };
+    const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+    const found: JobFacts[] = [];
+    const query = { ...(state && { state: state.join(',') }), ...(user && { user }), ...(search && { search }) };
+    for await (const job of jobs.list({ ...query, ...(limit !== undefined && { limit }) })) {
+      if (io.json) io.out(`${JSON.stringify(job.answer)}\n`);
+      else found.push(job);
+    }
+    if (!io.json) io.out(found.length === 0 ? 'no jobs\n' : jobTable(found, Date.now(), io));
+    return 0;
+  });

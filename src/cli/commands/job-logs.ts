@@ -1,0 +1,49 @@
+import type { OutputPiece, OutputQuery } from '../../head/client/jobs.ts';
+import { openJobs } from '../../head/client/jobs.ts';
+import type { Invocation, Run } from '../command.ts';
+import { cliErrors } from '../errors.ts';
+import { withHead } from './cluster-connection.ts';
+import { printOutput } from './job-follow.ts';
+import { instantOf } from './job-times.ts';
+
+export const run: Run = (invocation, io) =>
+  withHead(invocation, io, async (http) => {
+    const id = invocation.args[0]!;
+    const query = queryOf(invocation);
+    const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+    const { grep, tail, ...place } = query;
+    if (invocation.options['follow'] === true) {
+      await printOutput(jobs.follow(id, query), io, grep === undefined ? {} : { grep });
+    } else if (grep !== undefined && tail !== undefined) {
+      await printOutput(lastLines(jobs.read(id, { ...place, grep }), tail), io);
+    } else await printOutput(jobs.read(id, query), io);
+    return 0;
+  });
+
+function queryOf({ options }: Invocation): OutputQuery {
+  const { tail, grep, since, attempt } = options as { tail?: number; grep?: string; since?: string; attempt?: number };
+  const from = since === undefined ? undefined : instantOf(since, Date.now(), -1);
+  const bad = (option: string, value: string | number, expected: string): Error =>
+    cliErrors.BadValue({ command: 'manta job logs', option, value: String(value), expected });
+  if (since !== undefined && from === undefined)
+    throw bad('--since', since, 'a duration such as 10m, or a date and time');
+  if (tail !== undefined && tail < 0) throw bad('--tail', tail, 'a number of lines');
+  if (attempt !== undefined && attempt < 1) throw bad('--attempt', attempt, 'a number from 1 on');
+  return {
+    ...(tail !== undefined && { tail }),
+    ...(grep !== undefined && grep !== '' && { grep }),
+    ...(from !== undefined && { since: from }),
+    ...(attempt !== undefined && { attempt }),
+  };
+}
+
+/** The last of the lines that were found. */
+async function* lastLines(pieces: AsyncGenerator<OutputPiece>, count: number): AsyncGenerator<OutputPiece> {
+  let kept: string[] = [];
+  let last: OutputPiece | undefined;
+  for await (const piece of pieces) {
+    kept = [...kept, ...piece.bytes.toString('latin1').split(/(?<=\n)/)].slice(-count || Number.POSITIVE_INFINITY);
+    last = piece;
+  }
+  if (last !== undefined && count > 0) yield { ...last, bytes: Buffer.from(kept.join(''), 'latin1') };
+}

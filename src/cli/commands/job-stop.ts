@@ -1,0 +1,23 @@
+import { isOver } from '../../core/jobs/job.ts';
+import { openJobs } from '../../head/client/jobs.ts';
+import type { Run } from '../command.ts';
+import { withHead } from './cluster-connection.ts';
+import { jobCommandEvents } from './job-events.ts';
+import { jobText } from './job-text.ts';
+import { whenOver } from './job-wait.ts';
+
+export const run: Run = (invocation, io) =>
+  withHead(invocation, io, async (http) => {
+    const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+    // All are asked first: waiting for one must not keep the others running.
+    for (const id of invocation.args) {
+      io.events.emit(jobCommandEvents.stopping, { job: id });
+      await jobs.stop(id);
+    }
+    for (const id of invocation.args) {
+      const job = invocation.options['no-wait'] === true ? await jobs.get(id) : await whenOver(jobs, id, io.signal);
+      const over = isOver(job.state) ? jobText(job) : `Job '${id}' was asked to stop and is ${job.state}\n`;
+      io.out(io.json ? `${JSON.stringify({ id, state: job.state, exitCode: job.exitCode })}\n` : over);
+    }
+    return 0;
+  });

@@ -1,0 +1,47 @@
+import type { SubmitBody } from '../../head/api/types.ts';
+import type { HttpClient } from '../../head/client/http.ts';
+import { openJobs } from '../../head/client/jobs.ts';
+import type { Io, Run } from '../command.ts';
+import { withHead } from './cluster-connection.ts';
+import { jobCommandEvents } from './job-events.ts';
+import { followToEnd, interruptible } from './job-follow.ts';
+import { submissionOf } from './job-submission.ts';
+import { localTime } from './job-times.ts';
+
+export const run: Run = async (invocation, io) => {
+  const body = await submissionOf(invocation, io);
+  const detaching = interruptible(io);
+  return await withHead(
+    invocation,
+    io,
+    async (http) => {
+      const jobs = await openJobs({ http, signal: detaching.signal, events: io.events });
+      const job = await jobs.submit(await withUploads(body, http, io));
+      const { id, notBefore } = job;
+      const leave = invocation.options['no-wait'] === true || body.cron !== undefined;
+      if (!leave) {
+        io.events.emit(jobCommandEvents.submitted, { job: id });
+        return await followToEnd(jobs, id, { attempt: 1, detaching }, io);
+      }
+      io.out(io.json ? `${JSON.stringify({ id, state: job.state })}\n` : `Job '${id}' submitted successfully\n`);
+      if (body.cron === undefined) io.events.emit(jobCommandEvents.nextSteps, { job: id });
+      else
+        io.events.emit(jobCommandEvents.schedule, {
+          job: id,
+          next: notBefore === undefined ? 'no time' : localTime(notBefore),
+        });
+      return 0;
+    },
+    detaching.signal,
+  );
+};
+
+/** The code that packs and uploads loads only when there is something to upload. */
+async function withUploads(body: SubmitBody, http: HttpClient, io: Io): Promise<SubmitBody> {
+  if (body.runtime_env === undefined) return body;
+  const { uploadRuntimeEnv } = await import('../../head/client/runtime-env.ts');
+  return {
+    ...body,
+    runtime_env: await uploadRuntimeEnv(body.runtime_env, { http, events: io.events, env: io.env, cwd: io.cwd }),
+  };
+}

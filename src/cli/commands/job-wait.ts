@@ -1,0 +1,55 @@
+import { wallClock } from '../../base/wall-clock.ts';
+import { isOver } from '../../core/jobs/job.ts';
+import { clientErrors } from '../../head/client/errors.ts';
+import type { JobFacts, JobsClient } from '../../head/client/jobs.ts';
+import { openJobs } from '../../head/client/jobs.ts';
+import type { Run } from '../command.ts';
+import { cliErrors } from '../errors.ts';
+import { withHead } from './cluster-connection.ts';
+import { exitCodeOf } from './job-follow.ts';
+import { jobText } from './job-text.ts';
+import { durationOf } from './job-times.ts';
+
+export const run: Run = (invocation, io) => {
+  const { timeout: text } = invocation.options as { timeout?: string };
+  const timeout = text === undefined ? undefined : durationOf(text);
+  if (text !== undefined && timeout === undefined)
+    throw cliErrors.BadValue({
+      command: 'manta job wait',
+      option: '--timeout',
+      value: text,
+      expected: 'a duration such as 90s or 2h',
+    });
+  const deadline = timeout === undefined ? undefined : AbortSignal.timeout(timeout);
+  const signal = deadline === undefined ? io.signal : AbortSignal.any([io.signal, deadline]);
+  return withHead(invocation, io, async (http) => {
+    const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+    let exit = 0;
+    for (const id of invocation.args) {
+      const job = await whenOver(jobs, id, signal).catch((error: unknown) => {
+        if (deadline?.aborted === true && !io.signal.aborted) return undefined;
+        throw error;
+      });
+      const shown = job ?? (await jobs.get(id));
+      const { state, exitCode, cause } = shown;
+      io.out(io.json ? `${JSON.stringify({ id, state, exitCode, cause })}\n` : jobText(shown));
+      if (exit === 0) exit = job === undefined ? 1 : exitCodeOf(job);
+    }
+    return exit;
+  });
+};
+
+const longestPause = 1_000;
+
+/** The job once it is over, through restarts of its head. */
+export async function whenOver(jobs: JobsClient, id: string, signal: AbortSignal): Promise<JobFacts> {
+  for (let pause = 50; ; pause = Math.min(longestPause, pause * 1.5)) {
+    const job = await jobs.get(id).catch((error: unknown) => {
+      if (clientErrors.Unreachable.is(error) || clientErrors.Broken.is(error) || clientErrors.ServerFault.is(error))
+        return undefined;
+      throw error;
+    });
+    if (job !== undefined && isOver(job.state)) return job;
+    await wallClock.sleep(pause, signal);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Run } from '../command.ts';
+import { withHead } from './cluster-connection.ts';
+import { tableText } from './job-text.ts';
+import { localTime } from './job-times.ts';
+
+interface UserAnswer {
+  readonly name: string;
+  readonly admin: boolean;
+  readonly weight: number;
+  readonly createdAt: number;
+  readonly revokedAt?: number;
+}
+
+export const run: Run = (invocation, io) =>
+  withHead(invocation, io, async (http) => {
+    const { users } = await http.json<{ users: UserAnswer[] }>('GET', '/api/manta/v1/users');
+    if (io.json) for (const user of users) io.out(`${JSON.stringify(user)}\n`);
+    else
+      io.out(
+        tableText(
+          ['USER', 'RIGHTS', 'WEIGHT', 'MADE', 'REVOKED'],
+          users.map((user) => [
+            user.name,
+            user.admin ? 'admin' : 'user',
+            String(user.weight),
+            localTime(user.createdAt),
+            user.revokedAt === undefined ? '' : localTime(user.revokedAt),
+          ]),
+          io,
+        ),
+      );
+    return 0;
+  });

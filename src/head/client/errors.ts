@@ -1,0 +1,105 @@
+import { defineError } from '../../base/errors.ts';
+
+/** What can keep a command from reaching a cluster. What a cluster itself refuses carries the code of its answer. */
+export const clientErrors = {
+  NoCluster: defineError<{ home: string }>({
+    code: 'MANTA_CLIENT_NO_CLUSTER',
+    exit: 4,
+    message: (e) => `no cluster is named, and none runs on this machine (looked in ${e.home})`,
+    hint: () => "start one with 'manta up', or name one with --address http://HOST:PORT",
+  }),
+  SeveralClusters: defineError<{ names: readonly string[] }>({
+    code: 'MANTA_CLIENT_SEVERAL_CLUSTERS',
+    exit: 2,
+    message: (e) => `several clusters run on this machine: ${e.names.join(', ')}`,
+    hint: () => 'choose one with -n NAME, or set MANTA_CLUSTER',
+  }),
+  TwoClusters: defineError<{ name: string; address: string }>({
+    code: 'MANTA_CLIENT_TWO_CLUSTERS',
+    exit: 2,
+    message: (e) => `-n ${e.name} and --address ${e.address} name a cluster each`,
+    hint: () => 'give one of them',
+  }),
+  NotLocal: defineError<{ command: string; address: string }>({
+    code: 'MANTA_CLIENT_NOT_LOCAL',
+    exit: 2,
+    message: (e) => `'${e.command}' needs a cluster of this machine, not ${e.address}`,
+    hint: () => 'name it with -n NAME',
+  }),
+  BadAddress: defineError<{ address: string; from: string; problem: string }>({
+    code: 'MANTA_CLIENT_BAD_ADDRESS',
+    exit: 2,
+    message: (e) => `the address '${e.address}' (from ${e.from}) ${e.problem}`,
+    hint: () => 'give the HTTP address of the head, such as http://127.0.0.1:8265',
+  }),
+  BadHeaders: defineError<{ from: string; problem: string }>({
+    code: 'MANTA_CLIENT_BAD_HEADERS',
+    exit: 2,
+    message: (e) => `the headers of ${e.from} cannot be used: ${e.problem}`,
+    hint: () => 'they are a JSON object of strings: {"name": "value"}',
+  }),
+  BadCertificates: defineError<{ path: string; problem: string }>({
+    code: 'MANTA_CLIENT_BAD_CERTIFICATES',
+    exit: 2,
+    message: (e) => `the certificates '${e.path}' of --verify cannot be read: ${e.problem}`,
+    hint: () => '--verify takes true, false, or the path of a file or folder of trusted certificates',
+  }),
+  NoToken: defineError<{ file: string; problem: string }>({
+    code: 'MANTA_CLIENT_NO_TOKEN',
+    exit: 4,
+    message: (e) => `the access token in ${e.file} cannot be read: ${e.problem}`,
+    hint: () => 'the file holds the token on its first line and is readable by you alone',
+  }),
+  Unreachable: defineError<{ address: string; why: string }>({
+    code: 'MANTA_CLIENT_UNREACHABLE',
+    exit: 6,
+    message: (e) => `${e.address} does not answer: ${e.why}`,
+    hint: (e) =>
+      /^(?:ECONNRESET|HPE_|socket hang up)/.test(e.why) || e.address.endsWith(':6379')
+        ? "is this the HTTP address? Ray's own port (6379) is another than that of its dashboard (8265)"
+        : 'is the cluster up, and the address right? A tunnel that has closed looks the same',
+  }),
+  Broken: defineError<{ address: string; why: string }>({
+    code: 'MANTA_CLIENT_BROKEN',
+    exit: 6,
+    message: (e) => `the connection to ${e.address} broke: ${e.why}`,
+    hint: () => 'run the command again',
+  }),
+  Unauthenticated: defineError<{ address: string; sent: boolean; words: string }>({
+    code: 'MANTA_CLIENT_UNAUTHENTICATED',
+    exit: 4,
+    message: (e) =>
+      e.sent
+        ? `${e.address} does not accept this token (${e.words})`
+        : `${e.address} asks for a token and none was found (${e.words})`,
+    hint: () =>
+      'a cluster of this machine is reached by -n NAME; for others set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, or put the token in ~/.ray/auth_token',
+  }),
+  ServerFault: defineError<{ address: string; status: number; words: string }>({
+    code: 'MANTA_CLIENT_SERVER_FAULT',
+    exit: 6,
+    message: (e) => `${e.address} failed with HTTP ${e.status}${e.words === '' ? '' : `: ${e.words}`}`,
+    hint: () => "the reason is in the head's log; 'manta cluster-dump' collects it",
+  }),
+  Refused: defineError<{ words: string; status: number }>({
+    code: 'MANTA_CLIENT_REFUSED',
+    exit: 1,
+    message: (e) => (e.words === '' ? `the head refused with HTTP ${e.status}` : e.words),
+  }),
+  NotManta: defineError<{ address: string; what: string }>({
+    code: 'MANTA_CLIENT_NOT_MANTA',
+    exit: 2,
+    message: (e) => `${e.address} is Ray without Manta and cannot do this: ${e.what}`,
+    hint: () => "Ray's own jobs API takes submit, list, status, logs, stop and delete",
+  }),
+  JobGone: defineError<{ job: string }>({
+    code: 'MANTA_CLIENT_JOB_GONE',
+    exit: 9,
+    message: (e) => `job '${e.job}' was deleted while it was being followed`,
+  }),
+  BadRuntimeEnv: defineError<{ from: string; problem: string }>({
+    code: 'MANTA_CLIENT_BAD_RUNTIME_ENV',
+    exit: 2,
+    message: (e) => `${e.from}: ${e.problem}`,
+  }),
+};

@@ -1,0 +1,55 @@
+import { defineEvent } from '../../base/events.ts';
+
+/** What happens between a command and the cluster it speaks to. */
+export const clientEvents = {
+  overridden: defineEvent<{ variable: string; address: string; flag: string }>({
+    code: 'MANTA_CLIENT_ADDRESS_OVERRIDDEN',
+    level: 'warn',
+    text: (e) => `${e.variable}=${e.address} wins over --address ${e.flag}, as with ray; unset it to use the option`,
+  }),
+  lost: defineEvent<{ address: string; why: string }>({
+    code: 'MANTA_CLIENT_LOST',
+    level: 'warn',
+    text: (e) => `lost the connection (${e.why}); connecting again, nothing of the output is lost`,
+  }),
+  back: defineEvent<{ address: string; after: number }>({
+    code: 'MANTA_CLIENT_BACK',
+    level: 'info',
+    text: (e) => `connected again after ${Math.max(1, Math.round(e.after / 1_000))} s`,
+  }),
+  waitsForHead: defineEvent<{ cluster: string }>({
+    code: 'MANTA_CLIENT_WAITS_FOR_HEAD',
+    level: 'info',
+    text: (e) => `the head of cluster '${e.cluster}' is being started again; waiting for it`,
+  }),
+  packaging: defineEvent<{ path: string }>({
+    code: 'MANTA_CLIENT_PACKAGING',
+    level: 'info',
+    text: (e) => `packing ${e.path}`,
+  }),
+  uploading: defineEvent<{ path: string; sent: number; size: number }>({
+    code: 'MANTA_CLIENT_UPLOADING',
+    level: 'info',
+    text: (e) => `uploading ${e.path} (${sizeWords(e.size)})`,
+  }),
+  uploaded: defineEvent<{ path: string; files: number; size: number }>({
+    code: 'MANTA_CLIENT_UPLOADED',
+    level: 'info',
+    text: (e) => `uploaded ${e.path}: ${e.files} files, ${sizeWords(e.size)}`,
+  }),
+  alreadyThere: defineEvent<{ path: string; files: number }>({
+    code: 'MANTA_CLIENT_ALREADY_THERE',
+    level: 'info',
+    text: (e) => `${e.path} is on the head already (${e.files} files); nothing to upload`,
+  }),
+  outputGap: defineEvent<{ bytes: number }>({
+    code: 'MANTA_CLIENT_OUTPUT_GAP',
+    level: 'warn',
+    text: (e) => `${e.bytes} bytes of the output are no longer kept here`,
+  }),
+};
+
+function sizeWords(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} bytes`;
+  return bytes < 10_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
+}

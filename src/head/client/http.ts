@@ -1,0 +1,267 @@
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import type { AgentOptions } from 'node:https';
+import type { Readable } from 'node:stream';
+import { MantaError } from '../../base/errors.ts';
+import { version } from '../../base/version.ts';
+import type { ErrorAnswer } from '../api/types.ts';
+import { clientErrors } from './errors.ts';
+import type { Place, Target } from './target.ts';
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface Request {
+  readonly query?: Query;
+  readonly json?: unknown;
+  /** With its length: a body of unknown length cannot be checked against a limit. */
+  readonly body?: { readonly stream: () => Readable; readonly length: number };
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Silence after which the line counts as dead. @default 60 s */
+  readonly silence?: number;
+  /** Asking twice does no harm, so a line that broke is tried once more. @default all but POST */
+  readonly repeatable?: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: IncomingMessage;
+  /** The bytes of the body as they come; throws Broken when the line breaks before the end. */
+  pieces(): AsyncGenerator<Buffer>;
+}
+
+/**
+ * Speaks HTTP to one head over one connection that is kept open. Not `fetch`: that one sends headers of a browser, and
+ * Ray refuses to change anything for a browser. Redirects are not followed, so a token never travels on.
+ */
+export class HttpClient {
+  readonly target: Target;
+  readonly #signal: AbortSignal;
+  #agent: HttpAgent | undefined;
+  #place: Place | undefined;
+
+  constructor(target: Target, signal: AbortSignal) {
+    this.target = target;
+    this.#signal = signal;
+  }
+
+  /** Where the last request went. */
+  get shown(): string {
+    return this.target.folder === undefined ? this.target.shown : `${this.target.shown} at ${this.#place?.url ?? '…'}`;
+  }
+
+  /** The answer of a request that the head accepted; throws with the head's own words for any other. */
+  async send(method: string, path: string, request: Request = {}): Promise<Answer> {
+    const answer = await this.ask(method, path, request);
+    if (answer.status < 300) return answer;
+    throw refusal(answer.status, await textOf(answer), this.shown, this.#place?.token !== undefined);
+  }
+
+  /** As `send`, for a caller that reads refusals itself. */
+  async ask(method: string, path: string, request: Request = {}): Promise<Answer> {
+    const repeatable = request.repeatable ?? method !== 'POST';
+    try {
+      return await this.#once(method, path, request);
+    } catch (error) {
+      // A kept line may have been closed by the other side in the meantime.
+      if (!repeatable || !clientErrors.Broken.is(error)) throw error;
+      return await this.#once(method, path, request);
+    }
+  }
+
+  async json<Value>(method: string, path: string, request: Request = {}): Promise<Value> {
+    const answer = await this.send(method, path, request);
+    const text = await textOf(answer);
+    try {
+      return JSON.parse(text) as Value;
+    } catch (error) {
+      throw clientErrors.ServerFault(
+        { address: this.shown, status: answer.status, words: 'its answer is no JSON' },
+        error,
+      );
+    }
+  }
+
+  /** Headers and options for a line that is not plain HTTP. */
+  async upgradeOptions(
+    signal: AbortSignal,
+  ): Promise<{ url: string; headers: Record<string, string>; tls: AgentOptions }> {
+    const place = await this.target.place(signal);
+    this.#place = place;
+    return { url: place.url, headers: this.#headers(place), tls: await tlsOptions(this.target.verify) };
+  }
+
+  close(): void {
+    this.#agent?.destroy();
+  }
+
+  async #once(method: string, path: string, request: Request): Promise<Answer> {
+    const signal = request.signal ?? this.#signal;
+    signal.throwIfAborted();
+    const place = await this.target.place(signal);
+    this.#place = place;
+    const secure = place.url.startsWith('https:');
+    const make = secure ? (await import('node:https')).request : requestHttp;
+    this.#agent ??= await this.#newAgent(secure);
+    const text = request.json === undefined ? undefined : Buffer.from(JSON.stringify(request.json));
+    const length = text?.length ?? request.body?.length;
+    const sent = make(`${place.url}${path}${queryText(request.query)}`, {
+      method,
+      agent: this.#agent,
+      signal,
+      headers: {
+        ...this.#headers(place),
+        ...(text && { 'content-type': 'application/json' }),
+        ...(length !== undefined && { 'content-length': String(length) }),
+        ...request.headers,
+      },
+    });
+    return await answerOf(sent, request, text, this.shown, signal);
+  }
+
+  #headers(place: Place): Record<string, string> {
+    const own = this.target.headers;
+    const named = (name: string): boolean => Object.keys(own).some((each) => each.toLowerCase() === name);
+    return {
+      'user-agent': `manta/${version}`,
+      accept: '*/*',
+      ...(place.token !== undefined && !named('authorization') && { authorization: `Bearer ${place.token}` }),
+      ...own,
+    };
+  }
+
+  async #newAgent(secure: boolean): Promise<HttpAgent> {
+    const options = { keepAlive: true, noDelay: true };
+    if (!secure) return new HttpAgent(options);
+    const { Agent } = await import('node:https');
+    return new Agent({ ...options, ...(await tlsOptions(this.target.verify)) });
+  }
+}
+
+/** Sends what there is to send and waits for the head of the answer. */
+function answerOf(
+  sent: ClientRequest,
+  request: Request,
+  text: Buffer | undefined,
+  shown: string,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const silence = request.silence ?? 60_000;
+  return new Promise((resolve, reject) => {
+    let answered = false;
+    const fail = (error: Error): void => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else reject(failureOf(error, shown, answered || sent.reusedSocket));
+    };
+    sent.on('error', fail);
+    sent.setTimeout(silence, () => sent.destroy(new Error(`silent for ${Math.round(silence / 1_000)} s`)));
+    sent.on('response', (body) => {
+      answered = true;
+      // A head may refuse a body before it has read all of it.
+      resolve({
+        status: body.statusCode ?? 0,
+        headers: body.headers,
+        body,
+        pieces: () => piecesOf(body, shown, signal),
+      });
+    });
+    if (request.body === undefined) sent.end(text);
+    else {
+      const stream = request.body.stream();
+      stream.on('error', (error) => sent.destroy(error));
+      sent.on('close', () => stream.destroy());
+      stream.pipe(sent);
+    }
+  });
+}
+
+/** A line that could not be opened, or one that broke. */
+export function failureOf(error: Error, address: string, broken: boolean): MantaError {
+  const { code } = error as NodeJS.ErrnoException;
+  const why = whyWords(code, error);
+  return broken || code === 'ECONNRESET' || code === 'EPIPE'
+    ? clientErrors.Broken({ address, why }, error)
+    : clientErrors.Unreachable({ address, why }, error);
+}
+
+function whyWords(code: string | undefined, error: Error): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'nothing listens there (ECONNREFUSED)';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name cannot be resolved (${code})`;
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return `the host cannot be reached (${code})`;
+    default:
+      return error.message || code || 'unknown';
+  }
+}
+
+export async function textOf(answer: Answer): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of answer.pieces()) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+async function* piecesOf(body: IncomingMessage, address: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+  try {
+    for await (const part of body) yield part as Buffer;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw failureOf(error as Error, address, true);
+  }
+}
+
+/** An answer from 300 on, as the error that it is. */
+export function refusal(status: number, text: string, address: string, sentToken: boolean): MantaError {
+  const { error } = parsed(text);
+  const words = error?.message ?? plainWords(text);
+  if (status === 401 || (status === 403 && (error === undefined || error.code === 'MANTA_API_DENIED')))
+    return clientErrors.Unauthenticated({ address, sent: sentToken, words });
+  if (status >= 500 && error === undefined) return clientErrors.ServerFault({ address, status, words });
+  if (error === undefined) return clientErrors.Refused({ status, words });
+  // The head's own code: it stands in docs/errors.md like any other.
+  const exit = status === 400 ? 2 : status === 403 ? 4 : 1;
+  return new MantaError({ code: error.code, exit, message: () => error.message, hint: () => error.hint }, { status });
+}
+
+function parsed(text: string): Partial<ErrorAnswer> {
+  try {
+    const value = JSON.parse(text) as Partial<ErrorAnswer>;
+    return typeof value?.error?.message === 'string' && typeof value.error.code === 'string' ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Ray answers with a traceback, of which the last line says what it is; a proxy with a page. */
+function plainWords(text: string): string {
+  if (/^\s*</.test(text)) return '';
+  const lines = text.trim().split('\n');
+  const words = lines[0]?.startsWith('Traceback') ? lines.at(-1) : lines[0];
+  return (words ?? '').slice(0, 500);
+}
+
+function queryText(query: Query = {}): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? '' : `?${given.toString()}`;
+}
+
+/** What `--verify` means for a connection. */
+async function tlsOptions(verify: string): Promise<AgentOptions> {
+  if (/^(?:true|1|yes)$/i.test(verify)) return {};
+  if (/^(?:false|0|no)$/i.test(verify)) return { rejectUnauthorized: false };
+  const { readdir, readFile, stat } = await import('node:fs/promises');
+  const { join } = await import('node:path');
+  try {
+    const isFolder = (await stat(verify)).isDirectory();
+    const files = isFolder ? (await readdir(verify)).map((name) => join(verify, name)) : [verify];
+    return { ca: await Promise.all(files.map((file) => readFile(file))) };
+  } catch (error) {
+    throw clientErrors.BadCertificates({ path: verify, problem: (error as Error).message }, error);
+  }
+}

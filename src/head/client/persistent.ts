@@ -1,0 +1,56 @@
+import type { EventSink } from '../../base/events.ts';
+import { wallClock } from '../../base/wall-clock.ts';
+import { clientErrors } from './errors.ts';
+import { clientEvents } from './events.ts';
+
+export interface PersistentOptions {
+  readonly signal: AbortSignal;
+  readonly events: EventSink;
+  readonly address: () => string;
+  /** A line that has not come back for so long is given up. @default 10 minutes */
+  readonly patience?: number;
+}
+
+const shortestPause = 50;
+const longestPause = 2_000;
+
+/**
+ * Keeps reading through lines that break. `connect` opens one line where the last one left off and calls `opened` once
+ * it stands; it returns the end when the other side said that this was the end, and undefined when the line merely
+ * ended. What time cannot mend is thrown.
+ */
+export async function* readPersistently<Item, End>(
+  connect: (opened: () => void) => AsyncGenerator<Item, End | undefined>,
+  options: PersistentOptions,
+): AsyncGenerator<Item, End> {
+  const { signal, events, address } = options;
+  let pause = shortestPause;
+  let lostAt: number | undefined;
+  const opened = (): void => {
+    pause = shortestPause;
+    if (lostAt !== undefined) events.emit(clientEvents.back, { address: address(), after: performance.now() - lostAt });
+    lostAt = undefined;
+  };
+  for (;;) {
+    let why = 'the other side closed it';
+    try {
+      const end = yield* connect(opened);
+      if (end !== undefined) return end;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isPassing(error)) throw error;
+      if (lostAt !== undefined && performance.now() - lostAt > (options.patience ?? 600_000)) throw error;
+      why = (error as { data?: { why?: string; words?: string } }).data?.why ?? (error as Error).message;
+    }
+    signal.throwIfAborted();
+    if (lostAt === undefined) {
+      lostAt = performance.now();
+      events.emit(clientEvents.lost, { address: address(), why });
+    }
+    await wallClock.sleep(pause, signal);
+    pause = Math.min(longestPause, pause * 2);
+  }
+}
+
+const isPassing = (error: unknown): boolean =>
+  clientErrors.Unreachable.is(error) || clientErrors.Broken.is(error) || clientErrors.ServerFault.is(error);

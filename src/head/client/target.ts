@@ -1,0 +1,160 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { EventSink } from '../../base/events.ts';
+import { wallClock } from '../../base/wall-clock.ts';
+import { headErrors } from '../errors.ts';
+import type { StateFolder } from '../state-folder.ts';
+import { clusterNames, readCluster, servingOf, stateFolder, stateHome, supervisorOf } from '../state-folder.ts';
+import { clientErrors } from './errors.ts';
+import { clientEvents } from './events.ts';
+import { localToken, tokenFromEnvironment } from './token.ts';
+
+export interface Choice {
+  /** `--address`. */
+  readonly address?: string;
+  /** `-n`. */
+  readonly name?: string;
+  /** `--headers`: JSON. */
+  readonly headers?: string;
+  /** `--verify`: `true`, `false`, or a path. @default true */
+  readonly verify?: string;
+}
+
+/** Where to send requests, as of now. */
+export interface Place {
+  readonly url: string;
+  readonly token?: string;
+}
+
+/** A cluster that a command speaks to. */
+export interface Target {
+  /** For messages. */
+  readonly shown: string;
+  /** A cluster of this machine. */
+  readonly folder?: StateFolder;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly verify: string;
+  /** Asked anew at each connect: a head that was started again may serve elsewhere. Waits for one that is on its way. */
+  place(signal: AbortSignal): Promise<Place>;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Which cluster is meant. `-n` first; then Ray's rule for addresses, by which the environment wins over the option;
+ * then MANTA_CLUSTER; then the only cluster of this machine.
+ */
+export function chooseTarget(choice: Choice, env: Env, events: EventSink): Target {
+  const shared = { headers: headersOf(choice, env), verify: choice.verify ?? 'true' };
+  if (choice.name !== undefined) {
+    if (choice.address !== undefined) throw clientErrors.TwoClusters({ name: choice.name, address: choice.address });
+    return { ...localTarget(stateFolder(stateHome(env), choice.name), events), ...shared };
+  }
+  const given = addressOf(choice, env, events);
+  if (given !== undefined) return { ...remoteTarget(given, env), ...shared };
+  return { ...localTarget(onlyCluster(env), events), ...shared };
+}
+
+function addressOf(choice: Choice, env: Env, events: EventSink): { address: string; from: string } | undefined {
+  const variable = ['RAY_API_SERVER_ADDRESS', 'RAY_ADDRESS'].find((name) => isAddress(env[name]));
+  const { address: flag } = choice;
+  if (variable !== undefined) {
+    const address = env[variable] as string;
+    if (flag !== undefined && flag !== address) events.emit(clientEvents.overridden, { variable, address, flag });
+    return { address, from: variable };
+  }
+  return isAddress(flag) ? { address: flag as string, from: '--address' } : undefined;
+}
+
+/** `auto` and `local` are Ray's words for what is found on this machine. */
+const isAddress = (text: string | undefined): boolean => text !== undefined && !['', 'auto', 'local'].includes(text);
+
+function remoteTarget(
+  { address, from }: { address: string; from: string },
+  env: Env,
+): Omit<Target, 'headers' | 'verify'> {
+  const bad = (problem: string): Error => clientErrors.BadAddress({ address, from, problem });
+  if (address.startsWith('ray://')) throw bad('is of the Ray client, which is no HTTP');
+  let url: URL;
+  try {
+    url = new URL(address.includes('://') ? address : `http://${address}`);
+  } catch {
+    throw bad('is none');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw bad('is neither http nor https');
+  if (url.username !== '' || url.password !== '') throw bad('holds a user or a password; use a token');
+  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  return {
+    shown: base,
+    place: async () => {
+      const token = tokenFromEnvironment(env) ?? tokenOfLocal(url, env) ?? tokenFromEnvironment(env, 'fallback');
+      return { url: base, ...(token !== undefined && { token }) };
+    },
+  };
+}
+
+/** An address that a cluster of this machine serves needs no token in the environment. */
+function tokenOfLocal(url: URL, env: Env): string | undefined {
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) return undefined;
+  const home = stateHome(env);
+  for (const name of clusterNames(home)) {
+    const folder = stateFolder(home, name);
+    const serving = servingOf(folder);
+    if (serving !== undefined && new URL(serving.url).port === url.port) return localToken(folder);
+  }
+  return undefined;
+}
+
+/** How long a head that is being started again is waited for. */
+const patience = 30_000;
+
+function localTarget(folder: StateFolder, events: EventSink): Omit<Target, 'headers' | 'verify'> {
+  if (readCluster(folder) === undefined) throw headErrors.NotRunning({ name: folder.name });
+  return {
+    shown: `cluster '${folder.name}'`,
+    folder,
+    async place(signal) {
+      const deadline = performance.now() + patience;
+      for (let told = false; ; told = true) {
+        const serving = servingOf(folder);
+        const token = serving && localToken(folder);
+        if (serving !== undefined) return { url: serving.url, ...(token !== undefined && { token }) };
+        if (supervisorOf(folder) === undefined || performance.now() > deadline)
+          throw headErrors.NotRunning({ name: folder.name });
+        if (!told) events.emit(clientEvents.waitsForHead, { cluster: folder.name });
+        await wallClock.sleep(50, signal);
+      }
+    },
+  };
+}
+
+function onlyCluster(env: Env): StateFolder {
+  const home = stateHome(env);
+  const named = env['MANTA_CLUSTER'];
+  if (named) return stateFolder(home, named);
+  const running = clusterNames(home)
+    .map((name) => stateFolder(home, name))
+    .filter((folder) => servingOf(folder) !== undefined || supervisorOf(folder) !== undefined);
+  const [first, second] = running;
+  if (first === undefined) throw clientErrors.NoCluster({ home: join(home, 'clusters').replace(homedir(), '~') });
+  if (second !== undefined) throw clientErrors.SeveralClusters({ names: running.map((folder) => folder.name) });
+  return first;
+}
+
+function headersOf(choice: Choice, env: Env): Record<string, string> {
+  const [text, from] =
+    choice.headers === undefined ? [env['RAY_JOB_HEADERS'], 'RAY_JOB_HEADERS'] : [choice.headers, '--headers'];
+  if (text === undefined || text === '') return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw clientErrors.BadHeaders({ from, problem: (error as Error).message });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw clientErrors.BadHeaders({ from, problem: 'not a JSON object' });
+  for (const [name, each] of Object.entries(value))
+    if (typeof each !== 'string' || /[\r\n]/.test(each) || !/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+      throw clientErrors.BadHeaders({ from, problem: `'${name}' is no header with a text as its value` });
+  return value as Record<string, string>;
+}
