@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 let drafts = 0;
@@ -53,6 +53,12 @@ export function makeFolder(path: string): string {
 
 function writeDraft(path: string, value: unknown): string {
   const draft = join(dirname(path), `.${process.pid}-${drafts++}.new`);
-  writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });
+  try {
+    writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });
+  } catch (error) {
+    // A full disk leaves an empty file: many of them would use up what is left.
+    rmSync(draft, { force: true });
+    throw error;
+  }
   return draft;
 }

@@ -54,7 +54,9 @@ export function damageOf(path: string): string | undefined {
 /** Copies the live database into `folder` without stopping writes; keeps the newest `keep` copies. */
 export async function backUp(database: Database, folder: string, now: Instant, keep = 3): Promise<string> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${basename(database.path)}.${String(now).padStart(14, '0')}`);
+  // A clock that was set back must not make the newest copy look like the oldest.
+  const last = backupsIn(folder, basename(database.path))[0]?.at ?? 0;
+  const path = join(folder, `${basename(database.path)}.${String(Math.max(now, last + 1)).padStart(14, '0')}`);
   const draft = `${path}.new`;
   try {
     await backup(database.sql, draft);

@@ -18,7 +18,8 @@ export const headErrors = {
     code: 'MANTA_HEAD_FOLDER_FOREIGN',
     exit: 4,
     message: (e) => `${e.folder} is not a state folder of this machine and user: ${e.detail}`,
-    hint: (e) => `choose another cluster name or MANTA_HOME; if the folder was copied here and is no longer used elsewhere, delete ${e.folder}/cluster.json`,
+    hint: (e) =>
+      `choose another cluster name or MANTA_HOME; if the folder was copied here and is no longer used elsewhere, delete ${e.folder}/cluster.json`,
   }),
   NotRunning: defineError<{ name: string }>({
     code: 'MANTA_HEAD_NOT_RUNNING',
@@ -53,8 +54,10 @@ export const headErrors = {
   OtherProvider: defineError<{ file: string; type: string }>({
     code: 'MANTA_HEAD_OTHER_PROVIDER',
     exit: 2,
-    message: (e) => `${e.file} asks for the provider '${e.type}'; this version of Manta runs clusters of the provider 'process' only`,
-    hint: () => "write 'type: process' to run the same node types on this machine, or 'manta simulate' to see how it would scale",
+    message: (e) =>
+      `${e.file} asks for the provider '${e.type}'; this version of Manta runs clusters of the provider 'process' only`,
+    hint: () =>
+      "write 'type: process' to run the same node types on this machine, or 'manta simulate' to see how it would scale",
   }),
   NoSuchThing: defineError<{ kind: string; id: string }>({
     code: 'MANTA_HEAD_NO_SUCH_THING',

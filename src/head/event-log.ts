@@ -51,7 +51,8 @@ export function openEventLog(database: Database, now: () => Instant, failed: (er
     },
     after: (from, limit) =>
       database.prepare('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?').all(from, limit).map(answerOf),
-    last: (limit) => database.prepare('SELECT * FROM events ORDER BY seq DESC LIMIT ?').all(limit).toReversed().map(answerOf),
+    last: (limit) =>
+      database.prepare('SELECT * FROM events ORDER BY seq DESC LIMIT ?').all(limit).toReversed().map(answerOf),
     watch(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

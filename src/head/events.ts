@@ -5,7 +5,8 @@ export const headEvents = {
   started: defineEvent<{ version: string; pid: number; url: string; adopted: number }>({
     code: 'MANTA_HEAD_STARTED',
     level: 'info',
-    text: (e) => `mantad ${e.version} serves ${e.url}${e.adopted > 0 ? `; ${e.adopted} instances were there already` : ''}`,
+    text: (e) =>
+      `mantad ${e.version} serves ${e.url}${e.adopted > 0 ? `; ${e.adopted} instances were there already` : ''}`,
   }),
   ending: defineEvent<{ why: string }>({
     code: 'MANTA_HEAD_ENDING',

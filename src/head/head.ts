@@ -75,7 +75,11 @@ const sampleEvery = 2_000;
 const nothingToDo: NodeStarter = { bringUp: async () => {} };
 
 /** Opens the cluster in a state folder: adopts what is there, then lets queue and autoscaler run. */
-export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<Record<string, string | undefined>>): Promise<Head> {
+export async function openHead(
+  folder: StateFolder,
+  clock: Clock,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Head> {
   const startedAt = clock.now();
   const read = (): ClusterSpec => {
     const record = readCluster(folder);
@@ -85,7 +89,8 @@ export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<
   let spec = read();
   const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
   const metrics = new HeadMetrics(folder.name);
-  const trouble = (error: unknown): void => void process.stderr.write(`${new Date().toISOString()} ${messageOf(error)}\n`);
+  const trouble = (error: unknown): void =>
+    void process.stderr.write(`${new Date().toISOString()} ${messageOf(error)}\n`);
   const eventLog = openEventLog(database, () => clock.now(), trouble);
   const events = counted(eventLog, metrics);
   if (repaired) events.emit(headEvents.repaired, { damage: repaired.damage, detail: repairWords(repaired) });
@@ -117,7 +122,8 @@ export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<
         name: type.name,
         resources: type.resources,
         labels: type.labels,
-        atMost: type.name === spec.headType ? 1 : Math.min(type.maxWorkers, spec.maxWorkers ?? Number.POSITIVE_INFINITY),
+        atMost:
+          type.name === spec.headType ? 1 : Math.min(type.maxWorkers, spec.maxWorkers ?? Number.POSITIVE_INFINITY),
       })),
       ...(spec.maxWorkers !== undefined && { maxNodes: spec.maxWorkers + 1 }),
     }),
@@ -189,7 +195,13 @@ export async function openHead(folder: StateFolder, clock: Clock, env: Readonly<
     meter.charge(view.at, view.instances, (instance) => priceOf(spec, instance));
     for (const action of made.actions) {
       if (action.kind !== 'launch') continue;
-      history.mark({ at: view.at, kind: 'launch', type: action.type, count: action.count, because: launchWords(action.because) });
+      history.mark({
+        at: view.at,
+        kind: 'launch',
+        type: action.type,
+        count: action.count,
+        because: launchWords(action.because),
+      });
     }
     const impossible = made.infeasible.map((each) => infeasibleWords(each, view.at)).join('\n');
     if (impossible !== told && impossible !== '') events.emit(headEvents.infeasible, { text: impossible });

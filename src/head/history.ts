@@ -28,7 +28,11 @@ export class History {
   }
 
   /** At most `points` samples between two instants, evenly chosen, ends included. */
-  between(since: Instant, until: Instant, points: number): { readonly samples: readonly SamplePoint[]; readonly marks: readonly Mark[] } {
+  between(
+    since: Instant,
+    until: Instant,
+    points: number,
+  ): { readonly samples: readonly SamplePoint[]; readonly marks: readonly Mark[] } {
     const inside = this.#points.filter(({ at }) => at >= since && at <= until);
     const step = Math.max(1, Math.ceil(inside.length / Math.max(2, points)));
     return {

@@ -1,7 +1,8 @@
 /** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster>`. */
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeJson } from '../base/json-file.ts';
+import { MantaError } from '../base/errors.ts';
+import { readJson, writeJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { identify, type ProcessIdentity } from '../base/process.ts';
 import { version } from '../base/version.ts';
@@ -9,7 +10,7 @@ import { wallClock } from '../base/wall-clock.ts';
 import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
-import { serve } from './server.ts';
+import { type Serving as ServingServer, serve } from './server.ts';
 import { readCluster, type Serving, stateFolder } from './state-folder.ts';
 
 /** The user that `manta up` acts as. */
@@ -19,20 +20,12 @@ const [home, name] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
 
 const folder = stateFolder(home, name);
-const record = readCluster(folder);
-if (record === undefined) throw headErrors.NotRunning({ name });
-const taken = takeLock(folder.files.mantadLock);
-if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
-
-const head = await openHead(folder, wallClock, process.env);
-await ensureOwner(head);
-const serving = await serve(head, record.port);
-writeJson(folder.files.serving, {
-  mantad: identify(process.pid) as ProcessIdentity,
-  url: serving.url,
-  version,
-  startedAt: head.startedAt,
-} satisfies Serving);
+const { head, serving } = await start(name).catch((error: unknown) => {
+  const words = error instanceof MantaError ? error.message : (error as Error).stack;
+  // `up` shows the last line of the log when nothing serves in the end.
+  process.stderr.write(`${new Date().toISOString()} mantad could not start: ${words}\n`);
+  process.exit(1);
+});
 head.events.emit(headEvents.started, {
   version,
   pid: process.pid,
@@ -43,6 +36,25 @@ head.events.emit(headEvents.started, {
 let ending = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(signal));
 process.on('SIGHUP', () => head.reload());
+
+async function start(cluster: string): Promise<{ readonly head: Head; readonly serving: ServingServer }> {
+  const record = readCluster(folder);
+  if (record === undefined) throw headErrors.NotRunning({ name: cluster });
+  const taken = takeLock(folder.files.mantadLock);
+  if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
+  const head = await openHead(folder, wallClock, process.env);
+  await ensureOwner(head);
+  // Clients know the port: one that comes back after a crash takes its old one.
+  const before = readJson<Serving>(folder.files.serving);
+  const serving = await serve(head, record.port, before && Number(new URL(before.url).port));
+  writeJson(folder.files.serving, {
+    mantad: identify(process.pid) as ProcessIdentity,
+    url: serving.url,
+    version,
+    startedAt: head.startedAt,
+  } satisfies Serving);
+  return { head, serving };
+}
 
 async function end(why: string): Promise<void> {
   if (ending) return;
@@ -60,5 +72,7 @@ async function ensureOwner({ users }: Head): Promise<void> {
   if (existsSync(file)) return;
   const known = users.list().some((user) => user.name === owner);
   const token = known ? await users.issue(owner) : (await users.add(owner, { admin: true })).token;
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  const draft = `${file}.new`;
+  writeFileSync(draft, `${token}\n`, { mode: 0o600 });
+  renameSync(draft, file);
 }

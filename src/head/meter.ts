@@ -14,7 +14,11 @@ export class Meter {
   }
 
   /** Charges the time since the last call for what is there now. A clock that was set back charges nothing. */
-  charge(now: Instant, instances: readonly InstanceView[], priceOf: (instance: InstanceView) => number | undefined): void {
+  charge(
+    now: Instant,
+    instances: readonly InstanceView[],
+    priceOf: (instance: InstanceView) => number | undefined,
+  ): void {
     const passed = this.#last === undefined ? 0 : Math.max(0, now - this.#last);
     this.#last = now;
     for (const instance of instances) {

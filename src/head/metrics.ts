@@ -39,18 +39,25 @@ export class HeadMetrics {
     const one = (value: number, labels: MetricLabels = {}): Sample => ({ labels: { ...common, ...labels }, value });
     const perType = (wanted: (instance: InstanceView) => boolean): Sample[] =>
       gauges.spec.nodeTypes.map((type) =>
-        one(gauges.instances.filter((instance) => instance.type === type.name && wanted(instance)).length, { NodeType: type.name }),
+        one(gauges.instances.filter((instance) => instance.type === type.name && wanted(instance)).length, {
+          NodeType: type.name,
+        }),
       );
     const running = (instance: InstanceView): boolean => instance.node !== undefined;
     const pending = (instance: InstanceView): boolean => instance.node === undefined && mayRun(instance.status);
-    const failed = (instance: InstanceView): boolean => instance.status.endsWith('failed') || instance.status === 'launch-timeout';
+    const failed = (instance: InstanceView): boolean =>
+      instance.status.endsWith('failed') || instance.status === 'launch-timeout';
     const perResource = (sum: Resources): Sample[] =>
       Object.entries(sum).map(([resource, amount]) => one(amount, { resource }));
 
     const metrics: Metric[] = [
       gauge('autoscaler_pending_nodes', 'Number of pending nodes, by type.', perType(pending)),
       gauge('autoscaler_active_nodes', 'Number of nodes that run, by type.', perType(running)),
-      gauge('autoscaler_recently_failed_nodes', 'Number of instances that failed and are being ended, by type.', perType(failed)),
+      gauge(
+        'autoscaler_recently_failed_nodes',
+        'Number of instances that failed and are being ended, by type.',
+        perType(failed),
+      ),
       gauge('autoscaler_running_workers_nodes', 'Number of worker nodes that run.', [
         one(gauges.instances.filter((instance) => running(instance) && instance.kind === 'worker').length),
       ]),
@@ -58,12 +65,28 @@ export class HeadMetrics {
       gauge('autoscaler_pending_resources', 'Resources of the pending nodes.', perResource(sumOf(gauges, pending))),
       counter('autoscaler_started_nodes_total', 'Instances that were asked for.', this.started.samples(common)),
       counter('autoscaler_stopped_nodes_total', 'Instances that were ended.', this.stopped.samples(common)),
-      counter('autoscaler_failed_create_nodes_total', 'Launches that the provider refused.', this.failedCreates.samples(common)),
+      counter(
+        'autoscaler_failed_create_nodes_total',
+        'Launches that the provider refused.',
+        this.failedCreates.samples(common),
+      ),
       counter('autoscaler_failed_updates_total', 'Set-ups that failed.', this.failedUpdates.samples(common)),
-      counter('autoscaler_update_loop_exceptions_total', 'Passes that failed.', this.updateLoopExceptions.samples(common)),
-      counter('autoscaler_node_launch_exceptions_total', 'Launch calls that failed.', this.launchExceptions.samples(common)),
+      counter(
+        'autoscaler_update_loop_exceptions_total',
+        'Passes that failed.',
+        this.updateLoopExceptions.samples(common),
+      ),
+      counter(
+        'autoscaler_node_launch_exceptions_total',
+        'Launch calls that failed.',
+        this.launchExceptions.samples(common),
+      ),
       histogram('autoscaler_update_time_seconds', 'Time of one pass.', this.passTime.samples(common)),
-      histogram('autoscaler_worker_create_node_time_seconds', 'From asking for an instance to its running node.', this.createTime.samples(common)),
+      histogram(
+        'autoscaler_worker_create_node_time_seconds',
+        'From asking for an instance to its running node.',
+        this.createTime.samples(common),
+      ),
       gauge(
         'manta_jobs',
         'Jobs that are kept, by state.',
@@ -81,12 +104,28 @@ function sumOf({ instances, spec }: Gauges, wanted: (instance: InstanceView) => 
   const sum: Record<string, number> = {};
   for (const instance of instances) {
     if (!wanted(instance)) continue;
-    const resources = instance.node?.total ?? spec.nodeTypes.find((type) => type.name === instance.type)?.resources ?? {};
+    const resources =
+      instance.node?.total ?? spec.nodeTypes.find((type) => type.name === instance.type)?.resources ?? {};
     for (const [name, amount] of Object.entries(resources)) sum[name] = (sum[name] ?? 0) + amount;
   }
   return sum;
 }
 
-const gauge = (name: string, help: string, samples: readonly Sample[]): Metric => ({ name, help, type: 'gauge', samples });
-const counter = (name: string, help: string, samples: readonly Sample[]): Metric => ({ name, help, type: 'counter', samples });
-const histogram = (name: string, help: string, samples: readonly Sample[]): Metric => ({ name, help, type: 'histogram', samples });
+const gauge = (name: string, help: string, samples: readonly Sample[]): Metric => ({
+  name,
+  help,
+  type: 'gauge',
+  samples,
+});
+const counter = (name: string, help: string, samples: readonly Sample[]): Metric => ({
+  name,
+  help,
+  type: 'counter',
+  samples,
+});
+const histogram = (name: string, help: string, samples: readonly Sample[]): Metric => ({
+  name,
+  help,
+  type: 'histogram',
+  samples,
+});

@@ -28,12 +28,16 @@ function instancesOf({ view, engine }: Sight): readonly (InstanceView & { readon
   const nodes = new Map<string, EngineNode>((engine?.nodes ?? []).map((node) => [node.id, node]));
   return (view?.instances ?? []).map((instance) => {
     const fresh = instance.node && nodes.get(instance.node.id);
-    const draining = fresh?.state === 'draining' || instance.status === 'draining' || instance.status === 'drain-requested';
+    const draining =
+      fresh?.state === 'draining' || instance.status === 'draining' || instance.status === 'drain-requested';
     return { ...instance, ...(fresh && { node: fresh }), draining };
   });
 }
 
-export function priceOf(spec: ScalingSpec, instance: Pick<InstanceView, 'type' | 'zone' | 'market'>): number | undefined {
+export function priceOf(
+  spec: ScalingSpec,
+  instance: Pick<InstanceView, 'type' | 'zone' | 'market'>,
+): number | undefined {
   const offers = spec.nodeTypes.find((type) => type.name === instance.type)?.offers ?? [];
   const own = offers.find((offer) => offer.zone === instance.zone && offer.market === instance.market);
   return (own ?? offers[0])?.pricePerHour;
@@ -75,9 +79,14 @@ export function clusterAnswer(
 }
 
 const hasFailed = ({ status }: InstanceView): boolean =>
-  status === 'launch-failed' || status === 'setup-failed' || status === 'terminate-failed' || status === 'launch-timeout';
+  status === 'launch-failed' ||
+  status === 'setup-failed' ||
+  status === 'terminate-failed' ||
+  status === 'launch-timeout';
 
-export function usageOf(instances: readonly Pick<InstanceView, 'node'>[]): Record<string, { used: number; total: number }> {
+export function usageOf(
+  instances: readonly Pick<InstanceView, 'node'>[],
+): Record<string, { used: number; total: number }> {
   const usage: Record<string, { used: number; total: number }> = {};
   for (const { node } of instances) {
     if (node === undefined) continue;
@@ -98,7 +107,9 @@ export function nodeAnswers(sight: Sight, launchedBecause: (instance: string) =>
     if (node !== undefined) running.set(node, [...(running.get(node) ?? []), job.id]);
   }
   const ends = new Map(
-    (plan?.actions ?? []).flatMap((action) => (action.kind === 'launch' ? [] : [[action.instance, action.because] as const])),
+    (plan?.actions ?? []).flatMap((action) =>
+      action.kind === 'launch' ? [] : [[action.instance, action.because] as const],
+    ),
   );
   return instancesOf(sight).map((instance) => {
     const type = spec.nodeTypes.find((each) => each.name === instance.type);
@@ -143,7 +154,13 @@ export function samplePoint(sight: Sight): SamplePoint {
     nodes[key] = (nodes[key] ?? 0) + 1;
   }
   const { queued, held, running, starting, stopping } = sight.counts;
-  return { at: sight.now, nodes, usage: usageOf(instances), queued: queued + held, running: running + starting + stopping };
+  return {
+    at: sight.now,
+    nodes,
+    usage: usageOf(instances),
+    queued: queued + held,
+    running: running + starting + stopping,
+  };
 }
 
 /** The facts behind `manta status`. */
@@ -185,4 +202,6 @@ function statusNode(instance: InstanceView, node: NonNullable<InstanceView['node
 }
 
 export const launchReasons = (plan: Plan): Map<string, string> =>
-  new Map(plan.actions.flatMap((action) => (action.kind === 'launch' ? [[action.type, launchWords(action.because)]] : [])));
+  new Map(
+    plan.actions.flatMap((action) => (action.kind === 'launch' ? [[action.type, launchWords(action.because)]] : [])),
+  );

@@ -25,7 +25,8 @@ function pageFolder(): string {
   return fileURLToPath(new URL(from, here));
 }
 
-export const isPagePath = (path: string): boolean => path === '/' || path === '/index.html' || path === '/favicon.ico' || path.startsWith('/assets/');
+export const isPagePath = (path: string): boolean =>
+  path === '/' || path === '/index.html' || path === '/favicon.ico' || path.startsWith('/assets/');
 
 /** A file of the page; undefined when there is none of that name. */
 export function readPage(path: string, folder: string = pageFolder()): PageFile | undefined {
@@ -47,6 +48,12 @@ export function readPage(path: string, folder: string = pageFolder()): PageFile 
 }
 
 const notBuilt: PageFile = {
-  body: Buffer.from('<!doctype html><title>Manta</title><p>The page of this checkout is not built yet: run <code>npm run build</code>.'),
-  headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-store' },
+  body: Buffer.from(
+    '<!doctype html><title>Manta</title><p>The page of this checkout is not built yet: run <code>npm run build</code>.',
+  ),
+  headers: {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'cache-control': 'no-store',
+  },
 };

@@ -33,7 +33,9 @@ export function openScalingJournal(database: Database, now: () => Instant): Scal
 
   const keep = (key: string, fact: Fact, seq: number): void => {
     database
-      .prepare('INSERT INTO scaling_state (key, seq, data) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET seq = excluded.seq, data = excluded.data')
+      .prepare(
+        'INSERT INTO scaling_state (key, seq, data) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET seq = excluded.seq, data = excluded.data',
+      )
       .run(key, seq, JSON.stringify(fact));
   };
   const drop = (key: string): void => void database.prepare('DELETE FROM scaling_state WHERE key = ?').run(key);
@@ -54,7 +56,9 @@ export function openScalingJournal(database: Database, now: () => Instant): Scal
   };
 
   const prune = (): void => {
-    database.prepare('DELETE FROM scaling_subjects WHERE seq <= (SELECT max(seq) FROM scaling_facts) - ?').run(factsKept);
+    database
+      .prepare('DELETE FROM scaling_subjects WHERE seq <= (SELECT max(seq) FROM scaling_facts) - ?')
+      .run(factsKept);
     database.prepare('DELETE FROM scaling_facts WHERE seq <= (SELECT max(seq) FROM scaling_facts) - ?').run(factsKept);
     for (const row of database.prepare("SELECT key, data FROM scaling_state WHERE key LIKE 'instance:%'").all()) {
       const fact = JSON.parse(String(row['data'])) as Extract<Fact, { kind: 'instance' }>;
@@ -114,7 +118,10 @@ function subjectsOf(fact: Fact): string[] {
 function remains(fact: Fact): (readonly [string, Fact | undefined])[] {
   switch (fact.kind) {
     case 'launch':
-      return fact.records.map((record) => [`instance:${record.id}`, { kind: 'instance', at: fact.at, record, moves: [] }]);
+      return fact.records.map((record) => [
+        `instance:${record.id}`,
+        { kind: 'instance', at: fact.at, record, moves: [] },
+      ]);
     case 'instance':
     case 'adopted':
     case 'end': {

@@ -24,7 +24,7 @@ export interface Serving {
 const open = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Serves a head on loopback: health and metrics for all, the page, and behind a token Ray's jobs API and Manta's own. */
-export async function serve(head: Head, port: number | undefined): Promise<Serving> {
+export async function serve(head: Head, port: number | undefined, lastPort?: number): Promise<Serving> {
   const auth: AuthDeps = {
     users: head.users,
     clock: head.clock,
@@ -37,21 +37,33 @@ export async function serve(head: Head, port: number | undefined): Promise<Servi
   mountJobsApi(app, deps);
   mountOpenRoutes(app, head, auth);
   mountHeadApi(app, head);
-  app.notFound((c) => c.json({ error: { code: 'MANTA_API_NOT_FOUND', message: `there is nothing at ${c.req.method} ${c.req.path}` } }, 404));
+  app.notFound((c) =>
+    c.json(
+      { error: { code: 'MANTA_API_NOT_FOUND', message: `there is nothing at ${c.req.method} ${c.req.path}` } },
+      404,
+    ),
+  );
   app.onError((error, c) => {
-    process.stderr.write(`${new Date().toISOString()} ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}\n`);
+    process.stderr.write(
+      `${new Date().toISOString()} ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}\n`,
+    );
     return c.json({ error: { code: 'MANTA_INTERNAL', message: 'mantad failed to answer; its log says why' } }, 500);
   });
 
   const server = createServer(
-    { maxHeaderSize: serverLimits.maxHeaderSize, headersTimeout: serverLimits.headersTimeout, keepAliveTimeout: 65_000, noDelay: true },
+    {
+      maxHeaderSize: serverLimits.maxHeaderSize,
+      headersTimeout: serverLimits.headersTimeout,
+      keepAliveTimeout: 65_000,
+      noDelay: true,
+    },
     getRequestListener(app.fetch),
   );
   const upgrade = makeUpgradeHandler(deps);
   server.on('upgrade', (request, socket, rest) => {
     if (!upgrade(request, socket, rest)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
   });
-  const bound = await listen(server, port);
+  const bound = await listen(server, port, lastPort);
   return {
     port: bound,
     url: `http://127.0.0.1:${bound}`,
@@ -84,11 +96,13 @@ function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
   });
 }
 
-/** The port asked for, or the usual one, or the next that is free. */
-async function listen(server: Server, port: number | undefined): Promise<number> {
-  for (let next = port ?? usualPort; next < (port ?? usualPort) + portsTried; next++) {
+/** The port asked for, or the last one, or the usual one, or the next that is free. */
+async function listen(server: Server, port: number | undefined, lastPort: number | undefined): Promise<number> {
+  const usual = Array.from({ length: portsTried }, (_, index) => usualPort + index);
+  for (const next of port !== undefined ? [port] : [...(lastPort === undefined ? [] : [lastPort]), ...usual]) {
     const taken = await new Promise<boolean>((resolve, reject) => {
-      const failed = (error: NodeJS.ErrnoException): void => (error.code === 'EADDRINUSE' ? resolve(true) : reject(error));
+      const failed = (error: NodeJS.ErrnoException): void =>
+        error.code === 'EADDRINUSE' ? resolve(true) : reject(error);
       server.once('error', failed);
       server.listen(next, '127.0.0.1', () => {
         server.removeListener('error', failed);

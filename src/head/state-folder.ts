@@ -1,6 +1,6 @@
-import { chmodSync, lstatSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readJson, writeJson } from '../base/json-file.ts';
 import type { ProcessIdentity } from '../base/process.ts';
 import { isAlive } from '../base/process.ts';
@@ -111,17 +111,29 @@ export function readCluster(folder: StateFolder): ClusterFile | undefined {
 }
 
 /** Makes the folder, for this user only, and its record. */
-export function createCluster(folder: StateFolder, record: Omit<ClusterFile, 'format' | 'machine' | 'name'>): ClusterFile {
+export function createCluster(
+  folder: StateFolder,
+  record: Omit<ClusterFile, 'format' | 'machine' | 'name'>,
+): ClusterFile {
   makeFolder(folder.path);
   chmodSync(folder.path, 0o700);
-  for (const part of [folder.files.backups, folder.files.tokens, folder.files.packages, folder.files.logs, folder.files.instances])
+  for (const part of [
+    folder.files.backups,
+    folder.files.tokens,
+    folder.files.packages,
+    folder.files.logs,
+    folder.files.instances,
+  ])
     makeFolder(part);
   const whole: ClusterFile = { ...record, format, name: folder.name, machine: hostname() };
   writeJson(folder.files.cluster, whole);
   return whole;
 }
 
-export function changeCluster(folder: StateFolder, change: (record: ClusterFile) => ClusterFile): ClusterFile | undefined {
+export function changeCluster(
+  folder: StateFolder,
+  change: (record: ClusterFile) => ClusterFile,
+): ClusterFile | undefined {
   const record = readCluster(folder);
   if (record === undefined) return undefined;
   const next = change(record);
@@ -129,15 +141,50 @@ export function changeCluster(folder: StateFolder, change: (record: ClusterFile)
   return next;
 }
 
+/** Everything Manta keeps in the folder, by name. */
+const ownNames =
+  /^(?:(?:cluster|mantad|standing)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|\.\d+-\d+\.new)$/;
+
+/** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
+export function refuseForeign(folder: StateFolder): void {
+  if (existsSync(folder.files.cluster)) return;
+  const foreign = namesIn(folder.path).find((name) => !ownNames.test(name));
+  if (foreign !== undefined)
+    throw headErrors.FolderForeign({ folder: folder.path, detail: `it holds '${foreign}' and no cluster.json` });
+}
+
+/**
+ * Deletes the folder and everything in it. It loses its name first: what a crash leaves of it is no half cluster but
+ * remains that the next command clears away.
+ */
+export function removeCluster(folder: StateFolder): void {
+  renameSync(folder.path, `${remainsOf(folder)}${process.pid}`);
+  clearRemains(folder);
+}
+
+/** Deletes what an earlier removal left. */
+export function clearRemains(folder: StateFolder): void {
+  const parent = dirname(folder.path);
+  for (const name of namesIn(parent))
+    if (join(parent, name).startsWith(remainsOf(folder))) rmSync(join(parent, name), { recursive: true, force: true });
+}
+
+const remainsOf = (folder: StateFolder): string => join(dirname(folder.path), `.removed-${folder.name}~`);
+
 /** The live mantad of the folder. */
 export function servingOf(folder: StateFolder): Serving | undefined {
   const serving = readJson<Serving>(folder.files.serving);
   return serving !== undefined && isAlive(serving.mantad) ? serving : undefined;
 }
 
+/** The live mantad, also while it starts and does not serve yet. */
+export const mantadOf = (folder: StateFolder): ProcessIdentity | undefined => holderOf(folder.files.mantadLock);
+
 /** The live supervisor, which brings mantad back. */
-export function supervisorOf(folder: StateFolder): ProcessIdentity | undefined {
-  const holder = readJson<ProcessIdentity>(folder.files.supervisorLock);
+export const supervisorOf = (folder: StateFolder): ProcessIdentity | undefined => holderOf(folder.files.supervisorLock);
+
+function holderOf(lock: string): ProcessIdentity | undefined {
+  const holder = readJson<ProcessIdentity>(lock);
   return holder !== undefined && isAlive(holder) ? holder : undefined;
 }
 

@@ -6,13 +6,21 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
+import { readJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
-import { stateFolder } from './state-folder.ts';
+import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
 
 const shortestWait = 200;
+/** For one that died before it served: trying again at once would only use up the machine. */
 const longestWait = 30_000;
+/** For one that served: jobs wait for it, and it has shown that it can start. */
+const longestWaitOfServed = 1_000;
+/** One that has never served is given up after this many tries: whoever started the cluster is told why. */
+const firstTries = 3;
 /** A mantad that lived this long starts the back-off anew. */
 const settledAfter = 60_000;
+/** How often one that another supervisor started is looked after. */
+const lookEvery = 500;
 const largestLog = 16 * 1024 * 1024;
 
 const [home, name] = process.argv.slice(2);
@@ -23,6 +31,8 @@ if ('holder' in taken) process.exit(0);
 const { lock } = taken;
 
 let wait = shortestWait;
+let tries = 0;
+let everServed = false;
 let child: ChildProcess | undefined;
 let timer: NodeJS.Timeout | undefined;
 let ending = false;
@@ -33,7 +43,12 @@ start();
 
 function start(): void {
   timer = undefined;
-  if (!existsSync(folder.files.cluster)) return finish();
+  if (isEnding()) return finish();
+  if (mantadOf(folder) !== undefined) {
+    everServed = true;
+    timer = setTimeout(start, lookEvery);
+    return;
+  }
   const startedAt = performance.now();
   const log = openLog();
   child = spawn(process.execPath, [...process.execArgv, entryFile('mantad'), home as string, name as string], {
@@ -41,18 +56,41 @@ function start(): void {
     cwd: folder.path,
   });
   closeSync(log);
-  child.on('error', () => later(startedAt));
+  child.on('error', () => later(startedAt, false));
+  const { pid } = child;
   child.on('exit', (code) => {
     child = undefined;
     // 0: told to end. Everything else is a crash.
     if (ending || code === 0) finish();
-    else later(startedAt);
+    else later(startedAt, readServing()?.mantad.pid === pid);
   });
 }
 
-function later(startedAt: number): void {
-  wait = performance.now() - startedAt > settledAfter ? shortestWait : Math.min(wait * 2, longestWait);
+function later(startedAt: number, served: boolean): void {
+  everServed ||= served;
+  tries += 1;
+  if (!everServed && tries >= firstTries) return finish();
+  const settled = performance.now() - startedAt > settledAfter;
+  wait = settled ? shortestWait : Math.min(wait * 2, served ? longestWaitOfServed : longestWait);
   timer = setTimeout(start, wait);
+}
+
+/** The cluster is gone, or a `down` is on its way: nothing may be started any more. */
+function isEnding(): boolean {
+  try {
+    const cluster = readCluster(folder);
+    return cluster === undefined || cluster.endingSince !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function readServing(): Serving | undefined {
+  try {
+    return readJson<Serving>(folder.files.serving);
+  } catch {
+    return undefined;
+  }
 }
 
 function end(): void {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Clock } from '../base/clock.ts';
@@ -113,9 +114,20 @@ export function guard(deps: AuthDeps): MiddlewareHandler<JobsEnv> {
   return async (c, next) => {
     const verdict = judge(headOf(c), deps);
     if ('status' in verdict) return refuse(c, verdict.status, verdict.text);
-    if (verdict.user) c.set('user', verdict.user);
+    if (verdict.user) {
+      c.set('user', verdict.user);
+      endWhenRevoked(c, deps.users, verdict.user);
+    }
     await next();
   };
+}
+
+/** A follow or an event stream may be open for days; it is cut when its user is revoked. */
+function endWhenRevoked(c: Context, users: Users, user: User): void {
+  const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse };
+  if (outgoing === undefined) return;
+  const release = users.whileValid(user.name, () => outgoing.destroy());
+  outgoing.once('close', release);
 }
 
 const headOf = (c: Context): RequestHead => ({

@@ -27,6 +27,8 @@ export interface Users {
   issue(name: string, expiresAt?: Instant): Promise<string>;
   /** The user of a token that is valid now. */
   byToken(token: string): User | undefined;
+  /** Calls `end` when the user is revoked: an open stream ends with its permission. Returns the release. */
+  whileValid(name: string, end: () => void): () => void;
   /** A word that is good for one exchange within a minute, for a link in a browser. */
   makeTicket(name: string): string;
   /** The session token for a ticket, once. */
@@ -42,6 +44,7 @@ export function openUsers(database: Database, clock: Clock): Users {
   const users = new Map<string, User>();
   const tokens = new Map<string, { user: string; expiresAt?: Instant }>();
   const tickets = new Map<string, { user: string; expiresAt: Instant }>();
+  const open = new Map<string, Set<() => void>>();
   for (const row of database.prepare('SELECT * FROM users ORDER BY seq').iterate()) {
     const revokedAt = row['revoked_at'];
     users.set(String(row['name']), {
@@ -131,7 +134,13 @@ export function openUsers(database: Database, clock: Clock): Users {
       users.set(name, revoked);
       for (const [hash, token] of tokens) if (token.user === name) tokens.delete(hash);
       for (const [ticket, each] of tickets) if (each.user === name) tickets.delete(ticket);
+      for (const end of open.get(name) ?? []) end();
       return revoked;
+    },
+    whileValid(name, end) {
+      const ends = open.get(name) ?? new Set();
+      open.set(name, ends.add(end));
+      return () => void ends.delete(end);
     },
     issue,
     byToken(token) {

@@ -1,9 +1,16 @@
-import { rmSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { takeLock } from '../base/lock.ts';
 import { isAlive, type ProcessIdentity } from '../base/process.ts';
-import { changeCluster, readCluster, servingOf, type StateFolder, supervisorOf } from '../head/state-folder.ts';
+import {
+  changeCluster,
+  clearRemains,
+  mantadOf,
+  readCluster,
+  removeCluster,
+  type StateFolder,
+  supervisorOf,
+} from '../head/state-folder.ts';
 import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
@@ -22,22 +29,25 @@ const patience = 30_000;
  * Ends the cluster: first what could launch again, then every instance with its jobs, then what is on disk. Each step
  * may be repeated; a `down` that was killed is completed by the next one. Ends only when no process of it is left.
  */
-export async function down(request: DownRequest, signal: AbortSignal): Promise<{ readonly instances: number; readonly wasThere: boolean }> {
+export async function down(
+  request: DownRequest,
+  signal: AbortSignal,
+): Promise<{ readonly instances: number; readonly wasThere: boolean }> {
   const { folder, clock, events } = request;
-  const record = readCluster(folder);
-  if (record === undefined) return { instances: 0, wasThere: false };
+  clearRemains(folder);
+  if (readCluster(folder) === undefined) return { instances: 0, wasThere: false };
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name: folder.name, pid: taken.holder.pid });
   try {
     changeCluster(folder, (now) => ({ ...now, endingSince: now.endingSince ?? clock.now() }));
     events.emit(launcherEvents.ending, { name: folder.name, what: 'the daemon' }, { id: 'down', state: 'running' });
     await endProcess(() => supervisorOf(folder), clock, signal);
-    await endProcess(() => servingOf(folder)?.mantad, clock, signal);
+    await endProcess(() => mantadOf(folder), clock, signal);
 
     events.emit(launcherEvents.ending, { name: folder.name, what: 'the instances' }, { id: 'down', state: 'running' });
     const instances = await endInstances(folder, clock, signal);
     if (request.keepState) changeCluster(folder, ({ endingSince: _, ...rest }) => rest);
-    else rmSync(folder.path, { recursive: true, force: true });
+    else removeCluster(folder);
     events.emit(launcherEvents.ended, { name: folder.name, instances }, { id: 'down', state: 'done' });
     return { instances, wasThere: true };
   } finally {
@@ -58,7 +68,12 @@ async function endProcess(find: () => ProcessIdentity | undefined, clock: Clock,
 }
 
 async function endInstances(folder: StateFolder, clock: Clock, signal: AbortSignal): Promise<number> {
-  const provider = new ProcessProvider({ folder: folder.files.instances, agent: ['false'], typeOf: () => undefined, clock });
+  const provider = new ProcessProvider({
+    folder: folder.files.instances,
+    agent: ['false'],
+    typeOf: () => undefined,
+    clock,
+  });
   const ended = new Set<string>();
   for (const until = performance.now() + patience; ; ) {
     const there = await provider.list(signal);
@@ -66,7 +81,10 @@ async function endInstances(folder: StateFolder, clock: Clock, signal: AbortSign
     for (const { id } of there) ended.add(id);
     await provider.terminate([...there.map(({ id }) => id)], signal);
     if (performance.now() > until)
-      throw launcherErrors.StillThere({ name: folder.name, what: there.map(({ id, tags }) => `${tags[kindTag] ?? 'instance'} ${id}`) });
+      throw launcherErrors.StillThere({
+        name: folder.name,
+        what: there.map(({ id, tags }) => `${tags[kindTag] ?? 'instance'} ${id}`),
+      });
     await clock.sleep(50, signal);
   }
 }

@@ -1,23 +1,25 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import type { EventSink } from '../base/events.ts';
+import { makeFolder, writeJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { headErrors } from '../head/errors.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import {
   type ClusterFile,
+  clearRemains,
   createCluster,
   readCluster,
+  refuseForeign,
   type Serving,
-  servingOf,
   type StateFolder,
+  servingOf,
   stateFolder,
   supervisorOf,
 } from '../head/state-folder.ts';
-import { makeFolder, writeJson } from '../base/json-file.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 
@@ -54,6 +56,8 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     ...(request.port !== undefined && { port: request.port }),
   };
   loadSpec(wanted);
+  clearRemains(folder);
+  refuseForeign(folder);
   makeFolder(folder.path);
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
@@ -62,15 +66,22 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
     const same = before !== undefined && sameRequest(before, wanted);
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
-    else if (!same) writeJson(folder.files.cluster, { ...before, config: undefined, overrides: undefined, port: before.port, ...wanted });
+    else if (!same)
+      writeJson(folder.files.cluster, {
+        ...before,
+        config: undefined,
+        overrides: undefined,
+        port: before.port,
+        ...wanted,
+      });
     const running = servingOf(folder);
+    const supervisor = supervisorOf(folder) === undefined ? startSupervisor(request.home, name) : undefined;
     if (running !== undefined) {
       if (!same) await post(running.url, '/api/manta/v1/reload', ownerToken(folder), signal);
       return { folder, serving: running, done: same ? 'nothing' : 'applied' };
     }
     request.events.emit(launcherEvents.starting, { name }, { id: 'mantad', state: 'running' });
-    if (supervisorOf(folder) === undefined) startSupervisor(request.home, name);
-    const serving = await waitForServing(folder, request, signal);
+    const serving = await waitForServing(folder, supervisor, request, signal);
     request.events.emit(launcherEvents.started, { name, url: serving.url }, { id: 'mantad', state: 'done' });
     return { folder, serving, done: 'started' };
   } finally {
@@ -78,31 +89,53 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
   }
 }
 
-const nameIn = ({ file }: UpRequest): string | undefined =>
-  file && loadSpec({ name: 'default', config: file }).name;
+const nameIn = ({ file }: UpRequest): string | undefined => file && loadSpec({ name: 'default', config: file }).name;
 
 const sameRequest = (a: Partial<ClusterFile>, b: Partial<ClusterFile>): boolean => {
-  const essence = ({ config, overrides, engine }: Partial<ClusterFile>): string => JSON.stringify([config?.text, config?.env, overrides ?? {}, engine]);
+  const essence = ({ config, overrides, engine }: Partial<ClusterFile>): string =>
+    JSON.stringify([config?.text, config?.env, overrides ?? {}, engine]);
   return essence(a) === essence(b) && (b.port === undefined || a.port === b.port);
 };
 
-function startSupervisor(home: string, name: string): void {
-  spawn(process.execPath, [entryFile('supervisor'), home, name], { detached: true, stdio: 'ignore', cwd: '/' }).unref();
+function startSupervisor(home: string, name: string): ChildProcess {
+  const supervisor = spawn(process.execPath, [entryFile('supervisor'), home, name], {
+    detached: true,
+    stdio: 'ignore',
+    cwd: '/',
+  });
+  supervisor.unref();
+  return supervisor;
 }
 
-async function waitForServing(folder: StateFolder, { clock }: UpRequest, signal: AbortSignal): Promise<Serving> {
+async function waitForServing(
+  folder: StateFolder,
+  supervisor: ChildProcess | undefined,
+  { clock }: UpRequest,
+  signal: AbortSignal,
+): Promise<Serving> {
   const until = performance.now() + startsWithin;
+  const hasGivenUp = (): boolean => supervisor?.exitCode !== null && supervisorOf(folder) === undefined;
   while (performance.now() < until) {
     const serving = servingOf(folder);
     if (serving !== undefined && (await isReady(serving.url, signal))) return serving;
+    if (serving === undefined && hasGivenUp()) break;
     await clock.sleep(50, signal);
   }
-  throw headErrors.StartFailed({ name: folder.name, log: folder.files.daemonLog, detail: lastLine(folder.files.daemonLog) });
+  throw headErrors.StartFailed({
+    name: folder.name,
+    log: folder.files.daemonLog,
+    detail: lastLine(folder.files.daemonLog),
+  });
 }
 
 function lastLine(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim().split('\n').findLast((line) => !/^\s*at /.test(line)) ?? 'it said nothing';
+    return (
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .findLast((line) => !/^\s*at /.test(line)) ?? 'it said nothing'
+    );
   } catch {
     return 'it said nothing';
   }
@@ -111,19 +144,29 @@ function lastLine(file: string): string {
 export const ownerToken = (folder: StateFolder): string => readFileSync(`${folder.files.tokens}/owner`, 'utf8').trim();
 
 const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
-  call(`${url}/readyz`, { signal }).then((status) => status === 200, () => false);
+  call(`${url}/readyz`, { signal }).then(
+    (status) => status === 200,
+    () => false,
+  );
 
 async function post(url: string, path: string, token: string, signal: AbortSignal): Promise<void> {
   const status = await call(`${url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}` }, signal });
   if (status !== 200) throw launcherErrors.NotApplied({ url, status });
 }
 
-function call(url: string, options: { method?: string; headers?: Record<string, string>; signal: AbortSignal }): Promise<number> {
+function call(
+  url: string,
+  options: { method?: string; headers?: Record<string, string>; signal: AbortSignal },
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const sent = request(url, { ...options, headers: { 'user-agent': 'manta', ...options.headers }, timeout: 30_000 }, (answer) => {
-    answer.resume();
-    resolve(answer.statusCode ?? 0);
-  });
+  const sent = request(
+    url,
+    { ...options, headers: { 'user-agent': 'manta', ...options.headers }, timeout: 30_000 },
+    (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    },
+  );
   sent.on('timeout', () => sent.destroy(new Error('no answer')));
   sent.on('error', reject);
   sent.end();

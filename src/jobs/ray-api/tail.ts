@@ -36,7 +36,14 @@ export function makeTailUpgrade(
     if (!job) return refuse(socket, 404, `Job ${id.slice(0, 200)} does not exist`);
     if (!verdict.user || !isOwner(job, verdict.user))
       return refuse(socket, 403, `Forbidden: only the owner of job '${id}' or an administrator may read its output`);
-    sockets.handleUpgrade(request, socket, head, (line) => void tail(deps, id, line));
+    const { name } = verdict.user;
+    sockets.handleUpgrade(request, socket, head, (line) => {
+      line.once(
+        'close',
+        deps.users.whileValid(name, () => line.close(1008, 'the token was revoked')),
+      );
+      void tail(deps, id, line);
+    });
     return true;
   };
 }
