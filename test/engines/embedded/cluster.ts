@@ -115,7 +115,9 @@ export class TestCluster {
   }
 
   agentPid(instance: string): number {
-    return readProcess(join(this.folder, 'instances', instance))?.pid ?? 0;
+    const agent = readProcess(join(this.folder, 'instances', instance));
+    if (!agent) throw new Error(`the agent of ${instance} has not signed in`);
+    return agent.pid;
   }
 
   /** Processes of this cluster that still run. */

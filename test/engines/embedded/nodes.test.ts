@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { readJson } from '../../../src/base/json-file.ts';
 import { readLog } from '../../../src/base/log-segments.ts';
-import type { AgentRecord } from '../../../src/engines/embedded/protocol.ts';
 import type { EmbeddedEngine } from '../../../src/engines/embedded/engine.ts';
+import type { AgentRecord } from '../../../src/engines/embedded/protocol.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { TestCluster } from './cluster.ts';
 

@@ -35,6 +35,8 @@ export interface AgentOptions {
 
 /** What attempts get after SIGTERM when their node ends. */
 const endGrace = 5_000;
+/** What the process gets to end by itself once its work has. */
+const lastGrace = 2_000;
 const noDevice = 'no graphics device has room';
 /** A gang's entrypoint may run on a node where others of its bundles are kept: they are booked apart. */
 const keptName = (attempt: string): string => `kept ${attempt}`;
@@ -60,6 +62,7 @@ export class Agent {
   #draining: DrainReason | undefined;
   #idleSince = performance.now();
   #ending: Promise<void> | undefined;
+  #ended = false;
 
   constructor(options: AgentOptions) {
     const { record, engineFolder } = options;
@@ -79,6 +82,7 @@ export class Agent {
       changed: (attempt) => this.#changed(attempt),
     };
     this.#server = createServer((socket) => {
+      if (this.#ended) return void socket.destroy();
       const channel = new Channel(socket, record.id, {
         answer: this.#answer,
         close: () => this.#channels.delete(channel),
@@ -120,12 +124,15 @@ export class Agent {
     const cause: EndCause = this.#draining?.kind === 'preemption' ? 'preempted' : 'node-lost';
     for (const { run } of this.#attempts.values()) run.stop(endGrace, cause, because);
     await Promise.all([...this.#attempts.values()].map(({ run }) => run.over));
+    this.#ended = true;
     rmSync(this.#recordFile, { force: true });
     this.#lease.end();
     this.#host.lifeline.end();
     this.#host.pipes.close();
     this.#server.close();
     for (const channel of this.#channels) channel.end();
+    // Nothing is left to do. Should something still keep the process alive, it must not keep the node.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), lastGrace).unref();
   }
 
   get #recordFile(): string {

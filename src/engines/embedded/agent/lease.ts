@@ -15,6 +15,7 @@ export class Lease {
   readonly #monotonic: () => number;
   #until: number;
   #timer: NodeJS.Timeout | undefined;
+  #over = false;
 
   constructor(length: Duration, lapsed: () => void, monotonic: () => number = () => performance.now()) {
     this.#length = length;
@@ -29,12 +30,15 @@ export class Lease {
     this.#arm();
   }
 
+  /** No longer needed: it neither lapses nor keeps the process alive. */
   end(): void {
+    this.#over = true;
     clearTimeout(this.#timer);
   }
 
   #arm(): void {
     clearTimeout(this.#timer);
+    if (this.#over) return;
     this.#timer = setTimeout(() => this.#check(), Math.min(this.#until - this.#monotonic() + 1, 0x7fff_ffff));
   }
 
