@@ -246,7 +246,7 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
 }
 
 /** Attempt ids are `<job>.<n>`. */
-export const jobOf = (attempt: string): string => attempt.slice(0, attempt.lastIndexOf('.'));
+const jobOf = (attempt: string): string => attempt.slice(0, attempt.lastIndexOf('.'));
 
 /** As Ray: the last ten lines, and no more than 20,000 characters of them. */
 async function lastLinesOf(logs: LogStore, job: string, attempt: number): Promise<string> {

@@ -37,15 +37,21 @@ export interface LogStore {
   /** Words of the head itself, where no engine wrote. */
   note(job: string, attempt: number, text: string): void;
   remove(job: string): Promise<void>;
-  /** Drops the bytes of logs that have ended, oldest first, until all logs together fit. Returns the bytes dropped. */
-  retain(maxBytes: number): Promise<number>;
+  /**
+   * Drops the bytes of logs that have ended, oldest first, until all logs together fit, and the folders of jobs that
+   * are not known any more. Looks at every folder, so it does nothing when asked again within ten minutes. Returns the
+   * bytes dropped.
+   */
+  retain(maxBytes: number, known: () => Iterable<string>): Promise<number>;
 }
 
 const pieceBytes = 64 << 10;
 const longestLine = 1 << 20;
+const retainEvery = 600_000;
 
 export function openLogStore(root: string, now: () => Instant): LogStore {
   const folder = (job: string, attempt: number): string => join(root, folderName(job), String(attempt));
+  let retainedAt = Number.NEGATIVE_INFINITY;
   return {
     folder,
     extent: (job, attempt) => logExtent(folder(job, attempt)),
@@ -61,7 +67,13 @@ export function openLogStore(root: string, now: () => Instant): LogStore {
       writer.close();
     },
     remove: (job) => rm(join(root, folderName(job)), { recursive: true, force: true }),
-    retain: (maxBytes) => retain(root, maxBytes),
+    async retain(maxBytes, known) {
+      const at = now();
+      if (Math.abs(at - retainedAt) < retainEvery) return 0;
+      retainedAt = at;
+      await removeStrays(root, known);
+      return retain(root, maxBytes);
+    },
   };
 }
 
@@ -173,6 +185,13 @@ async function grepIn(dir: string, text: string, from: number, limit: number): P
     offset = piece.next;
   }
   return { offset: from, bytes: Buffer.concat(found), next: offset - rest.length };
+}
+
+/** What a crash between the two halves of a deletion left. Names are read first: a job is known before it has a folder. */
+async function removeStrays(root: string, known: () => Iterable<string>): Promise<void> {
+  const names = await readdir(root).catch(() => []);
+  const kept = new Set([...known()].map(folderName));
+  for (const name of names) if (!kept.has(name)) await rm(join(root, name), { recursive: true, force: true });
 }
 
 interface EndedLog {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { createWriteStream, existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
@@ -65,6 +65,15 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
       database.prepare('UPDATE packages SET used_at = ? WHERE owner = ? AND name = ?').run(clock.now(), owner, name),
     );
 
+  const insert = (owner: string, name: string, sha256: string, size: number): Promise<unknown> =>
+    database.write(() =>
+      database
+        .prepare(
+          'INSERT INTO packages (owner, name, sha256, size, used_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, name) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size, used_at = excluded.used_at',
+        )
+        .run(owner, name, sha256, size, clock.now()),
+    );
+
   /** One unpacking of one content at a time, whoever asks. */
   const once = (key: string, work: () => Promise<string>): Promise<string> => {
     const running = underWay.get(key);
@@ -102,21 +111,17 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
     async put(owner, name, body) {
       checkName(name);
       const stored = await store(body);
-      await database.write(() =>
-        database
-          .prepare(
-            'INSERT INTO packages (owner, name, sha256, size, used_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, name) DO UPDATE SET sha256 = excluded.sha256, size = excluded.size, used_at = excluded.used_at',
-          )
-          .run(owner, name, stored.sha256, stored.size, clock.now()),
-      );
+      await insert(owner, name, stored.sha256, stored.size);
       return stored;
     },
     async open(owner, uri, signal) {
       if (uri.startsWith('https://')) {
-        const name = new URL(uri).pathname.split('/').at(-1) ?? '';
-        const { sha256 } = await store(await (options.download ?? download)(uri, signal));
-        const path = await ready(sha256, name);
-        return name.endsWith('.whl') ? path : topOf(path);
+        const { sha256, size } = await store(await (options.download ?? download)(uri, signal));
+        // Each content that an address had is a package of its own: a job may still use the one before.
+        const name = `${packageName(uri)}_${sha256}${uri.split('?')[0]?.endsWith('.whl') ? '.whl' : '.zip'}`;
+        await insert(owner, name, sha256, size);
+        const path = await ready(sha256, new URL(uri).pathname.split('/').at(-1) ?? name);
+        return path.endsWith('.whl') ? path : topOf(path);
       }
       const name = uri.replace(/^gcs:\/\//, '');
       checkName(name);
@@ -129,8 +134,14 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
   };
 }
 
+/** The name under which a URI is kept; for an https archive without the part that tells its contents apart. */
+export function packageName(uri: string): string {
+  if (uri.startsWith('gcs://')) return uri.slice('gcs://'.length);
+  return `_url_${createHash('sha256').update(uri).digest('hex').slice(0, 32)}`;
+}
+
 /** Names become parts of URLs and file names. */
-export function checkName(name: string): void {
+function checkName(name: string): void {
   if (!/^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}\.(?:zip|whl)$/.test(name) || name.includes('..'))
     throw jobErrors.PackageName({ name });
 }
@@ -183,7 +194,8 @@ async function sweep(
   let total = rows.reduce((sum, row) => sum + row.size, 0);
   const gone: Row[] = [];
   for (const row of rows) {
-    if (needed.has(`${row.owner}/${row.name}`)) continue;
+    const plain = row.name.replace(/_[0-9a-f]{64}\.(?:zip|whl)$/, '');
+    if (needed.has(`${row.owner}/${row.name}`) || needed.has(`${row.owner}/${plain}`)) continue;
     if (clock.now() - row.used_at <= keepFor && total <= keepBytes) continue;
     gone.push(row);
     total -= row.size;
@@ -200,12 +212,19 @@ async function sweep(
   const kept = new Set(
     (database.prepare('SELECT DISTINCT sha256 FROM packages').all() as { sha256: string }[]).map((row) => row.sha256),
   );
-  for (const row of gone) {
-    if (kept.has(row.sha256)) continue;
-    for (const part of ['blobs', 'unpacked', 'wheels'])
-      await rm(join(folder, part, row.sha256), { recursive: true, force: true });
+  for (const part of ['blobs', 'unpacked', 'wheels']) {
+    for (const name of await readdir(join(folder, part)).catch(() => [])) {
+      if (kept.has(name)) continue;
+      const found = await stat(join(folder, part, name)).catch(() => undefined);
+      const young =
+        found && Math.abs(Date.now() - found.mtimeMs) < settleTime && !gone.some((row) => row.sha256 === name);
+      if (!young) await rm(join(folder, part, name), { recursive: true, force: true });
+    }
   }
 }
+
+/** Uploads and unpackings leave files that no row names for less than this. */
+const settleTime = 86_400_000;
 
 function download(url: string, signal: AbortSignal, hops = 5): Promise<Readable> {
   return new Promise((resolve, reject) => {
@@ -229,11 +248,4 @@ function download(url: string, signal: AbortSignal, hops = 5): Promise<Readable>
     sent.on('error', (error) => failed(error.message, error));
     sent.end();
   });
-}
-
-/** SHA-256 of a file, for clients that check what they sent. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }

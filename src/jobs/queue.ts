@@ -6,17 +6,15 @@ import { type Block, candidates, type Limits, wantedNow } from '../core/jobs/cho
 import { charge, type Usage, usageOf } from '../core/jobs/fair-share.ts';
 import { isOver, type Job } from '../core/jobs/job.ts';
 import { demandOf } from '../core/jobs/queue-demand.ts';
-import { firingOf, type Hold, holdOf } from '../core/jobs/schedule.ts';
 import { applyEvent } from '../core/jobs/transitions.ts';
 import type { Runner } from '../engines/runner.ts';
 import { type AttemptKeeper, keepAttempts } from './attempts.ts';
-import { nextFiring } from './cron.ts';
 import { jobErrors } from './errors.ts';
 import { jobEvents } from './events.ts';
+import { releaseHeld } from './holding.ts';
 import type { LogStore } from './log-store.ts';
 import type { PackageStore } from './packages.ts';
-import { needsPackages, type Prepared, preparationFailure, prepare } from './prepare.ts';
-import { readRuntimeEnv } from './runtime-env.ts';
+import { keepPreparations } from './preparations.ts';
 import type { JobChange, JobStore } from './store.ts';
 import { newJob, type Submission, sameWork, specOf } from './submission.ts';
 
@@ -66,7 +64,6 @@ export interface JobQueue {
 /** How often to look when nobody says that something changed. */
 const lookEvery = 1_000;
 const reconcileEvery = 15_000;
-const preparationsAtOnce = 4;
 const startsAPass = 64;
 /** Looking takes at most this share of the time, however long the queue is. */
 const lookingShare = 0.3;
@@ -74,8 +71,6 @@ const lookingShare = 0.3;
 export function openQueue(options: QueueOptions): JobQueue {
   const { store, logs, clock, events } = options;
   const closing = new AbortController();
-  const prepared = new Map<string, Prepared>();
-  const preparing = new Set<string>();
   let usage: Map<string, Usage> = usageOf(store.jobs.values(), clock.now());
   let blocked: ReadonlyMap<string, Block> = new Map();
   let synced = false;
@@ -86,8 +81,10 @@ export function openQueue(options: QueueOptions): JobQueue {
   const attempts: AttemptKeeper = keepAttempts({
     ...options,
     grace: options.stopGrace ?? 3_000,
-    restart: (job) => void handOver([job]),
+    restart: (job) => void handOver(job),
   });
+
+  const preparations = keepPreparations({ ...options, attempts, signal: closing.signal, changed: () => poke() });
 
   const waiting = (): Job[] => [...store.live.values()].filter((job) => job.state === 'queued');
   const handedOver = (): Job[] =>
@@ -121,8 +118,14 @@ export function openQueue(options: QueueOptions): JobQueue {
 
   /** Starts what may start; returns how many did. */
   const pass = async (): Promise<number> => {
-    await releaseHeld();
-    const turns = candidates(waiting().filter(isPrepared), handedOver(), usage, options.limits(), clock.now());
+    await releaseHeld({ ...options, attempts });
+    const turns = candidates(
+      waiting().filter((job) => preparations.of(job) !== undefined),
+      handedOver(),
+      usage,
+      options.limits(),
+      clock.now(),
+    );
     let turn = turns.next();
     let started = 0;
     while (!turn.done) {
@@ -155,117 +158,13 @@ export function openQueue(options: QueueOptions): JobQueue {
       transaction.fact('starting', clock.now(), job.id, { attempt: result.job.attempts.at(-1)?.id });
       return result.job;
     });
-    if (journalled) await handOver([journalled]);
+    if (journalled) await handOver(journalled);
   };
 
-  const handOver = async (jobs: readonly Job[]): Promise<void> => {
-    await Promise.all(
-      jobs.map(async (job) => {
-        const ready = prepared.get(job.id);
-        if (ready) return attempts.start(job, ready);
-        await prepareJob(job, async (made) => attempts.start(job, made));
-      }),
-    );
-  };
-
-  /** True when the job may be handed over; begins what is missing. */
-  const isPrepared = (job: Job): boolean => {
-    if (prepared.has(job.id)) return true;
-    if (preparing.has(job.id)) return false;
-    if (!needsPackages(job)) {
-      try {
-        const env = readRuntimeEnv(job.runtimeEnv);
-        prepared.set(job.id, { envVars: env.envVars, setup: env.setup });
-        return true;
-      } catch (error) {
-        preparing.add(job.id);
-        void setupFailed(job, preparationFailure(error).message).finally(() => preparing.delete(job.id));
-        return false;
-      }
-    }
-    if (preparing.size < preparationsAtOnce) void prepareJob(job, () => poke());
-    return false;
-  };
-
-  const prepareJob = async (job: Job, then: (made: Prepared) => unknown): Promise<void> => {
-    preparing.add(job.id);
-    try {
-      const made = await prepare(job, options.packages, closing.signal);
-      prepared.set(job.id, made);
-      preparing.delete(job.id);
-      await then(made);
-    } catch (error) {
-      if (closing.signal.aborted) return;
-      const failure = preparationFailure(error);
-      if (failure.ofTheJob) await setupFailed(job, failure.message);
-      else {
-        events.emit(jobEvents.journalTrouble, { detail: failure.message });
-        await clock.sleep(5_000, closing.signal).catch(() => {});
-      }
-    } finally {
-      preparing.delete(job.id);
-      poke();
-    }
-  };
-
-  const setupFailed = async (job: Job, message: string): Promise<void> => {
-    const number = job.attempts.length + (job.state === 'queued' ? 1 : 0);
-    logs.note(job.id, number, `${message}\n`);
-    await logs.end(job.id, number);
-    const last = job.attempts.at(-1);
-    if (job.state === 'queued') await attempts.record(job.id, { kind: 'setup-failed', message });
-    else if (last)
-      await attempts.record(job.id, {
-        kind: 'news',
-        news: { id: last.id, state: 'ended', cause: 'setup-failed', message },
-      });
-  };
-
-  const releaseHeld = async (): Promise<void> => {
-    const now = clock.now();
-    const held = [...store.live.values()].filter((job) => job.state === 'held');
-    await Promise.all(
-      held.map((job) =>
-        look(
-          job,
-          holdOf(job, now, (id) => store.jobs.get(id)?.state),
-        ),
-      ),
-    );
-  };
-  const look = async (job: Job, hold: Hold): Promise<void> => {
-    if (hold.kind === 'never') {
-      const message = `job '${hold.job}', which it depends on, ${hold.state === 'deleted' ? 'was deleted' : hold.state}`;
-      await attempts.record(job.id, { kind: 'cannot-start', message, errorType: 'JOB_SUPERVISOR_ACTOR_START_FAILURE' });
-    } else if (hold.kind === 'none') {
-      if (job.cron === undefined) await attempts.record(job.id, { kind: 'release' });
-      else await fire(job, job.cron);
-    }
-  };
-
-  /** Submits a copy; a firing whose predecessor is not over is passed over, so that copies do not pile up. */
-  const fire = async (job: Job, cron: string): Promise<void> => {
-    const now = clock.now();
-    const next = nextFiring(cron, now);
-    const previous = `${job.id}-${job.firings ?? 0}`;
-    const skipped = await store.change((transaction) => {
-      const schedule = transaction.get(job.id);
-      if (schedule?.state !== 'held') return false;
-      const last = transaction.get(previous);
-      if (last && !isOver(last.state) && next !== undefined) {
-        transaction.put({ ...schedule, notBefore: next });
-        transaction.fact('firing-skipped', now, job.id, { previous });
-        return true;
-      }
-      const result = applyEvent(schedule, { kind: 'fire', ...(next !== undefined && { next }) }, now);
-      if ('refused' in result) return false;
-      const copy = newJob(firingOf(schedule, now), now);
-      transaction.put(result.job);
-      if (!transaction.get(copy.id)) transaction.put(copy);
-      transaction.fact('fired', now, job.id, { copy: copy.id });
-      return false;
-    });
-    if (skipped) events.emit(jobEvents.firingSkipped, { job: job.id, previous });
+  const handOver = async (job: Job): Promise<void> => {
+    const ready = preparations.of(job);
+    if (ready) await attempts.start(job, ready);
+    else await preparations.prepare(job, (made) => attempts.start(job, made));
   };
 
   const unwatch = store.onChange((changes) => {
@@ -280,7 +179,7 @@ export function openQueue(options: QueueOptions): JobQueue {
       ) {
         usage = charge(usage, after.user, after, (ended.endedAt ?? clock.now()) - ended.startedAt, clock.now());
       }
-      if (!after || isOver(after.state)) prepared.delete(change.id);
+      if (!after || isOver(after.state)) preparations.drop(change.id);
       tell(events, change);
     }
     poke();

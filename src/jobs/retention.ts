@@ -1,9 +1,7 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Clock, Duration } from '../base/clock.ts';
 import { isOver, type Job } from '../core/jobs/job.ts';
-import { folderName, type LogStore } from './log-store.ts';
-import type { PackageStore } from './packages.ts';
+import type { LogStore } from './log-store.ts';
+import { type PackageStore, packageName } from './packages.ts';
 import { packageUris } from './runtime-env.ts';
 import type { JobStore } from './store.ts';
 
@@ -40,12 +38,12 @@ export async function sweep({ store, logs, packages, clock, limits }: RetentionO
       });
     });
   }
-  await logs.retain(limits.logBytes ?? 10 * 2 ** 30);
+  await logs.retain(limits.logBytes ?? 10 * 2 ** 30, () => store.jobs.keys());
   await packages.sweep(neededPackages(store));
 }
 
 /** Finished jobs beyond the limits, oldest first; one that a live job depends on stays. */
-export function surplus(store: JobStore, now: number, limits: RetentionLimits): Job[] {
+function surplus(store: JobStore, now: number, limits: RetentionLimits): Job[] {
   const needed = new Set([...store.live.values()].flatMap((job) => job.dependsOn));
   const finished = [...store.jobs.values()].filter((job) => isOver(job.state) && !needed.has(job.id));
   const newestFirst = finished.sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0));
@@ -78,15 +76,7 @@ function sizeOf(job: Job): number {
 export function neededPackages(store: JobStore): Set<string> {
   return new Set(
     [...store.live.values()].flatMap((job) =>
-      packageUris(job.runtimeEnv).map((uri) => `${job.user}/${uri.slice('gcs://'.length)}`),
+      packageUris(job.runtimeEnv).map((uri) => `${job.user}/${packageName(uri)}`),
     ),
   );
-}
-
-/** Removes output of jobs that are not in the journal any more: what a crash between two deletions left. */
-export async function removeStrayLogs(folder: string, store: JobStore): Promise<void> {
-  const known = new Set([...store.jobs.keys()].map(folderName));
-  for (const name of await readdir(folder).catch(() => [])) {
-    if (!known.has(name)) await rm(join(folder, name), { recursive: true, force: true });
-  }
 }

@@ -31,7 +31,7 @@ export function readRuntimeEnv(env: Readonly<Record<string, unknown>>): RuntimeE
 export function packageUris(env: Readonly<Record<string, unknown>>): string[] {
   const modules: unknown = env['py_modules'];
   return [env['working_dir'], ...(Array.isArray(modules) ? (modules as unknown[]) : [])].filter(
-    (uri): uri is string => typeof uri === 'string' && uri.startsWith('gcs://'),
+    (uri): uri is string => typeof uri === 'string' && /^(?:gcs|https):\/\//.test(uri),
   );
 }
 

@@ -10,7 +10,7 @@ import { makeUpgradeHandler, mountJobsApi } from '../../src/jobs/api.ts';
 import { type JobsEnv, loopbackHosts } from '../../src/jobs/auth.ts';
 import { type Bed, type BedOptions, makeBed } from './queue-bed.ts';
 
-export const wallClock: Clock = {
+const wallClock: Clock = {
   now: () => Date.now(),
   sleep: (duration, signal) => sleep(duration, undefined, { ...(signal && { signal }), ref: false }),
 };

@@ -11,7 +11,8 @@ import { folderName, openLogStore } from '../../src/jobs/log-store.ts';
 const root = mkdtempSync(join(tmpdir(), 'manta-logs-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 let count = 0;
-const store = () => openLogStore(join(root, String(count++)), () => 0);
+let now = 0;
+const store = () => openLogStore(join(root, String(count++)), () => now);
 const writerFor = (logs: ReturnType<typeof store>, job: string, options = {}) =>
   openLogWriter(logs.folder(job, 1), { now: () => 0, ...options });
 const text = (piece: { bytes: Buffer }): string => piece.bytes.toString();
@@ -129,11 +130,18 @@ test('logs that have ended give way when the disk limit is reached, oldest first
     if (job !== 'running') writer.end();
     await sleep(5);
   }
-  assert.equal(await logs.retain(2000), 1000);
+  const known = () => ['first', 'second', 'running'];
+  assert.equal(await logs.retain(2000, known), 1000);
   assert.deepEqual(await logs.extent('first', 1), { start: 1000, size: 1000, ended: true });
   assert.equal((await logs.extent('second', 1)).start, 0);
-  assert.equal(await logs.retain(0), 1000);
+  assert.equal(await logs.retain(0, known), 0, 'not again so soon');
+  now += 600_000;
+  assert.equal(await logs.retain(0, known), 1000);
   assert.equal((await logs.extent('running', 1)).start, 0);
+  now += 600_000;
+  await logs.retain(1e9, () => ['running']);
+  assert.equal((await logs.extent('second', 1)).size, 0, 'output of a job that is gone goes too');
+  assert.equal((await logs.extent('running', 1)).size, 1000);
 });
 
 test('no id leads out of the folder, and ids that differ in case stay apart', () => {

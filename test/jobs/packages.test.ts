@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { writeZip } from '../../src/base/archive.ts';
 import { openDatabase } from '../../src/base/sqlite.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
-import { openPackageStore, type PackageStoreOptions } from '../../src/jobs/packages.ts';
+import { openPackageStore, type PackageStoreOptions, packageName } from '../../src/jobs/packages.ts';
 import { neededPackages, sweep } from '../../src/jobs/retention.ts';
 import { expandVariables, maskRuntimeEnv, readRuntimeEnv } from '../../src/jobs/runtime-env.ts';
 import { jobsSchema } from '../../src/jobs/schema.ts';
@@ -70,9 +70,16 @@ test('an upload that breaks off or is too large leaves nothing', async () => {
 
 test('a remote archive with one folder at its top means that folder', async () => {
   const zip = await zipOf('remote');
-  const { packages } = await storeWith({ download: async () => Readable.from([zip]) });
+  const { packages, clock } = await storeWith({ download: async () => Readable.from([zip]) });
   const path = await packages.open('ada', 'https://example.invalid/code.zip?x=1', signal);
   assert.equal(readFileSync(join(path, 'file.txt'), 'utf8'), 'remote');
+  await packages.sweep(new Set());
+  assert.ok(existsSync(path));
+  clock.set(clock.now() + 86_400_001);
+  await packages.sweep(new Set([`ada/${packageName('https://example.invalid/code.zip?x=1')}`]));
+  assert.ok(existsSync(path), 'a live job needs it');
+  await packages.sweep(new Set());
+  assert.ok(!existsSync(path));
 });
 
 test('packages that no live job needs go after a while, others stay', async () => {

@@ -153,7 +153,7 @@ const statuses: readonly (readonly [Status, readonly { is(value: unknown): boole
 ];
 
 /** Code, words and next step of a failure; what nobody declared is a fault of Manta and goes up. */
-export function errorAnswer(c: Context, error: unknown): Response {
+function errorAnswer(c: Context, error: unknown): Response {
   const status = statuses.find(([, kinds]) => kinds.some((kind) => kind.is(error)))?.[0];
   if (!(error instanceof MantaError) || status === undefined) throw error;
   return c.json(

@@ -2,7 +2,7 @@ import type { Job, JobState } from '../../core/jobs/job.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
 /** Ray's five words. */
-export function rayStatus(state: JobState): string {
+function rayStatus(state: JobState): string {
   switch (state) {
     case 'held':
     case 'queued':
