@@ -87,12 +87,16 @@ export async function openHead(
     return loadSpec(record);
   };
   let spec = read();
+  let last: { view: View; plan: Plan } | undefined;
   const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
   const metrics = new HeadMetrics(folder.name);
   const trouble = (error: unknown): void =>
     void process.stderr.write(`${new Date().toISOString()} ${messageOf(error)}\n`);
   const eventLog = openEventLog(database, () => clock.now(), trouble);
-  const events = counted(eventLog, metrics);
+  const events = counted(eventLog, metrics, (instance) => {
+    const asked = last?.view.instances.find((each) => each.id === instance)?.requestedAt;
+    return asked === undefined ? undefined : Math.max(0, clock.now() - asked);
+  });
   if (repaired) events.emit(headEvents.repaired, { damage: repaired.damage, detail: repairWords(repaired) });
 
   const journal = openScalingJournal(database, () => clock.now());
@@ -131,7 +135,6 @@ export async function openHead(
     baseEnv: env,
   });
 
-  let last: { view: View; plan: Plan } | undefined;
   let engineState: EngineState | undefined;
   let passBegan = performance.now();
   let passMs: number | undefined;
@@ -245,7 +248,10 @@ export async function openHead(
     autoscaler.wake();
     queue.poke();
   });
-  queue.watch(() => autoscaler.wake());
+  queue.watch((changes) => {
+    metrics.countJobs(changes);
+    autoscaler.wake();
+  });
 
   await queue.run();
   const every = (period: number, work: () => Promise<unknown> | void): Promise<void> =>
@@ -297,16 +303,20 @@ async function repeat(
 }
 
 /** Counts what the metrics want to know as it is told. */
-function counted(log: EventLog, metrics: HeadMetrics): EventSink {
+function counted(log: EventLog, metrics: HeadMetrics, ageOf: (instance: string) => number | undefined): EventSink {
   return {
     emit<Data>(kind: EventKind<Data>, data: Data) {
       log.emit(kind, data);
-      const { type = '', count = 1 } = data as { type?: string; count?: number };
+      const { type = '', count = 1, instance = '' } = data as { type?: string; count?: number; instance?: string };
       switch (kind.code) {
         case autoscalerEvents.launching.code:
           return metrics.started.add({ NodeType: type }, count);
         case autoscalerEvents.refused.code:
           return metrics.failedCreates.add({ NodeType: type });
+        case autoscalerEvents.running.code: {
+          const age = ageOf(instance);
+          return age === undefined ? undefined : metrics.createTime.observe(age / 1000);
+        }
         case autoscalerEvents.setupFailed.code:
           return metrics.failedUpdates.add({ NodeType: type });
         case autoscalerEvents.failed.code:

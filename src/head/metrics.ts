@@ -1,10 +1,11 @@
 import type { Metric, MetricLabels, Sample } from '../base/metrics.ts';
 import { Counter, Histogram, metricsText } from '../base/metrics.ts';
 import type { InstanceView } from '../core/instance.ts';
-import type { JobState } from '../core/jobs/job.ts';
+import type { EndCause, JobState } from '../core/jobs/job.ts';
 import { mayRun } from '../core/lifecycle.ts';
 import type { Resources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
+import type { JobChange } from '../jobs/store.ts';
 
 /** What the gauges are made from, at the moment of a scrape. */
 export interface Gauges {
@@ -13,6 +14,18 @@ export interface Gauges {
   readonly jobs: Readonly<Record<JobState, number>>;
   readonly residentBytes: number;
 }
+
+const endCauses: readonly EndCause[] = [
+  'succeeded',
+  'failed',
+  'stopped',
+  'node-lost',
+  'preempted',
+  'setup-failed',
+  'memory-limit',
+  'time-limit',
+  'start-failed',
+];
 
 const seconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800];
 
@@ -32,10 +45,28 @@ export class HeadMetrics {
 
   constructor(session: string) {
     this.#session = { SessionName: session };
+    // A counter that is not there yet cannot be told from one that is gone.
+    for (const counter of [this.updateLoopExceptions, this.launchExceptions]) counter.add({}, 0);
+    for (const cause of endCauses) this.jobsEnded.add({ cause }, 0);
+  }
+
+  /** Takes in what has become of jobs. */
+  countJobs(changes: readonly JobChange[]): void {
+    for (const { before, after } of changes) {
+      if (after === undefined) continue;
+      if (before?.startedAt === undefined && after.startedAt !== undefined)
+        this.jobWait.observe(Math.max(0, after.startedAt - after.submittedAt) / 1000);
+      const ended = after.attempts.at(-1);
+      if (ended?.cause !== undefined && before?.attempts[ended.number - 1]?.cause === undefined)
+        this.jobsEnded.add({ cause: ended.cause });
+    }
   }
 
   text(gauges: Gauges): string {
     const common = this.#session;
+    for (const { name } of gauges.spec.nodeTypes)
+      for (const counter of [this.started, this.stopped, this.failedCreates, this.failedUpdates])
+        counter.add({ NodeType: name }, 0);
     const one = (value: number, labels: MetricLabels = {}): Sample => ({ labels: { ...common, ...labels }, value });
     const perType = (wanted: (instance: InstanceView) => boolean): Sample[] =>
       gauges.spec.nodeTypes.map((type) =>
