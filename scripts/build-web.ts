@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -33,7 +33,7 @@ export async function buildWeb(out: string = join(root, 'dist/web')): Promise<re
     jsx: 'automatic',
     jsxImportSource: 'preact',
     loader: { '.svg': 'copy' },
-    legalComments: 'eof',
+    legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
   });
@@ -48,13 +48,26 @@ export async function buildWeb(out: string = join(root, 'dist/web')): Promise<re
     .replace('{{style}}', named('page.css'))
     .replace('{{icon}}', named('icon.svg'));
   await writeFile(join(out, 'index.html'), html);
-  const files = ['index.html', ...outputs.map(([path]) => relative(out, join(root, path)))];
+  await writeFile(join(out, 'LICENSES.txt'), await licences(Object.keys(result.metafile.inputs)));
+  const files = ['index.html', 'LICENSES.txt', ...outputs.map(([path]) => relative(out, join(root, path)))];
   return Promise.all(
     files.map(async (path) => {
       const content = await readFile(join(out, path));
       return { path, bytes: content.length, gzipped: gzipSync(content).length };
     }),
   );
+}
+
+/** The terms of every package whose code is part of the page. */
+async function licences(inputs: readonly string[]): Promise<string> {
+  const names = inputs.flatMap((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1] ?? []);
+  const texts = [...new Set(names)].sort().map(async (name) => {
+    const folder = join(root, 'node_modules', name);
+    const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+    if (file === undefined) throw new Error(`${name} has no licence file; find out its terms before shipping it`);
+    return `${name}\n\n${(await readFile(join(folder, file), 'utf8')).trim()}\n`;
+  });
+  return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 if (import.meta.main) {

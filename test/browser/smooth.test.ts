@@ -78,13 +78,21 @@ for (const list of lists) {
     await page.getByRole('row').nth(5).waitFor();
     await page.locator(list.selector).evaluate((element) => element.scrollTo(0, element.scrollHeight));
     await page.locator('.cell-gap').first().waitFor({ state: 'detached' });
+    const devtools = await page.context().newCDPSession(page);
+    // Time of the thread itself: other work on the machine does not count.
+    await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const busy = async (): Promise<number> =>
+      (await devtools.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
+    const before = await busy();
     const frames = await scrollAndMeasure(page, list.selector);
+    const work = ((await busy()) - before) * 1000;
     const memory = await page.evaluate(
       () => (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize,
     );
     const elements = await page.evaluate(() => document.querySelectorAll('*').length);
     t.diagnostic(
       `${list.name}: frames ${frames.count}, p50 ${frames.p50} ms, p95 ${frames.p95} ms, p99 ${frames.p99} ms, longest ${frames.longest} ms, ` +
+        `main thread ${(work / frames.count).toFixed(1)} ms of processor time a frame, ` +
         `long tasks ${(frames.blocked * 100).toFixed(1)}% of the time; ${elements} elements, heap ${(memory / 1e6).toFixed(0)} MB`,
     );
     assert.ok(elements < 3000, `${elements} elements`);

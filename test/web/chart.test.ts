@@ -38,7 +38,7 @@ test('a quiet cluster is drawn up to now, and a young one fills the chart', () =
   const samples = [sample(1_000_000, { cpu: 1 }), sample(1_060_000, { cpu: 2 })];
   assert.deepEqual(carriedTo(samples, 1_200_000).at(-1), sample(1_200_000, { cpu: 2 }));
   assert.equal(carriedTo(samples, 1_000_000), samples);
-  assert.equal(firstShown(samples, 1_060_000, 3_600_000), 940_000);
+  assert.equal(firstShown(samples, 1_030_000, 3_600_000), 970_000);
   assert.equal(firstShown(samples, 2_000_000, 3_600_000), 1_000_000);
   assert.equal(firstShown(samples, 9_000_000, 3_600_000), 5_400_000);
 });

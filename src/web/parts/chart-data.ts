@@ -22,13 +22,13 @@ export function carriedTo(samples: readonly SamplePoint[], now: number): readonl
   return last === undefined || last.at >= now ? samples : [...samples, { ...last, at: now }];
 }
 
-/** Left edge of the chart: a young cluster fills it with what there is, from two minutes on. */
+/** Left edge of the chart: a young cluster fills it with what there is, from one minute on. */
 export function firstShown(samples: readonly SamplePoint[], now: number, span: number): number {
   const oldest = samples[0]?.at ?? now;
   return Math.max(now - span, Math.min(oldest, now - youngest));
 }
 
-const youngest = 120_000;
+const youngest = 60_000;
 
 /** Samples turned into layers. Types in the order of the spec, then those that only the past knows. */
 export function nodeSeries(samples: readonly SamplePoint[], order: readonly string[]): NodeSeries {

@@ -73,7 +73,7 @@ export function NodeChart({ history, types, span }: ChartProps) {
             font: `11px ${style.fontFamily}`,
             size: 26,
             grid: { show: false },
-            values: (_chart, ticks) => ticks.map(tickText),
+            values: (_chart, ticks, _axis, _space, step) => ticks.map((at) => tickText(at, step)),
           },
           {
             ...axis,

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { RequestFailure, signIn } from '../api/client.ts';
+import { BrandMark } from '../parts/brand.tsx';
 import { sentence } from '../parts/notice.tsx';
 import { startFeed } from '../state/feed.ts';
 import { goTo, linkTo, route } from '../state/route.ts';
@@ -49,6 +50,7 @@ export function SignInView() {
           void onSubmit();
         }}
       >
+        <BrandMark />
         <h1>Sign in to Manta</h1>
         {spentLink && (
           <p class="note" role="status">

@@ -45,11 +45,12 @@ export function timeOfDay(at: Instant, now: Instant): string {
   return dayText(date) === dayText(new Date(now)) ? clock : `${dayText(date)} ${clock}`;
 }
 
-/** A time on an axis, given in seconds: `14:05`, and the date at midnight. */
-export function tickText(seconds: number): string {
-  const date = new Date(seconds * 1000);
-  const clock = clockText(date).slice(0, 5);
-  return clock === '00:00' ? dayText(date).slice(5) : clock;
+/** A time on an axis, in seconds, with seconds where the axis shows them (`step` under a minute), and the date at midnight. */
+export function tickText(at: number, step: number): string {
+  const date = new Date(at * 1000);
+  const clock = clockText(date);
+  if (clock === '00:00:00') return dayText(date).slice(5);
+  return step < 60 ? clock : clock.slice(0, 5);
 }
 
 function dayText(date: Date): string {
