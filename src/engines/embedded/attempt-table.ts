@@ -122,13 +122,12 @@ export class AttemptTable {
         .catch(() => {});
   }
 
-  /** Attempts that were sent to agents of which nothing is left: they are lost with them. */
+  /** Attempts with a part on instances of which nothing is left: it is lost with them. */
   async resolveStrays(): Promise<void> {
-    const strays = [...this.#attempts.values()].filter((attempt) => {
-      const home = this.#home(attempt);
-      return attempt.report.state !== 'ended' && home !== undefined && !this.#nodes.has(home);
-    });
-    for (const instance of new Set(strays.map((attempt) => this.#home(attempt) ?? ''))) {
+    const open = [...this.#attempts.values()].filter((attempt) => attempt.report.state !== 'ended');
+    const instances = open.flatMap((attempt) => [...this.#shares(attempt.record).keys()]);
+    for (const instance of new Set(instances)) {
+      if (this.#nodes.has(instance)) continue;
       await endProcesses(() => findMarked(instance), 0);
       this.#lost(instance, false);
     }
@@ -183,27 +182,53 @@ export class AttemptTable {
 
   /** Room for the whole gang is kept on every node before its entrypoint is started on the first. */
   async #send(attempt: Tracked): Promise<void> {
-    const { order, placement = [] } = attempt.record;
-    const shares = this.#shares(attempt.record);
+    const { record } = attempt;
+    const { order, placement = [] } = record;
+    const shares = this.#shares(record);
     const home = this.#home(attempt) ?? '';
+    const replaced = (): boolean => attempt.record !== record || attempt.report.state === 'ended';
+    for (const [node, resources] of shares) {
+      if (node === home) continue;
+      const refused = await this.#keep(node, order.id, resources);
+      if (replaced()) return this.#releaseStray(node, attempt);
+      if (refused) return this.#takeBack(attempt);
+    }
+    if (attempt.stop) return this.#finish(attempt, 'stopped', 'stopped before it started');
+    const gang = placement.map(({ node, resources }) => ({ node: nodeId(node), resources }));
+    const resources = shares.get(home) ?? {};
     try {
-      for (const [node, resources] of shares) {
-        if (node === home) continue;
-        const kept = await this.#link(node).call('keep', { attempt: order.id, resources });
-        if (kept.refused !== undefined) return this.#takeBack(attempt);
-      }
-      if (attempt.stop) return await this.#finish(attempt, 'stopped', 'stopped before it started');
       const link = this.#link(home);
       attempt.sent = true;
-      const gang = placement.map(({ node, resources }) => ({ node: nodeId(node), resources }));
-      const resources = shares.get(home) ?? {};
       const answer = await link.call('start', { order, resources, ...(order.gang ? { gang } : {}) });
-      if (answer.refused !== undefined) this.#takeBack(attempt);
+      if (answer.refused !== undefined && !replaced()) this.#takeBack(attempt);
     } catch (error) {
       // A silent agent greets again, or is lost: both say what to do with the attempt.
-      if (!embeddedErrors.AgentRefused.is(error)) return;
-      await this.#finish(attempt, 'start-failed', error.message);
+      if (embeddedErrors.AgentRefused.is(error)) await this.#finish(attempt, 'start-failed', error.message);
     }
+  }
+
+  /** True when the node did not, or cannot, keep the room: then the gang is placed anew. */
+  async #keep(node: string, attempt: string, resources: Resources): Promise<boolean> {
+    try {
+      return (await this.#link(node).call('keep', { attempt, resources })).refused !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
+  /** The attempt was placed anew while `node` was asked: what it has kept for the old placement is not needed. */
+  #releaseStray(node: string, attempt: Tracked): void {
+    if (this.#isKeeper(node, attempt)) return;
+    const release = { attempt: attempt.record.order.id };
+    this.#nodes
+      .get(node)
+      ?.link.call('release', release)
+      .catch(() => {});
+  }
+
+  /** A bundle of it is to be kept on a node that is not its home. */
+  #isKeeper(node: string, attempt: Tracked): boolean {
+    return attempt.report.state !== 'ended' && this.#home(attempt) !== node && this.#shares(attempt.record).has(node);
   }
 
   #link(instance: string) {
@@ -241,17 +266,23 @@ export class AttemptTable {
       if (attempt) {
         attempt.sent = true;
         this.#reported(report);
-        if (attempt.stop && report.state !== 'ended') drop(this.#askToStop(attempt));
+        if (report.state === 'ended') continue;
+        if (attempt.stop) drop(this.#askToStop(attempt));
+        if (this.#isBroken(attempt)) this.#endBroken(attempt);
       } else if (report.state === 'ended') drop(link?.call('forget', { attempt: report.id }));
       else drop(link?.call('stop', { attempt: report.id, grace: 0 }));
     }
     for (const { attempt } of hello.kept) {
       const known = this.#attempts.get(attempt);
-      if (!known || known.report.state === 'ended') drop(link?.call('release', { attempt }));
+      if (!known || !this.#isKeeper(instance, known)) drop(link?.call('release', { attempt }));
     }
-    for (const attempt of this.#attempts.values())
-      if (this.#home(attempt) === instance && attempt.report.state !== 'ended' && !held.has(attempt.record.order.id))
-        void this.#send(attempt);
+    for (const attempt of this.#attempts.values()) {
+      if (this.#home(attempt) !== instance || attempt.report.state === 'ended' || held.has(attempt.record.order.id))
+        continue;
+      // The agent knows everything that it ever took: this one has not run.
+      attempt.sent = false;
+      void this.#send(attempt);
+    }
   }
 
   async #askToStop(attempt: Tracked): Promise<void> {
@@ -277,16 +308,23 @@ export class AttemptTable {
   #lost(instance: string, preempted: boolean): void {
     for (const attempt of this.#attempts.values()) {
       if (attempt.report.state === 'ended' || !this.#shares(attempt.record).has(instance)) continue;
-      if (this.#home(attempt) !== instance) {
-        // The entrypoint lives on another node; without its whole gang it has no room to run in.
-        const stop = { attempt: attempt.record.order.id, grace: 1_000, as: 'node-lost' } as const;
-        this.#nodes
-          .get(this.#home(attempt) ?? '')
-          ?.link.call('stop', stop)
-          .catch(() => {});
-      } else if (!attempt.sent) this.#takeBack(attempt);
+      if (!attempt.sent) this.#takeBack(attempt);
+      else if (this.#home(attempt) !== instance) this.#endBroken(attempt);
       else void this.#finish(attempt, preempted ? 'preempted' : 'node-lost', 'its node was lost');
     }
+  }
+
+  /** A node of its gang is no more. */
+  #isBroken(attempt: Tracked): boolean {
+    return [...this.#shares(attempt.record).keys()].some((node) => this.#nodes.get(node)?.dead);
+  }
+
+  /** The entrypoint lives, on another node than the one that was lost; without its whole gang it has no room to run in. */
+  #endBroken(attempt: Tracked): void {
+    const stop = { attempt: attempt.record.order.id, grace: 1_000, as: 'node-lost' } as const;
+    const home = this.#nodes.get(this.#home(attempt) ?? '');
+    // A home that cannot be asked now is asked when it greets.
+    home?.link.call('stop', stop).catch(() => {});
   }
 
   /** Ends an attempt that no agent will end. What its agent had written down before it died stays the truth. */

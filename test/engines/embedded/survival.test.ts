@@ -181,3 +181,33 @@ test('a gang survives the head, and its bundles are free when it ends', async (t
   await until('all is free', async () => (await engine.state(never)).nodes.every((node) => node.available.CPU === 1));
   assert.ok(engine.hasRoom(cluster.order('next', 'true', { resources: {}, gang })));
 });
+
+test('a gang whose node fails before it has started is placed anew', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open({ renewEvery: 50, silentAfter: 400 });
+  const instances = await cluster.launch('small', 2);
+  const gang = { bundles: [{ CPU: 1 }, { CPU: 1 }], strategy: 'STRICT_SPREAD' };
+  // Of equal nodes the first by name is the gang's home; the other one only keeps room.
+  const keeper = instances.toSorted()[1] ?? '';
+  process.kill(cluster.agentPid(keeper), 'SIGSTOP');
+  await engine.start(cluster.order('gang', 'echo once', { resources: {}, gang }), never);
+  await until('the node is lost', async () =>
+    (await engine.state(never)).nodes.some((node) => node.providerId === keeper && node.state === 'dead'),
+  );
+  assert.equal((await cluster.report('gang'))?.state, 'waiting');
+  await cluster.launch('small');
+  assert.equal((await cluster.ended('gang')).cause, 'succeeded');
+});
+
+test('a gang that lost a node while no head was there is ended by the next head', async (t) => {
+  const cluster = new TestCluster(t);
+  await cluster.open();
+  const instances = await cluster.launch('small', 2);
+  const gang = { bundles: [{ CPU: 1 }, { CPU: 1 }], strategy: 'STRICT_SPREAD' };
+  await cluster.engine.start(cluster.order('gang', 'sleep 1000', { resources: {}, gang }), never);
+  await cluster.running('gang');
+  cluster.engine.close();
+  process.kill(cluster.agentPid(instances.toSorted()[1] ?? ''), 'SIGKILL');
+  await cluster.open();
+  assert.equal((await cluster.ended('gang')).cause, 'node-lost');
+});

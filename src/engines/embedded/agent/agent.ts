@@ -213,14 +213,22 @@ export class Agent {
     if (refused !== undefined) return { refused };
     const devices = this.#devices.take(order.id, resources.GPU ?? 0);
     if (!devices) return { refused: noDevice };
-    const run = new RunningAttempt(order, this.#variables(devices, gang), this.#host);
+    let run: RunningAttempt;
+    try {
+      run = new RunningAttempt(order, this.#variables(devices, gang), this.#host);
+    } catch (error) {
+      this.#devices.release(order.id);
+      throw error;
+    }
     this.#attempts.set(order.id, { run, resources });
     if ((resources.memory ?? 0) > 0) this.#memory.watch(run, resources.memory ?? 0);
     return {};
   }
 
   #keep(attempt: string, resources: Resources): { refused?: string } {
-    if (this.#kept.has(attempt)) return {};
+    // Asked again, perhaps for another amount: the last word counts.
+    this.#kept.delete(attempt);
+    this.#devices.release(keptName(attempt));
     const refused = this.#refusal(resources);
     if (refused !== undefined) return { refused };
     if (!this.#devices.take(keptName(attempt), resources.GPU ?? 0)) return { refused: noDevice };
