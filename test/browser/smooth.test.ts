@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { type Head, openBrowser, openHead, seeded, visit } from './browser.ts';
+import { type Head, openBrowser, openHead, seeded, submitJob, visit } from './browser.ts';
 
 let head: Head;
 let browser: Browser;
@@ -101,6 +101,26 @@ for (const list of lists) {
     await close();
   });
 }
+
+test('a log of 300,000 lines written at once ends whole, with the newest 100,000 held', async (t) => {
+  if (seeded(head, t) === undefined) return;
+  const job = await submitJob(head, { entrypoint: 'echo first; sleep 1; seq 1 300000' });
+  const { page, complaints, close } = await visit(browser, head, `#/jobs/${job.id}`);
+  const start = Date.now();
+  await page.getByText('End of the log, exit code 0').waitFor();
+  const log = page.getByRole('region', { name: 'Output of attempt 1' });
+  await log.getByText('300000', { exact: true }).waitFor();
+  const count = Number.parseInt((await page.locator('.log-count').innerText()).replace(',', ''), 10);
+  assert.ok(count > 90_000 && count <= 110_000, `${count} lines`);
+  const frames = await scrollAndMeasure(page, '.log');
+  t.diagnostic(
+    `log: shown to its end within ${Date.now() - start} ms of the visit; scrolling ${count} lines: p50 ${frames.p50} ms, p95 ${frames.p95} ms, p99 ${frames.p99} ms`,
+  );
+  await page.getByRole('searchbox', { name: 'Search the log' }).fill('299999');
+  await page.getByText('1 of 1').waitFor();
+  assert.deepEqual(complaints, []);
+  await close();
+});
 
 test('opening each view with 1,000 nodes and 10,000 jobs', async (t) => {
   if (seeded(head, t) === undefined) return;

@@ -242,14 +242,14 @@ function LogFoot({ log, over, count }: { log: LogFollower; over: boolean; count:
             : 'Live'
           : 'Connecting…';
   return (
-    <p class="log-foot" role="status">
+    <p class="log-foot">
       <span
         class={
           end === undefined && state.kind === 'open' ? 'pulse' : state.kind === 'lost' ? 'spinner' : 'pulse is-still'
         }
         aria-hidden="true"
       />
-      <span>{text}</span>
+      <span role="status">{text}</span>
       <span class="log-count">{counted(count, 'line')}</span>
     </p>
   );

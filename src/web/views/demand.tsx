@@ -21,9 +21,7 @@ export function DemandView() {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Demand</h1>
-        <p class="view-count" role="status">
-          {shown === undefined ? '' : `${countText(pendingCount(shown.demand))} to place`}
-        </p>
+        <p class="view-count">{shown === undefined ? '' : `${countText(pendingCount(shown.demand))} to place`}</p>
       </header>
       {shown === undefined ? <Loading lines={8} /> : <Shown answer={shown} />}
     </>

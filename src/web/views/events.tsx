@@ -71,7 +71,7 @@ export function EventsView() {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Events</h1>
-        <p class="view-count" role="status">
+        <p class="view-count" role={search === '' && chosen.length === 0 ? undefined : 'status'}>
           {all === undefined ? '' : counted(shown.length, 'event')}
         </p>
       </header>

@@ -26,6 +26,7 @@ export function JobView({ id }: { id: string }) {
       setFailure(undefined);
     } catch (problem) {
       if (!(problem instanceof RequestFailure)) throw problem;
+      if (problem.status === 404) setJob(undefined);
       setFailure(problem);
     }
   };

@@ -76,7 +76,7 @@ export function JobsView() {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Jobs</h1>
-        <p class="view-count" role="status">
+        <p class="view-count" role={filtered ? 'status' : undefined}>
           {window === undefined ? '' : counted(window.total, filtered ? 'match' : 'job', filtered ? 'matches' : 'jobs')}
         </p>
       </header>

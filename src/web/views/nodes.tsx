@@ -84,7 +84,7 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Nodes</h1>
-        <p class="view-count" role="status">
+        <p class="view-count" role={shown.length === all?.length ? undefined : 'status'}>
           {all === undefined
             ? ''
             : shown.length === all.length

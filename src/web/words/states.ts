@@ -92,7 +92,7 @@ export const eventLooks: Readonly<Record<EventAnswer['level'], Look>> = {
   error: { label: 'Error', tone: 'bad', shape: 'cross' },
 };
 
-export const causeWords: Readonly<Record<EndCause, string>> = {
+const causeWords: Readonly<Record<EndCause, string>> = {
   succeeded: 'Succeeded',
   failed: 'Failed by itself',
   stopped: 'Stopped',

@@ -307,7 +307,7 @@ export class FakeCluster {
   }
 }
 
-export function rowOf(job: Job): JobRow {
+function rowOf(job: Job): JobRow {
   const node = job.attempts.at(-1)?.node;
   return {
     id: job.id,
