@@ -64,9 +64,9 @@ test('a session that is revoked leads back to the sign-in', async (t) => {
   const page = await context.newPage();
   await page.goto(fake.ticket());
   await page.getByText('Live', { exact: true }).first().waitFor();
-  await context.clearCookies();
   await fake.stop();
   await page.getByText('Reconnecting…').waitFor();
+  await context.clearCookies();
   await fake.start();
   await page.getByRole('heading', { name: 'Sign in to Manta' }).waitFor();
   await context.close();
