@@ -1,26 +1,53 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** A Python that has Ray: `MANTA_RAY_PYTHON`, or the one in the user's cache. */
-export function rayPython(): { python: string; ray: string } | { missing: string } {
-  const places = [process.env['MANTA_RAY_PYTHON'], join(homedir(), '.cache/manta/ray-2.60.0/bin/python')];
-  const python = places.find((place) => place !== undefined && existsSync(place));
-  if (python === undefined)
-    return {
-      missing:
-        'no Python with Ray: set MANTA_RAY_PYTHON, or make a venv with ray[default] in ~/.cache/manta/ray-2.60.0',
-    };
-  const ray = join(python, '..', 'ray');
-  return existsSync(ray) ? { python, ray } : { missing: `${python} has no 'ray' beside it` };
+export interface RayPython {
+  readonly python: string;
+  readonly version: string;
+}
+
+/** Arguments that make Python Ray's command line; a venv that was moved has a `ray` that does not start. */
+export const rayCommand = ['-c', 'from ray.scripts.scripts import main; main()'] as const;
+
+/** Pythons that have Ray, newest Ray first: those of `MANTA_RAY_PYTHON` (parted by `:`) and of the user's cache. */
+export function rayPythons(): readonly RayPython[] {
+  const cache = join(homedir(), '.cache/manta');
+  const cached = existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith('ray-')) : [];
+  const places = [
+    ...(process.env['MANTA_RAY_PYTHON'] ?? '').split(':'),
+    ...cached.map((name) => join(cache, name, 'bin/python')),
+  ];
+  const found = places
+    .filter((python) => python !== '' && existsSync(python))
+    .map((python) => ({ python, version: versionOf(python) }))
+    .filter(({ version }) => version !== '')
+    .sort((a, b) => (a.version < b.version ? 1 : -1));
+  return found.filter(({ version }, at) => found.findIndex((each) => each.version === version) === at);
+}
+
+function versionOf(python: string): string {
+  try {
+    return runPython(python, 'import ray, aiohttp, pydantic, requests; print(ray.__version__)');
+  } catch {
+    return '';
+  }
+}
+
+export const noRay =
+  'no Python with Ray: set MANTA_RAY_PYTHON, or make a venv with ray[default] in ~/.cache/manta/ray-2.60.0';
+
+/** The newest of them. */
+export function rayPython(): RayPython | { missing: string } {
+  return rayPythons()[0] ?? { missing: noRay };
 }
 
 /** Runs a piece of Python and returns what it prints. */
 export function runPython(python: string, code: string, args: readonly string[] = []): string {
   return execFileSync(python, ['-c', code, ...args], {
     encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, RAY_AUTH_MODE: 'disabled' },
   }).trim();
 }
