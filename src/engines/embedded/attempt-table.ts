@@ -19,6 +19,8 @@ interface Tracked {
   /** It may have reached an agent. Once true, only that agent's word or death says what became of it. */
   sent: boolean;
   stop?: { readonly grace: Duration };
+  /** A node has just refused what seemed to fit on it. */
+  notBefore?: number;
 }
 
 /** A node that refused what seemed to fit is asked again after this long. */
@@ -30,8 +32,10 @@ export class AttemptTable {
   readonly #nodes: NodeTable;
   readonly #clock: Clock;
   readonly #attempts = new Map<string, Tracked>();
+  /** In the order in which they came; those that no longer wait are dropped when it is next gone through. */
+  readonly #queue = new Set<Tracked>();
   readonly #listeners = new Set<(report: AttemptReport) => void>();
-  #placing: NodeJS.Immediate | NodeJS.Timeout | undefined;
+  #placing = false;
   #closed = false;
 
   constructor(engineFolder: string, nodes: NodeTable, clock: Clock) {
@@ -45,8 +49,10 @@ export class AttemptTable {
       const report: AttemptReport = end
         ? { id, state: 'ended', ...where, ...end }
         : { id, state: 'waiting', ...where, logSize: 0 };
-      this.#attempts.set(id, { record, report, sent: true });
+      const attempt = { record, report, sent: true };
+      this.#attempts.set(id, attempt);
       if (!end) this.#book(record);
+      if (isWaiting(attempt)) this.#queue.add(attempt);
     }
     nodes.connect({
       hello: (instance, hello) => this.#meet(instance, hello),
@@ -67,7 +73,23 @@ export class AttemptTable {
   }
 
   waiting(): AttemptOrder[] {
-    return [...this.#attempts.values()].filter(isWaiting).map((each) => each.record.order);
+    return [...this.#queue].filter(isWaiting).map((each) => each.record.order);
+  }
+
+  /** Gives room to those that wait for it, before anybody who comes later is told that there is some. */
+  placeWaiting(): void {
+    for (const attempt of this.#queue) {
+      if (performance.now() < (attempt.notBefore ?? 0)) continue;
+      const placement = isWaiting(attempt) ? place(attempt.record.order, this.#nodes.rooms()) : [];
+      if (!placement) continue;
+      this.#queue.delete(attempt);
+      if (placement.length === 0) continue;
+      attempt.record = { ...attempt.record, placement };
+      attempt.sent = false;
+      this.#files.writeOrder(attempt.record);
+      this.#book(attempt.record);
+      void this.#send(attempt);
+    }
   }
 
   /** With sizes as they are on disk: the agents tell theirs only now and then. */
@@ -82,6 +104,7 @@ export class AttemptTable {
   /** On disk when it returns; the same id again changes nothing. */
   take(order: AttemptOrder): void {
     if (this.#attempts.has(order.id)) return;
+    this.placeWaiting();
     const placement = place(order, this.#nodes.rooms());
     const record: OrderRecord = {
       format: 1,
@@ -95,7 +118,7 @@ export class AttemptTable {
     if (placement) {
       this.#book(record);
       void this.#send(attempt);
-    }
+    } else this.#queue.add(attempt);
     this.#tell(attempt);
   }
 
@@ -161,23 +184,12 @@ export class AttemptTable {
   }
 
   #placeSoon(): void {
-    this.#placing ??= setImmediate(() => {
-      this.#placing = undefined;
-      if (!this.#closed) this.#placeWaiting();
+    if (this.#placing) return;
+    this.#placing = true;
+    setImmediate(() => {
+      this.#placing = false;
+      if (!this.#closed) this.placeWaiting();
     });
-  }
-
-  #placeWaiting(): void {
-    for (const attempt of this.#attempts.values()) {
-      if (!isWaiting(attempt)) continue;
-      const placement = place(attempt.record.order, this.#nodes.rooms());
-      if (!placement) continue;
-      attempt.record = { ...attempt.record, placement };
-      attempt.sent = false;
-      this.#files.writeOrder(attempt.record);
-      this.#book(attempt.record);
-      void this.#send(attempt);
-    }
   }
 
   /** Room for the whole gang is kept on every node before its entrypoint is started on the first. */
@@ -247,12 +259,10 @@ export class AttemptTable {
     attempt.report = { id: record.order.id, state: 'waiting', logSize: 0 };
     this.#files.writeOrder(record);
     this.#tell(attempt);
-    if (attempt.stop) void this.#finish(attempt, 'stopped', 'stopped before it started');
-    clearImmediate(this.#placing as NodeJS.Immediate);
-    this.#placing = setTimeout(() => {
-      this.#placing = undefined;
-      if (!this.#closed) this.#placeWaiting();
-    }, askAgainAfter);
+    if (!attempt.stop) this.#queue.add(attempt);
+    else void this.#finish(attempt, 'stopped', 'stopped before it started');
+    attempt.notBefore = performance.now() + askAgainAfter;
+    setTimeout(() => this.#placeSoon(), askAgainAfter + 1);
   }
 
   /** Brings agent and table to the same mind after any loss of either. */

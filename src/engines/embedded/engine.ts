@@ -125,6 +125,7 @@ export class EmbeddedEngine implements Engine, Runner {
   }
 
   hasRoom(order: Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>): boolean {
+    this.#attempts.placeWaiting();
     return place(order, this.#nodes.rooms()) !== undefined;
   }
 

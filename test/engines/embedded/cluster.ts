@@ -17,7 +17,7 @@ import { kindTag, ProcessProvider } from '../../../src/providers/process/provide
 import { readProcess } from '../../../src/providers/process/record.ts';
 import { never, until } from '../../contract/waiting.ts';
 
-export const wallClock: Clock = {
+const wallClock: Clock = {
   now: () => Date.now(),
   sleep: (duration, signal) => sleep(duration, undefined, signal ? { signal } : {}),
 };

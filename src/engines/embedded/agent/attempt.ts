@@ -242,7 +242,8 @@ export class RunningAttempt {
         const record: EndRecord = {
           ...end,
           ...(this.#startedAt === undefined ? {} : { startedAt: this.#startedAt }),
-          endedAt: clock.now(),
+          // A clock that was set back must not make an attempt end before it started.
+          endedAt: Math.max(clock.now(), this.#startedAt ?? 0),
           logSize: this.#log.size,
         };
         files.writeEnd(this.order.id, record);
