@@ -1,5 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { namesIn } from '../../base/json-file.ts';
 import { version } from '../../base/version.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import { HttpClient } from '../../head/client/http.ts';
@@ -22,7 +24,9 @@ export const run: Run = async (invocation, io) => {
     (place) => place.token,
     () => undefined,
   );
-  const pack = new Pack(knownSecrets(target.folder, [token, io.env['RAY_AUTH_TOKEN']]));
+  const record = target.folder && readCluster(target.folder);
+  const values = Object.values(record?.config?.env ?? {});
+  const pack = new Pack(knownSecrets(target.folder, [token, io.env['RAY_AUTH_TOKEN'], ...values]));
   const now = Date.now();
   pack.json('versions.json', 'versions of Manta and Node, and the platform', {
     manta: version,
@@ -145,7 +149,7 @@ async function readFolder(folder: StateFolder, pack: Pack): Promise<void> {
   if (config !== undefined) pack.yaml('cluster.yaml', 'the cluster file, secrets masked', config.text);
   const log = endOf(folder.files.daemonLog);
   if (log !== undefined) pack.text('mantad.log', "the end of the head's log", log);
-  const facts = await scalingFacts(folder.files.journal);
+  const facts = await scalingFacts(folder);
   if (facts !== undefined) pack.lines('scaling.jsonl', 'the newest scaling decisions and what became of them', facts);
 }
 
@@ -165,11 +169,25 @@ function endOf(path: string): string | undefined {
   }
 }
 
-/** Read-only and beside the head: it may be running. */
-async function scalingFacts(journal: string): Promise<unknown[] | undefined> {
+/** A running head keeps the journal to itself: its newest backup answers then. */
+async function scalingFacts(folder: StateFolder): Promise<unknown[] | undefined> {
+  const { journal, backups } = folder.files;
+  if (servingOf(folder) === undefined) return await factsIn(pathToFileURL(journal));
+  const [newest] = namesIn(backups)
+    .filter((name) => /\.\d+$/.test(name))
+    .sort()
+    .toReversed();
+  if (newest === undefined) return undefined;
+  const file = pathToFileURL(join(backups, newest));
+  // Without this SQLite leaves files of its own beside it.
+  file.searchParams.set('immutable', '1');
+  return await factsIn(file);
+}
+
+async function factsIn(file: URL): Promise<unknown[] | undefined> {
   const { DatabaseSync } = await import('node:sqlite');
   try {
-    const database = new DatabaseSync(journal, { readOnly: true });
+    const database = new DatabaseSync(file, { readOnly: true });
     try {
       const rows = database.prepare('SELECT data FROM scaling_facts ORDER BY seq DESC LIMIT ?').all(factsKept);
       return rows.toReversed().map((row) => JSON.parse(String(row['data'])) as unknown);
