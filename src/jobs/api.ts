@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Hono } from 'hono';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/clock.ts';
 import { type AuthDeps, guard, type JobsEnv } from './auth.ts';
 import type { LogStore } from './log-store.ts';
 import { mountMantaApi } from './manta-api/routes.ts';
@@ -24,6 +24,8 @@ export interface JobsApiDeps {
   readonly rayVersion: string;
   readonly rayCommit: string;
   readonly sessionName: string;
+  /** Between two pings on a followed log. @default 20 s */
+  readonly pingEvery?: Duration;
 }
 
 /** Puts authentication in front of every route of the app, and both jobs APIs behind it. Call before other routes are added. */

@@ -55,6 +55,7 @@ export async function makeApiBed(options: Omit<BedOptions, 'clock'> & { clock?: 
     rayVersion: '2.60.0',
     rayCommit: 'manta',
     sessionName: 'session_test',
+    pingEvery: 50,
     auth: {
       users: bed.users,
       clock,

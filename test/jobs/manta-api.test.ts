@@ -22,7 +22,7 @@ const base = '/api/manta/v1';
 const submit = async (body: Api.SubmitBody): Promise<Job> => {
   const answer = await bed.call('POST', `${base}/jobs`, { body });
   assert.equal(answer.status, 200, answer.text);
-  return answer.json() as Job;
+  return answer.json();
 };
 const over = (id: string) => bed.queue.wait(id, AbortSignal.timeout(20_000));
 /** The rows are those that the page and the command line are typed against. */
@@ -108,7 +108,7 @@ test('listings are paged, filtered and searched, newest first, with values maske
   const get = async (query: string): Promise<Api.JobsAnswer> => {
     const answer = await bed.call('GET', `${base}/jobs?${query}`);
     assert.ok(!answer.text.includes('topsecret'));
-    return answer.json() as Api.JobsAnswer;
+    return answer.json();
   };
   const first = await get('search=PAGE-&limit=3');
   assert.deepEqual([first.total, first.jobs.map((job) => job.id)], [7, ['page-6', 'page-5', 'page-4']]);

@@ -171,6 +171,41 @@ test('difference: a long message is cut in the listing', async () => {
   assert.ok(String((await details(id))['message']).length > 9_000);
 });
 
+test('difference: a quiet tail is kept alive by pings', async () => {
+  const id = await submit({ entrypoint: 'sleep 30' });
+  const socket = bed.socket(`/api/jobs/${id}/logs/tail`);
+  await once(socket, 'ping');
+  await once(socket, 'ping');
+  await bed.call('POST', `/api/jobs/${id}/stop`);
+  assert.deepEqual(await readAll(socket), { text: '', code: 1000 });
+});
+
+test('difference: a pending job can be stopped', async () => {
+  const blocker = await submit({ entrypoint: 'sleep 30', entrypoint_num_cpus: 4 });
+  const id = await submit({ entrypoint: 'true', entrypoint_num_cpus: 4 });
+  assert.equal((await details(id))['status'], 'PENDING');
+  assert.deepEqual((await bed.call('POST', `/api/jobs/${id}/stop`)).json(), { stopped: true });
+  assert.equal((await details(id))['status'], 'STOPPED');
+  await bed.call('POST', `/api/jobs/${blocker}/stop`);
+});
+
+test('difference: a queue that is full answers 429', async () => {
+  const { limits } = bed;
+  bed.limits = { ...limits, queued: 0 };
+  assert.equal((await bed.call('POST', '/api/jobs/', { body: { entrypoint: 'true' } })).status, 429);
+  bed.limits = limits;
+});
+
+test('difference: a set-up that this cluster cannot do names the key', async () => {
+  const id = await submit({ entrypoint: 'true', runtime_env: { image_uri: 'x' } });
+  await over(id);
+  const { error_type, message } = await details(id);
+  assert.deepEqual(
+    [error_type, /'image_uri' is not supported/.test(String(message))],
+    ['RUNTIME_ENV_SETUP_FAILURE', true],
+  );
+});
+
 test('tail gives output as it comes and closes with 1000 exactly at the end', async () => {
   const id = await submit({ entrypoint: 'echo first; sleep 1; printf "déjà vu"; exit 4' });
   const socket = bed.socket(`/api/jobs/${id}/logs/tail`);

@@ -52,7 +52,7 @@ async function tail(deps: JobsApiDeps, id: string, line: WebSocket): Promise<voi
   const gone = new AbortController();
   line.on('close', () => gone.abort());
   line.on('error', () => gone.abort());
-  const pings = setInterval(() => line.ping(), pingEvery);
+  const pings = setInterval(() => line.ping(), deps.pingEvery ?? pingEvery);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   try {
     for await (const piece of followJob(deps, id, gone.signal))
