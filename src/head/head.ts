@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { autoscalerEvents } from '../autoscaler/events.ts';
 import { Autoscaler } from '../autoscaler/loop.ts';
+import { loopSettings } from '../autoscaler/settings.ts';
 import type { NodeStarter } from '../autoscaler/starter.ts';
 import type { Clock } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
@@ -67,6 +68,8 @@ export interface Head {
   close(): Promise<void>;
 }
 
+/** An agent that has not registered by then is not going to. */
+const longestBoot = 30_000;
 const backUpEvery = 600_000;
 const sweepEvery = 60_000;
 const sampleEvery = 2_000;
@@ -105,12 +108,14 @@ export async function openHead(
   const logs = openLogStore(folder.files.logs, () => clock.now());
   const packages = openPackageStore({ database, folder: folder.files.packages, clock });
   const engine = await EmbeddedEngine.open({ folder: folder.path, clock });
+  const faults = readFaults(spec.provider.config);
+  const bootsWithin = longestBoot + Math.max(0, ...faults.map((fault) => fault.bootDelay ?? 0));
   const provider = new ProcessProvider({
     folder: folder.files.instances,
     agent: agentCommand(folder.path, entryFile('agent')),
     typeOf: (name) => spec.nodeTypes.find((type) => type.name === name),
     clock,
-    faults: readFaults(spec.provider.config),
+    faults,
   });
 
   const queue = openQueue({
@@ -237,7 +242,13 @@ export async function openHead(
     newId: () => `i${randomBytes(6).toString('hex')}`,
     onPass,
     // Machines of this machine are listed from its own disk: lists do not lag, and nothing is worth a long wait.
-    settings: { listLag: 2_000, batchIdle: 10, batchMax: 200, callDeadline: 15_000 },
+    settings: {
+      listLag: 2_000,
+      batchIdle: 10,
+      batchMax: 200,
+      callDeadline: 15_000,
+      timeouts: { ...loopSettings.timeouts, absent: 2_000, allocated: bootsWithin, settingUp: bootsWithin },
+    },
   });
 
   const changed = (): void => {

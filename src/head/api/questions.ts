@@ -14,10 +14,13 @@ export function recentFailures(head: Head): ClusterStatus {
   const now = head.clock.now();
   const facts = head.journal.recent(['refused', 'instance'], 500).filter((fact) => now - fact.at < failuresShownFor);
   const failedLaunches = facts.flatMap((fact) =>
-    fact.kind === 'refused' ? [{ type: fact.refusal.type, at: fact.at, reason: fact.detail ?? fact.refusal.reason }] : [],
+    fact.kind === 'refused'
+      ? [{ type: fact.refusal.type, at: fact.at, reason: fact.detail ?? fact.refusal.reason }]
+      : [],
   );
   const failedNodes = facts.flatMap((fact) =>
-    fact.kind === 'instance' && fact.moves.some((move) => move.from === 'running' && (move.to === 'stopped' || move.to === 'terminated'))
+    fact.kind === 'instance' &&
+    fact.moves.some((move) => move.from === 'running' && (move.to === 'stopped' || move.to === 'terminated'))
       ? [{ type: fact.record.type, instance: fact.record.id }]
       : [],
   );
@@ -50,7 +53,8 @@ export function whyAnswer(head: Head, kind: string, id: string): WhyAnswer {
     return whyJob({ job, facts, block: head.queue.blockOf(id), waiting, infeasible, scaling, now });
   }
   if (kind === 'node') {
-    const instance = head.sight().view?.instances.find((each) => each.id === id || each.node?.id.startsWith(id))?.id ?? id;
+    const instance =
+      head.sight().view?.instances.find((each) => each.id === id || each.node?.id.startsWith(id))?.id ?? id;
     const answer = whyInstance(instance, head.journal.about(instance, 500), now);
     if (answer !== undefined) return answer;
   }

@@ -1,16 +1,16 @@
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { MantaError } from '../../base/errors.ts';
+import { version } from '../../base/version.ts';
 import { statusText } from '../../core/status/text.ts';
 import type { JobsEnv } from '../../jobs/auth.ts';
-import { version } from '../../base/version.ts';
 import { headErrors } from '../errors.ts';
 import type { Head } from '../head.ts';
 import { clusterAnswer, demandAnswer, nodeAnswers } from '../observer.ts';
 import { readBundles } from './bundles.ts';
+import { launchedBecause, recentFailures, whyAnswer } from './questions.ts';
 import { openStream } from './stream.ts';
 import type { ClusterAnswer, NodeAnswer } from './types.ts';
-import { recentFailures, launchedBecause, whyAnswer } from './questions.ts';
 
 const base = '/api/manta/v1';
 
@@ -23,7 +23,10 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     } catch (error) {
       if (!(error instanceof MantaError)) throw error;
       const { code, message, hint } = error;
-      return c.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, headErrors.NoSuchThing.is(error) ? 404 : 400);
+      return c.json(
+        { error: { code, message, ...(hint !== undefined && { hint }) } },
+        headErrors.NoSuchThing.is(error) ? 404 : 400,
+      );
     }
   };
   const number = (c: Context, name: string): number | undefined => {
@@ -31,9 +34,18 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   };
 
-  app.get(`${base}/cluster`, route((c) => c.json(clusterOf(head, c.get('user').name))));
-  app.get(`${base}/nodes`, route((c) => c.json({ nodes: nodesOf(head) })));
-  app.get(`${base}/demand`, route((c) => c.json(demandAnswer(head.sight()))));
+  app.get(
+    `${base}/cluster`,
+    route((c) => c.json(clusterOf(head, c.get('user').name))),
+  );
+  app.get(
+    `${base}/nodes`,
+    route((c) => c.json({ nodes: nodesOf(head) })),
+  );
+  app.get(
+    `${base}/demand`,
+    route((c) => c.json(demandAnswer(head.sight()))),
+  );
   app.get(
     `${base}/events`,
     route((c) => {
@@ -46,18 +58,33 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     `${base}/history`,
     route((c) => {
       const until = number(c, 'until') ?? head.clock.now();
-      return c.json(head.history.between(number(c, 'since') ?? until - 3_600_000, until, Math.min(number(c, 'points') ?? 600, 5_000)));
+      return c.json(
+        head.history.between(
+          number(c, 'since') ?? until - 3_600_000,
+          until,
+          Math.min(number(c, 'points') ?? 600, 5_000),
+        ),
+      );
     }),
   );
-  app.get(`${base}/stream`, (c) => openStream(c, head, { cluster: () => clusterOf(head, c.get('user').name), nodes: () => nodesOf(head) }));
+  app.get(`${base}/stream`, (c) =>
+    openStream(c, head, { cluster: () => clusterOf(head, c.get('user').name), nodes: () => nodesOf(head) }),
+  );
   app.get(
     `${base}/status`,
     route((c) => {
       const status = recentFailures(head);
-      return c.json({ text: statusText(status, localTime), verboseText: statusText(status, localTime, { verbose: true }), status });
+      return c.json({
+        text: statusText(status, localTime),
+        verboseText: statusText(status, localTime, { verbose: true }),
+        status,
+      });
     }),
   );
-  app.get(`${base}/why/:kind/:id`, route((c) => c.json(whyAnswer(head, c.req.param('kind') ?? '', c.req.param('id') ?? ''))));
+  app.get(
+    `${base}/why/:kind/:id`,
+    route((c) => c.json(whyAnswer(head, c.req.param('kind') ?? '', c.req.param('id') ?? ''))),
+  );
   app.post(
     `${base}/request-resources`,
     small,
@@ -72,7 +99,9 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     `${base}/nodes/:id/drain`,
     route(async (c) => {
       const id = c.req.param('id') ?? '';
-      const found = nodesOf(head).find((each) => each.instance === id || (each.node !== undefined && each.node.startsWith(id) && id.length >= 6));
+      const found = nodesOf(head).find(
+        (each) => each.instance === id || (each.node !== undefined && each.node.startsWith(id) && id.length >= 6),
+      );
       if (found?.node === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
       const answer = await head.engine.drain(found.node, { kind: 'idle' }, AbortSignal.timeout(10_000));
       head.wake();
@@ -91,7 +120,13 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
 
 export function clusterOf(head: Head, user: string): ClusterAnswer {
   const { name } = head.folder;
-  return clusterAnswer(head.sight(), { name, mantaVersion: version, startedAt: head.startedAt, user, spent: head.spent() });
+  return clusterAnswer(head.sight(), {
+    name,
+    mantaVersion: version,
+    startedAt: head.startedAt,
+    user,
+    spent: head.spent(),
+  });
 }
 
 const nodesOf = (head: Head): NodeAnswer[] => nodeAnswers(head.sight(), launchedBecause(head));
@@ -102,4 +137,3 @@ export function localTime(at: number): string {
   const local = new Date(at - date.getTimezoneOffset() * 60_000).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 23)}000`;
 }
-

@@ -1,5 +1,6 @@
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from 'node:http';
 import type { AgentOptions } from 'node:https';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MantaError } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
@@ -259,7 +260,6 @@ async function tlsOptions(verify: string): Promise<AgentOptions> {
   if (/^(?:true|1|yes)$/i.test(verify)) return {};
   if (/^(?:false|0|no)$/i.test(verify)) return { rejectUnauthorized: false };
   const { readdir, readFile, stat } = await import('node:fs/promises');
-  const { join } = await import('node:path');
   try {
     const isFolder = (await stat(verify)).isDirectory();
     const files = isFolder ? (await readdir(verify)).map((name) => join(verify, name)) : [verify];

@@ -34,7 +34,7 @@ export async function uploadRuntimeEnv(env: RuntimeEnv, context: UploadContext):
     if (!Array.isArray(modules) || !modules.every((each) => typeof each === 'string'))
       throw bad('py_modules', 'has to be a list of paths and URIs');
     const uris: string[] = [];
-    for (const path of modules as string[]) uris.push(await uploadModule(path, env, context));
+    for (const path of modules) uris.push(await uploadModule(path, env, context));
     done['py_modules'] = uris;
   }
   for (const kind of ['pip', 'uv'])
@@ -84,7 +84,7 @@ async function packagingOf(
   const instead = context.env['RAY_OVERRIDE_RUNTIME_ENV_DEFAULT_EXCLUDES'];
   const usual = instead === undefined ? defaultExcludes : instead.split(',').filter((each) => each !== '');
   return {
-    excludes: [...usual, ...(own as string[])],
+    excludes: [...usual, ...own],
     useGitignore: context.env['RAY_RUNTIME_ENV_IGNORE_GITIGNORE'] !== '1',
   };
 }

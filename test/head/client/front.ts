@@ -62,14 +62,14 @@ export async function openFront({ port, hideManta = false, cutAfter }: FrontOpti
     const limit = cutAfter();
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
     let written = 0;
-    socket.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
+    socket.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk, rest[0] as BufferEncoding) : Buffer.from(chunk);
       written += bytes.length;
       if (written <= limit) return write(chunk, ...rest);
       cuts += 1;
       write(bytes.subarray(0, Math.max(0, bytes.length - (written - limit))), () => socket.resetAndDestroy());
       return false;
-    }) as typeof socket.write;
+    };
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
