@@ -63,6 +63,7 @@ export class AttemptTable {
     nodes.watch(() => this.#placeSoon());
   }
 
+  /** From here on nothing is written or told: the folder may be another head's. */
   close(): void {
     this.#closed = true;
   }
@@ -198,7 +199,7 @@ export class AttemptTable {
     const { order, placement = [] } = record;
     const shares = this.#shares(record);
     const home = this.#home(attempt) ?? '';
-    const replaced = (): boolean => attempt.record !== record || attempt.report.state === 'ended';
+    const replaced = (): boolean => this.#closed || attempt.record !== record || attempt.report.state === 'ended';
     for (const [node, resources] of shares) {
       if (node === home) continue;
       const refused = await this.#keep(node, order.id, resources);
@@ -215,7 +216,8 @@ export class AttemptTable {
       if (answer.refused !== undefined && !replaced()) this.#takeBack(attempt);
     } catch (error) {
       // A silent agent greets again, or is lost: both say what to do with the attempt.
-      if (embeddedErrors.AgentRefused.is(error)) await this.#finish(attempt, 'start-failed', error.message);
+      if (embeddedErrors.AgentRefused.is(error) && !replaced())
+        await this.#finish(attempt, 'start-failed', error.message);
     }
   }
 
@@ -251,7 +253,7 @@ export class AttemptTable {
 
   /** It has not run: it waits for room again. */
   #takeBack(attempt: Tracked): void {
-    if (attempt.report.state === 'ended') return;
+    if (this.#closed || attempt.report.state === 'ended') return;
     this.#unbook(attempt.record);
     const { placement: _, ...record } = attempt.record;
     attempt.record = record;
@@ -342,6 +344,8 @@ export class AttemptTable {
     const { order } = attempt.record;
     const { node, startedAt } = attempt.report;
     const log = await endLog(order.log).catch(() => ({ size: attempt.report.logSize }));
+    // What this head let go of is for the next one to end.
+    if (this.#closed) return;
     let end = this.#files.end(order.id);
     if (!end) {
       const started = startedAt === undefined ? {} : { startedAt };

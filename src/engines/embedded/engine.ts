@@ -10,12 +10,12 @@ import type { AttemptOrder, AttemptReport, Runner } from '../runner.ts';
 import { AttemptTable } from './attempt-table.ts';
 import { gangDemand, taskDemand } from './demand.ts';
 import { embeddedErrors } from './errors.ts';
-import type { LinkTimings } from './node-link.ts';
+import type { LinkOptions } from './node-link.ts';
 import { NodeTable } from './node-table.ts';
 import { place } from './placement.ts';
 import type { AgentRecord, DrainReason } from './protocol.ts';
 
-export interface EmbeddedEngineOptions extends LinkTimings {
+export interface EmbeddedEngineOptions extends Omit<LinkOptions, 'epoch'> {
   /** Shared with the agents: `agents/`, `attempts/`, `environments/`, `standing.json`. */
   readonly folder: string;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export class EmbeddedEngine implements Engine, Runner {
     this.#options = options;
     this.#folder = realpathSync(makeFolder(options.folder));
     this.#standing = readJson<readonly TaskDemand[]>(this.#standingFile) ?? [];
-    this.#nodes = new NodeTable(options);
+    this.#nodes = new NodeTable({ ...options, epoch: this.#nextEpoch() });
     this.#attempts = new AttemptTable(this.#folder, this.#nodes, options.clock);
     this.#nodes.watch(() => this.#changed());
     this.#attempts.watch(() => this.#changed());
@@ -161,6 +161,13 @@ export class EmbeddedEngine implements Engine, Runner {
 
   get #standingFile(): string {
     return join(this.#folder, 'standing.json');
+  }
+
+  #nextEpoch(): number {
+    const file = join(this.#folder, 'epoch.json');
+    const epoch = (readJson<number>(file) ?? 0) + 1;
+    writeJson(file, epoch);
+    return epoch;
   }
 
   #changed(): void {

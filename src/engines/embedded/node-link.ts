@@ -8,7 +8,9 @@ import { embeddedErrors } from './errors.ts';
 import type { AgentCalls, AgentRecord, CallName, Hello } from './protocol.ts';
 import { protocolVersion } from './protocol.ts';
 
-export interface LinkTimings {
+export interface LinkOptions {
+  /** Of the head that holds this link. */
+  readonly epoch: number;
   /** How often the lease is renewed. @default 10 seconds */
   readonly renewEvery?: Duration;
   /** An agent that runs and has not answered for this long is ended. @default 30 seconds */
@@ -30,6 +32,7 @@ export class NodeLink {
   /** Resolves when the agent has answered once, or is lost. */
   readonly known: Promise<void>;
   readonly #events: LinkEvents;
+  readonly #epoch: number;
   readonly #renewEvery: Duration;
   readonly #silentAfter: Duration;
   readonly #settle: () => void;
@@ -37,13 +40,16 @@ export class NodeLink {
   #timer: NodeJS.Timeout | undefined;
   #heard = performance.now();
   #pause = 10;
+  /** Nothing more is heard of this link: it was closed, or its agent is dead. */
   #over = false;
+  #closed = false;
 
-  constructor(record: AgentRecord, events: LinkEvents, timings: LinkTimings) {
+  constructor(record: AgentRecord, events: LinkEvents, options: LinkOptions) {
     this.record = record;
     this.#events = events;
-    this.#renewEvery = timings.renewEvery ?? 10_000;
-    this.#silentAfter = timings.silentAfter ?? 30_000;
+    this.#epoch = options.epoch;
+    this.#renewEvery = options.renewEvery ?? 10_000;
+    this.#silentAfter = options.silentAfter ?? 30_000;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.known = promise;
     this.#settle = resolve;
@@ -63,6 +69,7 @@ export class NodeLink {
   /** Lets go of the agent, which lives on. */
   close(): void {
     this.#over = true;
+    this.#closed = true;
     clearTimeout(this.#timer);
     this.#channel?.close();
     this.#channel = undefined;
@@ -80,8 +87,11 @@ export class NodeLink {
 
   async #greet(channel: Channel): Promise<void> {
     try {
-      const hello = await channel.call('hello', { protocol: protocolVersion }, this.#silentAfter);
+      const greeting = { protocol: protocolVersion, epoch: this.#epoch };
+      const hello = await channel.call('hello', greeting, this.#silentAfter);
       if (this.#over) return;
+      // Another head has the agent now, and with it the say over everything on it.
+      if ('superseded' in hello) return this.close();
       if (hello.protocol !== protocolVersion) throw embeddedErrors.Protocol({ problem: `version ${hello.protocol}` });
       this.#heard = performance.now();
       this.#pause = 10;
@@ -127,7 +137,7 @@ export class NodeLink {
     }
     while ((await endProcesses(() => findMarked(this.record.instance), 0)).length > 0);
     rmSync(this.record.socket, { force: true });
-    this.#events.lost();
+    if (!this.#closed) this.#events.lost();
     this.#settle();
   }
 }

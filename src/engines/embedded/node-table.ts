@@ -2,7 +2,7 @@ import type { Duration } from '../../base/clock.ts';
 import type { Labels, Resources } from '../../core/resources.ts';
 import type { AttemptReport } from '../runner.ts';
 import { minus, plus } from './booking.ts';
-import type { LinkTimings } from './node-link.ts';
+import type { LinkOptions } from './node-link.ts';
 import { NodeLink } from './node-link.ts';
 import type { Room } from './placement.ts';
 import type { AgentRecord, DrainReason, Hello } from './protocol.ts';
@@ -61,7 +61,7 @@ export class EmbeddedNode {
 
 /** The nodes of the engine, what is booked on them, and the links to their agents. */
 export class NodeTable {
-  readonly #timings: LinkTimings;
+  readonly #options: LinkOptions;
   readonly #nodes = new Map<string, EmbeddedNode>();
   /** By instance, then attempt. Kept apart from nodes: bookings are known from disk before their agents answer. */
   readonly #bookings = new Map<string, Map<string, Resources>>();
@@ -69,8 +69,8 @@ export class NodeTable {
   #events: NodeEvents | undefined;
   #rooms: readonly Room[] | undefined;
 
-  constructor(timings: LinkTimings) {
-    this.#timings = timings;
+  constructor(options: LinkOptions) {
+    this.#options = options;
   }
 
   connect(events: NodeEvents): void {
@@ -125,7 +125,7 @@ export class NodeTable {
         this.#lost(node);
       },
     };
-    const node = new EmbeddedNode(new NodeLink(record, events, this.#timings), this.#bookingsOf(instance));
+    const node = new EmbeddedNode(new NodeLink(record, events, this.#options), this.#bookingsOf(instance));
     this.#nodes.set(instance, node);
   }
 

@@ -31,6 +31,11 @@ export interface Hello {
   readonly kept: readonly { readonly attempt: string; readonly resources: Resources }[];
 }
 
+/** A newer head has greeted the agent. */
+export interface Superseded {
+  readonly superseded: true;
+}
+
 export interface Held {
   readonly report: AttemptReport;
   readonly resources: Resources;
@@ -38,7 +43,8 @@ export interface Held {
 
 /** What mantad asks of an agent, and the answers. All calls may be repeated without harm. */
 export interface AgentCalls {
-  hello: { args: { readonly protocol: number }; answer: Hello };
+  /** `epoch` grows with every head. The agent hears only the newest: from its greeting on, what older ones sent is void. */
+  hello: { args: { readonly protocol: number; readonly epoch: number }; answer: Hello | Superseded };
   /** Renews the lease; tells how much output each attempt has. */
   renew: { args: Record<string, never>; answer: { readonly sizes: Readonly<Record<string, number>> } };
   /** `refused` says why the attempt was not taken: then it has not run. */

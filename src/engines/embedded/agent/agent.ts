@@ -11,10 +11,10 @@ import type { InstanceRecord } from '../../../providers/process/record.ts';
 import type { AttemptOrder, AttemptReport } from '../../runner.ts';
 import { AttemptFiles } from '../attempt-files.ts';
 import { DeviceBook, fits, minus, plus } from '../booking.ts';
-import type { Answer } from '../channel.ts';
 import { Channel } from '../channel.ts';
+import { embeddedErrors } from '../errors.ts';
 import { nodeId, socketPath } from '../paths.ts';
-import type { AgentCalls, AgentRecord, DrainReason, GangMember, Hello } from '../protocol.ts';
+import type { AgentCalls, AgentRecord, CallName, DrainReason, GangMember, Hello, Superseded } from '../protocol.ts';
 import { protocolVersion } from '../protocol.ts';
 import type { AttemptHost } from './attempt.ts';
 import { RunningAttempt } from './attempt.ts';
@@ -55,11 +55,13 @@ export class Agent {
   /** Ended before this agent was asked; kept to answer with until it is forgotten. */
   readonly #past = new Map<string, AttemptReport>();
   readonly #kept = new Map<string, Resources>();
-  readonly #channels = new Set<Channel>();
+  /** With the epoch of the head at the other end; 0 before it has greeted. */
+  readonly #channels = new Map<Channel, number>();
   readonly #server: Server;
   readonly #lease: Lease;
   readonly #record: AgentRecord;
   #draining: DrainReason | undefined;
+  #epoch = 0;
   #idleSince = performance.now();
   #ending: Promise<void> | undefined;
   #ended = false;
@@ -84,10 +86,10 @@ export class Agent {
     this.#server = createServer((socket) => {
       if (this.#ended) return void socket.destroy();
       const channel = new Channel(socket, record.id, {
-        answer: this.#answer,
+        answer: (call, args) => this.#answer(channel, call, args),
         close: () => this.#channels.delete(channel),
       });
-      this.#channels.add(channel);
+      this.#channels.set(channel, 0);
     });
     this.#record = {
       ...options.identity,
@@ -130,7 +132,7 @@ export class Agent {
     this.#host.lifeline.end();
     this.#host.pipes.close();
     this.#server.close();
-    for (const channel of this.#channels) channel.end();
+    for (const channel of this.#channels.keys()) channel.end();
     // Nothing is left to do. Should something still keep the process alive, it must not keep the node.
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), lastGrace).unref();
   }
@@ -150,9 +152,20 @@ export class Agent {
     return this.#kept.size > 0 || [...this.#attempts.values()].some(({ run }) => run.report.state !== 'ended');
   }
 
-  readonly #answer: Answer = (call, args) => {
+  /** From the greeting of a head on, nothing of an older one is heard, not even what it had sent before. */
+  #greet(channel: Channel, epoch: number): Hello | Superseded {
+    if (epoch < this.#epoch) return { superseded: true };
+    this.#epoch = epoch;
+    this.#channels.set(channel, epoch);
+    for (const [other, its] of this.#channels) if (its > 0 && its < epoch) other.close();
+    return this.#hello();
+  }
+
+  #answer<Name extends CallName>(channel: Channel, call: Name, args: AgentCalls[Name]['args']) {
+    if (call !== 'hello' && this.#channels.get(channel) !== this.#epoch)
+      throw embeddedErrors.Protocol({ problem: `'${call}' before a greeting, or after that of a newer head` });
     const calls: { [Name in keyof AgentCalls]: (args: AgentCalls[Name]['args']) => AgentCalls[Name]['answer'] } = {
-      hello: () => this.#hello(),
+      hello: ({ epoch }) => this.#greet(channel, epoch),
       renew: () => {
         this.#lease.renew();
         return { sizes: Object.fromEntries([...this.#attempts].map(([id, { run }]) => [id, run.report.logSize])) };
@@ -179,8 +192,8 @@ export class Agent {
       },
       drain: ({ reason }) => this.#drain(reason),
     };
-    return (calls[call] as (args: unknown) => never)(args);
-  };
+    return (calls[call] as (args: unknown) => AgentCalls[Name]['answer'])(args);
+  }
 
   #hello(): Hello {
     const { record } = this.#options;
@@ -272,7 +285,7 @@ export class Agent {
       this.#devices.release(report.id);
       this.#noteIdle();
     }
-    for (const channel of this.#channels) channel.report(report);
+    for (const channel of this.#channels.keys()) channel.report(report);
   }
 
   #noteIdle(): void {
