@@ -154,7 +154,11 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
     const known = current(report.id);
     if (!known) return onStranger(report);
     const { job, attempt } = known;
-    if (report.state !== 'ended') return void (await record(job.id, { kind: 'news', news: report }));
+    if (report.state !== 'ended') {
+      const now = await record(job.id, { kind: 'news', news: report });
+      if (now && report.state === 'running') armTimeLimit(now, attempt.id, report);
+      return;
+    }
     await logs.end(job.id, attempt.number);
     const lastLines = report.cause === 'failed' ? await lastLinesOf(logs, job.id, attempt.number) : undefined;
     const done = await record(job.id, {
@@ -198,15 +202,16 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
     await take({ id, state: 'ended', cause, message: 'the engine does not know the attempt any more', logSize: 0 });
   };
 
-  const armTimeLimit = (job: Job, attempt: Attempt): void => {
-    if (job.timeLimit === undefined || attempt.startedAt === undefined || alive.has(`${attempt.id} limit`)) return;
-    // Only the time until now is read off the clock; what is left is slept, which no change of the clock shortens.
-    const left = job.timeLimit - Math.min(job.timeLimit, Math.max(0, clock.now() - attempt.startedAt));
-    const until = aliveUntil(attempt.id);
-    alive.set(`${attempt.id} limit`, new AbortController());
+  /** What is left is slept, and what has passed is the engine's word: a clock that is set ends nothing. */
+  const armTimeLimit = (job: Job, attempt: string, { ranFor, startedAt }: AttemptReport): void => {
+    if (job.timeLimit === undefined || alive.has(`${attempt} limit`)) return;
+    const passed = ranFor ?? (startedAt === undefined ? 0 : clock.now() - startedAt);
+    const left = job.timeLimit - Math.min(job.timeLimit, Math.max(0, passed));
+    const until = aliveUntil(attempt);
+    alive.set(`${attempt} limit`, new AbortController());
     void clock.sleep(left, until).then(
       async () => {
-        const marked = await record(job.id, { kind: 'time-limit', attempt: attempt.id });
+        const marked = await record(job.id, { kind: 'time-limit', attempt });
         if (marked) end(marked);
       },
       () => {},
@@ -222,14 +227,9 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
         alive.delete(last.id);
         alive.delete(`${last.id} limit`);
       }
-      if (after?.state === 'running' && now) armTimeLimit(after, now);
     }
   });
   const unwatchRunner = runner.watch((report) => void take(report));
-  for (const job of store.live.values()) {
-    const attempt = job.attempts.at(-1);
-    if (attempt && job.state === 'running') armTimeLimit(job, attempt);
-  }
 
   return {
     start,

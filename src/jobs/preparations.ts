@@ -59,8 +59,13 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
   const setupFailed = async (job: Job, message: string): Promise<void> => {
     const last = job.attempts.at(-1);
     const number = job.attempts.length + (job.state === 'queued' ? 1 : 0);
-    logs.note(job.id, number, `${message}\n`);
-    await logs.end(job.id, number);
+    try {
+      logs.note(job.id, number, `${message}\n`);
+      await logs.end(job.id, number);
+    } catch (error) {
+      // The reason is journalled with the job; a log that cannot be written must not keep it from ending.
+      events.emit(jobEvents.journalTrouble, { detail: (error as Error).message });
+    }
     if (job.state === 'queued') await attempts.record(job.id, { kind: 'setup-failed', message });
     else if (last) {
       const news = { id: last.id, state: 'ended', cause: 'setup-failed', message } as const;

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { databaseErrors } from '../../base/sqlite-errors.ts';
@@ -51,11 +50,7 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     route(async (c) => {
       const name = packageName(c);
       const body = c.req.raw.body;
-      await packages.put(
-        c.get('user').name,
-        name,
-        body ? Readable.fromWeb(body as NodeReadableStream) : Readable.from([]),
-      );
+      await packages.put(c.get('user').name, name, body ? Readable.fromWeb(body) : Readable.from([]));
       return c.body(null, 200);
     }),
   );
@@ -71,10 +66,9 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
       return c.json({ job_id: job.id, submission_id: job.id });
     }),
   );
-  app.get('/api/jobs/', (c) => {
-    const jobs = [...store.jobs.values()].map(listedJob);
-    return c.body(`[${jobs.join(',')}]`, 200, { 'content-type': 'application/json; charset=utf-8' });
-  });
+  app.get('/api/jobs/', (c) =>
+    c.body(inPieces(listing([...store.jobs.values()])), 200, { 'content-type': 'application/json; charset=utf-8' }),
+  );
   app.get(
     '/api/jobs/:id',
     route((c) => {
@@ -111,9 +105,7 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     route((c) => {
       const job = find(c);
       requireOwner(job, c.get('user'), 'read the output of');
-      return c.body(Readable.toWeb(Readable.from(logsAsJson(deps, job))) as ReadableStream, 200, {
-        'content-type': 'application/json; charset=utf-8',
-      });
+      return c.body(inPieces(logsAsJson(deps, job)), 200, { 'content-type': 'application/json; charset=utf-8' });
     }),
   );
   app.get(
@@ -142,6 +134,18 @@ async function jsonBody(c: Context): Promise<unknown> {
   }
 }
 
+/** The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once. */
+function* listing(jobs: readonly Job[]): Generator<string> {
+  for (let at = 0; at < jobs.length; at += 250) {
+    const piece = jobs
+      .slice(at, at + 250)
+      .map(listedJob)
+      .join(',');
+    yield `${at === 0 ? '[' : ','}${piece}`;
+  }
+  yield jobs.length === 0 ? '[]' : ']';
+}
+
 /** `{"logs": "…"}` without holding the whole output in memory. */
 async function* logsAsJson(deps: JobsApiDeps, job: Job): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -149,6 +153,17 @@ async function* logsAsJson(deps: JobsApiDeps, job: Job): AsyncGenerator<string> 
   yield '{"logs":"';
   for await (const bytes of readJob(deps, job)) yield escaped(decoder.decode(bytes, { stream: true }));
   yield `${escaped(decoder.decode())}"}`;
+}
+
+/** A body that is made as fast as it is read. */
+function inPieces(pieces: Iterator<string> | AsyncIterator<string>): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(Buffer.from(value));
+    },
+  });
 }
 
 function driverActivity({ store, clock }: JobsApiDeps): Record<string, unknown> {
