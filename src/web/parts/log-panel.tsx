@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { LogFollower } from '../state/log-follower.ts';
 import { LogSearch } from '../state/log-search.ts';
 import { counted } from '../words/amounts.ts';
@@ -41,10 +41,17 @@ export function LogPanel({ job, attempt, over }: LogProps) {
     setSight((old) => (old.first === next.first && old.last === next.last ? old : next));
   };
 
+  const keepAtEnd = (): void => {
+    const element = scroller.current;
+    if (!following.current || element === null) return;
+    element.scrollTop = element.scrollHeight;
+    lastTop.current = element.scrollTop;
+  };
+
   const stick = (to: boolean): void => {
     following.current = to;
     setFollow(to);
-    if (to && scroller.current !== null) scroller.current.scrollTop = scroller.current.scrollHeight;
+    keepAtEnd();
   };
 
   useEffect(() => {
@@ -60,15 +67,16 @@ export function LogPanel({ job, attempt, over }: LogProps) {
     return () => log.close();
   }, [log]);
 
-  useEffect(() => {
-    if (following.current && scroller.current !== null) scroller.current.scrollTop = scroller.current.scrollHeight;
+  // Before the browser tells of scrolling: it moves the view by itself when old lines go, and that is no wish of the reader.
+  useLayoutEffect(() => {
+    keepAtEnd();
     look();
   }, [version]);
 
   useEffect(() => {
     if (scroller.current === null) return;
     const observer = new ResizeObserver(() => {
-      if (following.current && scroller.current !== null) scroller.current.scrollTop = scroller.current.scrollHeight;
+      keepAtEnd();
       look();
     });
     observer.observe(scroller.current);
