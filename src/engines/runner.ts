@@ -34,6 +34,8 @@ export interface AttemptReport {
   readonly node?: string;
   readonly pid?: number;
   readonly startedAt?: Instant;
+  /** For how long it had run when this was said, on a clock that nobody sets. */
+  readonly ranFor?: Duration;
   readonly endedAt?: Instant;
   readonly cause?: EndCause;
   readonly exitCode?: number;

@@ -21,12 +21,16 @@ export function openHeadDatabase(
   return { database: openDatabase(path, migrations), ...(repaired && { repaired }) };
 }
 
+/** Stands for the end of a table whose last row could not be found. */
+const lastRow = Number.MAX_SAFE_INTEGER - 1;
+
 /** What a repair could not bring back, in words. */
 export function repairWords({ aside, backup, tables }: Repair): string {
   const rows = tables
     .filter((table) => table.restored > 0 || table.unreadable !== undefined)
     .map(({ table, kept, restored, unreadable }) => {
-      const lost = unreadable ? `, rows ${unreadable.from} to ${unreadable.to} were unreadable` : '';
+      const end = unreadable && unreadable.to < lastRow ? `to ${unreadable.to}` : 'and later';
+      const lost = unreadable ? `, rows ${unreadable.from} ${end} were unreadable` : '';
       return `${table}: ${kept} rows kept, ${restored} from the backup${lost}`;
     });
   const source = backup ? `the backup of ${new Date(backup.at).toISOString()}` : 'no backup was there';

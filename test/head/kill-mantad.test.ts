@@ -148,7 +148,10 @@ test('200 mixed jobs survive 20 kills of mantad: none lost, none run twice, ever
       const expected = kind.output(id, number);
       if (expected === undefined) continue;
       const log = await cluster.log(id, number);
-      assert.ok(log.equals(Buffer.from(expected)), `${id}, attempt ${number}: ${log.length} of ${expected.length} bytes`);
+      assert.ok(
+        log.equals(Buffer.from(expected)),
+        `${id}, attempt ${number}: ${log.length} of ${expected.length} bytes`,
+      );
     }
   }
   const { total } = await cluster.get<{ total: number }>('/jobs?limit=1');

@@ -239,7 +239,8 @@ export class TestCluster {
     return eventually(`job ${id} is ${states.join(' or ')}`, async () => {
       const job = await this.job(id);
       if (states.includes(job.state)) return job;
-      if (over.includes(job.state)) throw new Error(`job ${id} is ${job.state}, not ${states.join(' or ')}: ${job.message}`);
+      if (over.includes(job.state))
+        throw new Error(`job ${id} is ${job.state}, not ${states.join(' or ')}: ${job.message}`);
       return undefined;
     });
   }

@@ -52,6 +52,8 @@ export class RunningAttempt {
   #state: AttemptReport['state'] = 'setting-up';
   #leader: ChildProcess | undefined;
   #startedAt: Instant | undefined;
+  /** The same moment on a clock that is never set. */
+  #startedMoment = 0;
   #end: EndRecord | undefined;
   #stop:
     | { readonly cause: EndCause; readonly message: string; readonly done: Promise<unknown>; deadline: number }
@@ -83,7 +85,9 @@ export class RunningAttempt {
       state: this.#state,
       node: this.#host.node,
       ...(pid === undefined ? {} : { pid }),
-      ...(this.#startedAt === undefined ? {} : { startedAt: this.#startedAt }),
+      ...(this.#startedAt === undefined
+        ? {}
+        : { startedAt: this.#startedAt, ranFor: performance.now() - this.#startedMoment }),
       ...this.#end,
       logSize: this.#log.size,
     };
@@ -205,6 +209,7 @@ export class RunningAttempt {
     host.lifeline.add(session);
     leader.on('error', () => {});
     this.#startedAt = host.clock.now();
+    this.#startedMoment = performance.now();
     this.#state = 'running';
     const exited = new Promise<[number | null, NodeJS.Signals | null]>((resolve) =>
       leader.on('exit', (code, signal) => resolve([code, signal])),

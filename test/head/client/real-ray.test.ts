@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Ran, runManta } from '../../cli/job-bed.ts';
+import { noRay, rayCommand, rayPythons } from '../../jobs/ray-python.ts';
+import { eventually, freePort } from '../test-cluster.ts';
+import { openFront } from './front.ts';
+
+const [tools] = rayPythons();
+
+test('the job commands work with a real Ray head', {
+  skip: tools === undefined ? noRay : false,
+  timeout: 300_000,
+}, async (t) => {
+  // Ray's sockets stand below it, and their paths must be short.
+  const folder = mkdtempSync(join(tmpdir(), 'mr-'));
+  const token = randomBytes(32).toString('hex');
+  const [port, dashboard, agent] = [await freePort(), await freePort(), await freePort()];
+  const words = [
+    'start',
+    '--head',
+    '--block',
+    '--no-monitor',
+    '--disable-usage-stats',
+    '--num-cpus',
+    '2',
+    '--temp-dir',
+    folder,
+  ];
+  const ports = [
+    '--port',
+    port,
+    '--dashboard-port',
+    dashboard,
+    '--dashboard-agent-listen-port',
+    agent,
+    '--ray-client-server-port',
+    await freePort(),
+  ];
+  const workers = ['--min-worker-port', '30100', '--max-worker-port', '30300'];
+  const head = spawn(tools!.python, [...rayCommand, ...words, ...ports.map(String), ...workers], {
+    stdio: 'ignore',
+    detached: true,
+    env: { ...process.env, HOME: folder, RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: token, RAY_ADDRESS: '' },
+  });
+  t.after(async () => {
+    await end(head);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  });
+
+  const env = { RAY_ADDRESS: `http://127.0.0.1:${dashboard}`, RAY_AUTH_TOKEN: token };
+  const job = (...rest: string[]): Promise<Ran> => runManta(['job', ...rest], { env, cwd: folder });
+  await eventually('Ray takes jobs', async () => (await job('submit', '--no-wait', '--', 'true')).exit === 0);
+
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(join(project, 'run.sh'), 'echo from the folder; printf end; exit 3');
+  const ran = await job(
+    'submit',
+    '--submission-id',
+    'one',
+    '--working-dir',
+    'project',
+    '--entrypoint-num-cpus',
+    '1',
+    '--',
+    'sh',
+    'run.sh',
+  );
+  assert.equal(ran.exit, 3, ran.stderr);
+  assert.ok(ran.stdout.endsWith('from the folder\nend'), ran.stdout);
+  assert.equal((await job('logs', 'one')).stdout, ran.stdout);
+  assert.equal((await job('logs', '-f', 'one')).stdout, ran.stdout);
+  assert.match((await job('status', 'one')).stdout, /^Job 'one' failed\n/);
+  assert.match((await job('list')).stdout, /\none +failed /);
+  const again = await job('submit', '--no-wait', '--submission-id', 'one', '--', 'true');
+  assert.equal(again.exit, 1);
+  assert.match(again.stderr, /^error: Job with submission_id one already exists/);
+
+  let cut = 3_000;
+  const front = await openFront({ port: dashboard, cutAfter: () => (cut += 1_500) });
+  t.after(() => front.close());
+  const script =
+    'i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo "zeile $i äöü"; [ $((i % 100)) = 0 ] && sleep 0.3; done; printf last';
+  const followed = await runManta(['job', 'submit', '--', script], { env: { ...env, RAY_ADDRESS: front.address } });
+  const expected = `${Array.from({ length: 400 }, (_, i) => `zeile ${i + 1} äöü\n`).join('')}last`;
+  assert.ok(followed.stdout.endsWith(expected), followed.stderr);
+  assert.equal(followed.stdout.split('zeile 7 ').length, 2);
+  assert.ok(front.cuts > 1, `${front.cuts} cuts`);
+
+  await job('submit', '--no-wait', '--submission-id', 'long', '--', 'sleep', '300');
+  assert.match((await job('stop', 'long')).stdout, /^Job 'long' was stopped\n/);
+  assert.equal((await job('wait', 'long')).exit, 8);
+  assert.equal((await job('delete', 'long')).exit, 0);
+  assert.match((await job('status', 'long')).stderr, /Job long does not exist/);
+});
+
+/** `--block` ends its children when it is asked to end; what is left of its session is killed. */
+async function end(head: ChildProcess): Promise<void> {
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(-head.pid!, name);
+    } catch {
+      // Gone already.
+    }
+  };
+  const closed = new Promise<void>((resolve) =>
+    head.exitCode === null ? head.once('close', () => resolve()) : resolve(),
+  );
+  signal('SIGTERM');
+  const hard = setTimeout(() => signal('SIGKILL'), 20_000);
+  await closed;
+  clearTimeout(hard);
+  signal('SIGKILL');
+}
