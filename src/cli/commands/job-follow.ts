@@ -104,7 +104,9 @@ export async function printOutput<End>(
   { gate, signal, grep }: PrintOptions = {},
 ): Promise<End> {
   const filter = grep === undefined ? undefined : new LineFilter(grep);
+  let last = 10;
   const print = (bytes: Buffer, piece?: OutputPiece): void => {
+    last = bytes.at(-1) ?? last;
     if (bytes.length > 0) io.out(io.json ? lineFor(bytes, piece) : bytes);
   };
   try {
@@ -113,6 +115,8 @@ export async function printOutput<End>(
       await gate?.passed(signal);
       if (next.done === true) {
         if (filter !== undefined) print(filter.end());
+        // On a screen what is said next must not stand behind an unfinished line; in a file every byte is the job's.
+        if (io.terminal && !io.json && last !== 10) io.out('\n');
         return next.value;
       }
       print(filter === undefined ? next.value.bytes : filter.take(next.value.bytes), next.value);

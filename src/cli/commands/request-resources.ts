@@ -52,7 +52,7 @@ function readBundles(text: string, bad: (option: string, value: string, expected
     throw bad('--bundles', text.slice(0, 200), 'a JSON list of resources such as [{"CPU": 2}, {"GPU": 1}]');
   const counts = new Map<string, Bundle>();
   for (const resources of value as Record<string, number>[]) {
-    const key = JSON.stringify(Object.entries(resources).sort());
+    const key = JSON.stringify(Object.entries(resources).sort(([a], [b]) => (a < b ? -1 : 1)));
     counts.set(key, { resources, count: (counts.get(key)?.count ?? 0) + 1 });
   }
   return [...counts.values()];

@@ -90,7 +90,7 @@ export const clientErrors = {
     code: 'MANTA_CLIENT_NOT_MANTA',
     exit: 2,
     message: (e) => `${e.address} is Ray without Manta and cannot do this: ${e.what}`,
-    hint: () => "Ray's own jobs API takes submit, list, status, logs, stop and delete",
+    hint: () => 'a plain Ray head takes the job commands submit, list, status, logs, wait, stop and delete',
   }),
   JobGone: defineError<{ job: string }>({
     code: 'MANTA_CLIENT_JOB_GONE',

@@ -58,7 +58,11 @@ export class HttpClient {
   async send(method: string, path: string, request: Request = {}): Promise<Answer> {
     const answer = await this.ask(method, path, request);
     if (answer.status < 300) return answer;
-    throw refusal(answer.status, await textOf(answer), this.shown, this.#place?.token !== undefined);
+    const text = await textOf(answer);
+    // A head of Manta's names what it does not have; Ray knows nothing of the path.
+    if (answer.status === 404 && path.startsWith('/api/manta/') && parsed(text).error === undefined)
+      throw clientErrors.NotManta({ address: this.shown, what: path.split('/')[4] ?? path });
+    throw refusal(answer.status, text, this.shown, this.#place?.token !== undefined);
   }
 
   /** As `send`, for a caller that reads refusals itself. */
@@ -225,7 +229,9 @@ export function refusal(status: number, text: string, address: string, sentToken
   const words = error?.message ?? plainWords(text);
   if (status === 401 || (status === 403 && (error === undefined || error.code === 'MANTA_API_DENIED')))
     return clientErrors.Unauthenticated({ address, sent: sentToken, words });
-  if (status >= 500 && error === undefined) return clientErrors.ServerFault({ address, status, words });
+  // Ray's head wraps a refusal of its agent.
+  const wrapped = /Request failed with status code 4\d\d/.test(text);
+  if (status >= 500 && error === undefined && !wrapped) return clientErrors.ServerFault({ address, status, words });
   if (error === undefined) return clientErrors.Refused({ status, words });
   // The head's own code: it stands in docs/errors.md like any other.
   const exit = status === 400 ? 2 : status === 403 ? 4 : 1;
@@ -241,12 +247,16 @@ function parsed(text: string): Partial<ErrorAnswer> {
   }
 }
 
-/** Ray answers with a traceback, of which the last line says what it is; a proxy with a page. */
+/** Ray answers with a traceback, in which the last exception says what it is; a proxy with a page. */
 function plainWords(text: string): string {
   if (/^\s*</.test(text)) return '';
   const lines = text.trim().split('\n');
-  const words = lines[0]?.startsWith('Traceback') ? lines.at(-1) : lines[0];
-  return (words ?? '').slice(0, 500);
+  if (!lines[0]?.startsWith('Traceback')) return (lines[0] ?? '').slice(0, 500);
+  const raised = lines.findLast((line) => /^[A-Za-z_.]+(?:Error|Exception): /.test(line)) ?? '';
+  return raised
+    .replace(/^\S+: /, '')
+    .replace(/\.$/, '')
+    .slice(0, 500);
 }
 
 function queryText(query: Query = {}): string {

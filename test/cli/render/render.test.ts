@@ -87,7 +87,7 @@ describe('the live terminal', () => {
     const written: string[] = [];
     let tick: (() => void) | undefined;
     const renderer = liveRenderer(
-      { stdout: (text) => written.push(`<out>${text}`), stderr: (text) => written.push(text) },
+      { stdout: (text) => written.push(`<out>${text.toString()}`), stderr: (text) => written.push(text) },
       { verbose: false, quiet: false },
       styleFor(false),
       { columns: () => 40, rows: () => 6, every: (_, call) => ((tick = call), { stop: () => (tick = undefined) }) },
