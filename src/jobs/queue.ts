@@ -65,8 +65,9 @@ export interface JobQueue {
 const lookEvery = 1_000;
 const reconcileEvery = 15_000;
 const startsAPass = 64;
-/** Looking takes at most this share of the time, however long the queue is. */
+/** Looking through a long queue in vain takes at most this share of the time. */
 const lookingShare = 0.3;
+const longQueue = 500;
 
 export function openQueue(options: QueueOptions): JobQueue {
   const { store, logs, clock, events } = options;
@@ -106,7 +107,7 @@ export function openQueue(options: QueueOptions): JobQueue {
         const began = performance.now();
         const started = await pass();
         const rest = (performance.now() - began) * (1 / lookingShare - 1);
-        if (started === 0 && rest > 2) await pauseBriefly(rest);
+        if (started === 0 && store.live.size > longQueue) await pauseBriefly(rest);
       }
     } catch (error) {
       if (!closing.signal.aborted) events.emit(jobEvents.journalTrouble, { detail: (error as Error).message });
