@@ -3,7 +3,7 @@ import { realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
-import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
+import { createJson, makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
 import type { EndCause } from '../../core/jobs/job.ts';
 import type { AttemptOrder } from '../runner.ts';
 import type { Placement } from './placement.ts';
@@ -57,6 +57,15 @@ export class AttemptFiles {
 
   writeEnd(id: string, end: EndRecord): void {
     writeJson(join(makeFolder(this.folder(id)), 'end.json'), end);
+  }
+
+  /**
+   * Says for good which instance runs an attempt, and returns it: the first that asks. Whatever heads believe, no second
+   * agent runs it.
+   */
+  claim(id: string, instance: string): string {
+    const file = join(makeFolder(this.folder(id)), 'claim.json');
+    return createJson(file, instance) ? instance : (readJson<string>(file) ?? instance);
   }
 
   end(id: string): EndRecord | undefined {

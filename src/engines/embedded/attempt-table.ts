@@ -213,7 +213,9 @@ export class AttemptTable {
       const link = this.#link(home);
       attempt.sent = true;
       const answer = await link.call('start', { order, resources, ...(order.gang ? { gang } : {}) });
-      if (answer.refused !== undefined && !replaced()) this.#takeBack(attempt);
+      if (replaced()) return;
+      if (answer.elsewhere !== undefined) this.#follow(attempt, answer.elsewhere);
+      else if (answer.refused !== undefined) this.#takeBack(attempt);
     } catch (error) {
       // A silent agent greets again, or is lost: both say what to do with the attempt.
       if (embeddedErrors.AgentRefused.is(error) && !replaced())
@@ -251,6 +253,18 @@ export class AttemptTable {
     return node.link;
   }
 
+  /** Another instance than the one it was placed on has it, whatever this head remembers. */
+  #follow(attempt: Tracked, instance: string): void {
+    const { order } = attempt.record;
+    this.#unbook(attempt.record);
+    attempt.record = { ...attempt.record, placement: [{ node: instance, resources: order.resources }] };
+    attempt.sent = true;
+    this.#files.writeOrder(attempt.record);
+    const node = this.#nodes.get(instance);
+    if (node && !node.dead) this.#book(attempt.record);
+    else void this.#finish(attempt, 'node-lost', 'its node was lost');
+  }
+
   /** It has not run: it waits for room again. */
   #takeBack(attempt: Tracked): void {
     if (this.#closed || attempt.report.state === 'ended') return;
@@ -279,6 +293,7 @@ export class AttemptTable {
         attempt.sent = true;
         this.#reported(report);
         if (report.state === 'ended') continue;
+        if (this.#home(attempt) !== instance) this.#follow(attempt, instance);
         if (attempt.stop) drop(this.#askToStop(attempt));
         if (this.#isBroken(attempt)) this.#endBroken(attempt);
       } else if (report.state === 'ended') drop(link?.call('forget', { attempt: report.id }));

@@ -22,6 +22,8 @@ export interface LinkEvents {
   readonly hello: (hello: Hello) => void;
   readonly report: (report: AttemptReport) => void;
   readonly sizes: (sizes: Readonly<Record<string, number>>) => void;
+  /** The agent cannot be asked for now. */
+  readonly disconnected: () => void;
   /** The agent is dead, and nothing of its work runs any more. */
   readonly lost: () => void;
 }
@@ -117,7 +119,9 @@ export class NodeLink {
 
   #disconnected(): void {
     clearTimeout(this.#timer);
+    const wasConnected = this.connected;
     this.#channel = undefined;
+    if (wasConnected) this.#events.disconnected();
     if (this.#over) return;
     const silent = performance.now() - this.#heard >= this.#silentAfter;
     if (silent || !isAlive(this.record)) {

@@ -120,6 +120,7 @@ export class NodeTable {
       hello: (hello: Hello) => this.#hello(node, hello),
       report: (report: AttemptReport) => this.#events?.report(report),
       sizes: (sizes: Readonly<Record<string, number>>) => this.#events?.sizes(sizes),
+      disconnected: () => this.#changed(),
       lost: () => {
         gone();
         this.#lost(node);

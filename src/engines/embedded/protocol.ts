@@ -47,10 +47,10 @@ export interface AgentCalls {
   hello: { args: { readonly protocol: number; readonly epoch: number }; answer: Hello | Superseded };
   /** Renews the lease; tells how much output each attempt has. */
   renew: { args: Record<string, never>; answer: { readonly sizes: Readonly<Record<string, number>> } };
-  /** `refused` says why the attempt was not taken: then it has not run. */
+  /** `refused` says why the attempt was not taken: then it has not run here. `elsewhere` is the instance that took it. */
   start: {
     args: { readonly order: AttemptOrder; readonly resources: Resources; readonly gang?: readonly GangMember[] };
-    answer: { readonly refused?: string };
+    answer: { readonly refused?: string; readonly elsewhere?: string };
   };
   keep: {
     args: { readonly attempt: string; readonly resources: Resources };

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readLog } from '../../../src/base/log-segments.ts';
 import { identify, isAlive, processTable } from '../../../src/base/process.ts';
+import { EmbeddedEngine } from '../../../src/engines/embedded/engine.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { TestCluster } from './cluster.ts';
 
@@ -210,4 +211,47 @@ test('a gang that lost a node while no head was there is ended by the next head'
   process.kill(cluster.agentPid(instances.toSorted()[1] ?? ''), 'SIGKILL');
   await cluster.open();
   assert.equal((await cluster.ended('gang')).cause, 'node-lost');
+});
+
+test('a head that has forgotten where an attempt runs does not run it elsewhere', async (t) => {
+  const cluster = new TestCluster(t);
+  await cluster.open();
+  await cluster.launch('small', 3);
+  const ids = ['a', 'b'];
+  for (const id of ids) {
+    const entrypoint = `echo ${id} >> ${cluster.folder}/ran; while [ ! -e ${cluster.folder}/go ]; do sleep 0.02; done`;
+    await cluster.engine.start(cluster.order(id, entrypoint), never);
+    await cluster.running(id);
+  }
+  cluster.engine.close();
+  for (const id of ids) {
+    const file = join(cluster.folder, 'attempts', id, 'order.json');
+    const { placement: _, ...record } = JSON.parse(readFileSync(file, 'utf8')) as { placement: unknown };
+    writeFileSync(file, JSON.stringify(record));
+  }
+  const engine = await cluster.open();
+  for (const id of ids) await cluster.running(id);
+  await until('what they use is booked again', async () => {
+    const { nodes } = await engine.state(never);
+    return nodes.filter((node) => node.available.CPU === 0).length === 2;
+  });
+  writeFileSync(join(cluster.folder, 'go'), '');
+  for (const id of ids) assert.equal((await cluster.ended(id)).cause, 'succeeded');
+  assert.equal(readFileSync(join(cluster.folder, 'ran'), 'utf8').trim().split('\n').toSorted().join(), 'a,b');
+});
+
+test('an older head is not heard once a newer one has greeted', async (t) => {
+  const cluster = new TestCluster(t);
+  const old = await EmbeddedEngine.open({
+    folder: cluster.folder,
+    clock: { now: () => Date.now(), sleep: async () => {} },
+  });
+  t.after(() => old.close());
+  const engine = await cluster.open();
+  await cluster.launch('large');
+  await until('the older one has given up', () => !old.hasRoom(cluster.order('x', 'true')));
+  await old.start(cluster.order('stale', 'echo ran'), never);
+  await engine.start(cluster.order('fresh', 'echo ran'), never);
+  assert.equal((await cluster.ended('fresh')).cause, 'succeeded');
+  assert.equal((await old.attempts(never)).find((report) => report.id === 'stale')?.state, 'waiting');
 });

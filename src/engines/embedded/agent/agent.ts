@@ -215,11 +215,13 @@ export class Agent {
     };
   }
 
-  #start(order: AttemptOrder, resources: Resources, gang?: readonly GangMember[]): { refused?: string } {
+  #start(order: AttemptOrder, resources: Resources, gang?: readonly GangMember[]): AgentCalls['start']['answer'] {
     if (this.#attempts.has(order.id) || this.#past.has(order.id)) return {};
     const end = this.#host.files.end(order.id);
     if (end) {
-      this.#past.set(order.id, { id: order.id, state: 'ended', node: this.#node, ...end });
+      const report: AttemptReport = { id: order.id, state: 'ended', node: this.#node, ...end };
+      this.#past.set(order.id, report);
+      this.#tell(report);
       return {};
     }
     const refused = this.#refusal(resources);
@@ -228,6 +230,12 @@ export class Agent {
     if (!devices) return { refused: noDevice };
     let run: RunningAttempt;
     try {
+      // The last step before it runs: a claim that is not followed by a run would keep every other node from it.
+      const elsewhere = this.#host.files.claim(order.id, this.#host.instance);
+      if (elsewhere !== this.#host.instance) {
+        this.#devices.release(order.id);
+        return { refused: 'another node has taken it', elsewhere };
+      }
       run = new RunningAttempt(order, this.#variables(devices, gang), this.#host);
     } catch (error) {
       this.#devices.release(order.id);
@@ -285,6 +293,10 @@ export class Agent {
       this.#devices.release(report.id);
       this.#noteIdle();
     }
+    this.#tell(report);
+  }
+
+  #tell(report: AttemptReport): void {
     for (const channel of this.#channels.keys()) channel.report(report);
   }
 
