@@ -11,7 +11,7 @@ const types: Readonly<Record<string, string>> = {
 
 /** No script but our own, nothing from elsewhere, nobody may frame it. */
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 export interface PageFile {
   readonly body: Buffer;

@@ -88,8 +88,8 @@ function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
     const ticket = c.req.query('ticket');
     // The ticket leaves the address bar whether it was good or not.
     if (ticket !== undefined) {
-      await redeemTicket(c, auth, ticket);
-      return c.redirect('/', 303);
+      const good = await redeemTicket(c, auth, ticket);
+      return c.redirect(good ? '/' : '/#/?link=spent', 303);
     }
     const file = readPage(c.req.path);
     return file ? c.body(new Uint8Array(file.body), 200, { ...file.headers }) : c.text('not found', 404);

@@ -46,7 +46,7 @@ export function whyJob({ job, facts, block, waiting, infeasible, scaling, now }:
   if (job.state === 'queued') {
     chain.push({
       at: now,
-      text: `waits since ${durationWords(now - job.submittedAt)}: ${block ? blockWords[block] : 'its turn comes next'}`,
+      text: `has waited for ${durationWords(now - job.submittedAt)}: ${block ? blockWords[block] : 'its turn comes next'}`,
     });
     for (const each of waiting)
       if (concerns(each.demand, job)) chain.push({ at: now, text: waitingWords(each, now), data: each });
@@ -140,7 +140,7 @@ function instanceSteps(id: string, fact: Fact): Step[] {
       return [
         {
           at: fact.at,
-          text: `asked for, with ${fact.records.length - 1} more of ${fact.action.type}, because of ${launchWords(fact.action.because)}`,
+          text: `asked for${fact.records.length > 1 ? ` with ${fact.records.length - 1} more of ${fact.action.type}` : ''}, because of ${launchWords(fact.action.because)}`,
           data: fact.action,
         },
         ...(others.length > 0 ? [{ at: fact.at, text: `not chosen: ${[...new Set(others)].join('; ')}` }] : []),
