@@ -12,20 +12,10 @@ export const jobCommandEvents = {
     level: 'info',
     text: (e) => `follow it: manta job logs -f ${e.job}; stop it: manta job stop ${e.job}`,
   }),
-  following: defineEvent<{ job: string }>({
-    code: 'MANTA_JOB_CLI_FOLLOWING',
-    level: 'info',
-    text: () => 'following its output until it is over (--no-wait leaves it alone)',
-  }),
   schedule: defineEvent<{ job: string; next: string }>({
     code: 'MANTA_JOB_CLI_SCHEDULE',
     level: 'info',
     text: (e) => `it runs by its schedule, next at ${e.next}; stop it to end the schedule`,
-  }),
-  attempt: defineEvent<{ job: string; attempt: number }>({
-    code: 'MANTA_JOB_CLI_ATTEMPT',
-    level: 'info',
-    text: (e) => `attempt ${e.attempt}:`,
   }),
   succeeded: defineEvent<{ job: string }>({
     code: 'MANTA_JOB_CLI_SUCCEEDED',

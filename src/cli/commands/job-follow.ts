@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import type { Ending, JobsClient, OutputPiece } from '../../head/client/jobs.ts';
 import type { Io } from '../command.ts';
 import { jobCommandEvents } from './job-events.ts';
@@ -78,7 +77,7 @@ export async function followToEnd(
 }
 
 /** Says how a job ended, with its reason; returns the exit code. */
-export async function tellEnd(jobs: JobsClient, id: string, ending: Ending, io: Io): Promise<number> {
+async function tellEnd(jobs: JobsClient, id: string, ending: Ending, io: Io): Promise<number> {
   const { state, exitCode, cause } = ending;
   if (state === 'succeeded') io.events.emit(jobCommandEvents.succeeded, { job: id });
   else if (state === 'stopped') io.events.emit(jobCommandEvents.stopped, { job: id });
@@ -185,6 +184,7 @@ const isInteractive = (io: Io): boolean => io.terminal && (io.stdin as { isTTY?:
 
 /** One line from the terminal; undefined when it is closed or the question is withdrawn. */
 async function lineOf(io: Io, signal: AbortSignal): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: io.stdin });
   try {
     return await new Promise<string | undefined>((resolve) => {

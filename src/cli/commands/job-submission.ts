@@ -1,5 +1,4 @@
-import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SubmitBody } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
@@ -70,6 +69,7 @@ export function quoted(word: string): string {
 
 /** Made here, so that a submission whose answer was lost can be repeated without a second job. */
 function newId(): string {
+  const { randomInt } = process.getBuiltinModule('node:crypto');
   const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz123456789';
   return `raysubmit_${Array.from({ length: 16 }, () => letters[randomInt(letters.length)]).join('')}`;
 }
@@ -92,7 +92,7 @@ async function runtimeEnvOf({ options }: Invocation, io: Io): Promise<Record<str
 async function fromFile(file: string, io: Io): Promise<unknown> {
   let bytes: Buffer;
   try {
-    bytes = await readFile(resolve(io.cwd, file));
+    bytes = readFileSync(resolve(io.cwd, file));
   } catch (error) {
     throw clientErrors.BadRuntimeEnv({ from: file, problem: (error as Error).message }, error);
   }

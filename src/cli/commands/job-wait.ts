@@ -40,16 +40,23 @@ export const run: Run = (invocation, io) => {
 };
 
 const longestPause = 1_000;
+/** A head that has not answered for so long is given up. */
+const patience = 600_000;
 
 /** The job once it is over, through restarts of its head. */
 export async function whenOver(jobs: JobsClient, id: string, signal: AbortSignal): Promise<JobFacts> {
+  let heardAt = performance.now();
   for (let pause = 50; ; pause = Math.min(longestPause, pause * 1.5)) {
-    const job = await jobs.get(id).catch((error: unknown) => {
-      if (clientErrors.Unreachable.is(error) || clientErrors.Broken.is(error) || clientErrors.ServerFault.is(error))
-        return undefined;
-      throw error;
-    });
-    if (job !== undefined && isOver(job.state)) return job;
+    try {
+      const job = await jobs.get(id);
+      if (isOver(job.state)) return job;
+      heardAt = performance.now();
+    } catch (error) {
+      const passing = [clientErrors.Unreachable, clientErrors.Broken, clientErrors.ServerFault].some((kind) =>
+        kind.is(error),
+      );
+      if (!passing || performance.now() - heardAt > patience) throw error;
+    }
     await wallClock.sleep(pause, signal);
   }
 }

@@ -31,7 +31,7 @@ export const jobCommands: readonly Command[] = [
       'Following survives lost connections and restarts of the head. Ctrl-C asks whether to stop the job or to leave it\n' +
       'running; pressed again it leaves it running. With --json: lines {"attempt", "offset", "text"} (or "bytes", base64),\n' +
       'and at last {"id", "state", "exitCode"}.\n' +
-      'Works with any Ray head from 2.8 on too; options that Ray has no word for are refused there.\n' +
+      'Works with a plain Ray head too; options that Ray has no word for are refused there.\n' +
       endCodes,
     args: [{ name: 'ENTRYPOINT', summary: 'the command, if it has no options of its own', many: true }],
     passThrough: true,

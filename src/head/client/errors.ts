@@ -20,12 +20,6 @@ export const clientErrors = {
     message: (e) => `-n ${e.name} and --address ${e.address} name a cluster each`,
     hint: () => 'give one of them',
   }),
-  NotLocal: defineError<{ command: string; address: string }>({
-    code: 'MANTA_CLIENT_NOT_LOCAL',
-    exit: 2,
-    message: (e) => `'${e.command}' needs a cluster of this machine, not ${e.address}`,
-    hint: () => 'name it with -n NAME',
-  }),
   BadAddress: defineError<{ address: string; from: string; problem: string }>({
     code: 'MANTA_CLIENT_BAD_ADDRESS',
     exit: 2,
@@ -55,7 +49,7 @@ export const clientErrors = {
     exit: 6,
     message: (e) => `${e.address} does not answer: ${e.why}`,
     hint: (e) =>
-      /^(?:ECONNRESET|HPE_|socket hang up)/.test(e.why) || e.address.endsWith(':6379')
+      /^(?:Parse Error|it was cut)/.test(e.why) || e.address.endsWith(':6379')
         ? "is this the HTTP address? Ray's own port (6379) is another than that of its dashboard (8265)"
         : 'is the cluster up, and the address right? A tunnel that has closed looks the same',
   }),
@@ -91,11 +85,6 @@ export const clientErrors = {
     exit: 2,
     message: (e) => `${e.address} is Ray without Manta and cannot do this: ${e.what}`,
     hint: () => 'a plain Ray head takes the job commands submit, list, status, logs, wait, stop and delete',
-  }),
-  JobGone: defineError<{ job: string }>({
-    code: 'MANTA_CLIENT_JOB_GONE',
-    exit: 9,
-    message: (e) => `job '${e.job}' was deleted while it was being followed`,
   }),
   BadRuntimeEnv: defineError<{ from: string; problem: string }>({
     code: 'MANTA_CLIENT_BAD_RUNTIME_ENV',

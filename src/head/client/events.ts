@@ -10,12 +10,12 @@ export const clientEvents = {
   lost: defineEvent<{ address: string; why: string }>({
     code: 'MANTA_CLIENT_LOST',
     level: 'warn',
-    text: (e) => `lost the connection (${e.why}); connecting again, nothing of the output is lost`,
+    text: (e) => `lost the connection (${e.why}); connecting again where it left off`,
   }),
-  back: defineEvent<{ address: string; after: number }>({
+  back: defineEvent<{ address: string; seconds: number }>({
     code: 'MANTA_CLIENT_BACK',
     level: 'info',
-    text: (e) => `connected again after ${Math.max(1, Math.round(e.after / 1_000))} s`,
+    text: (e) => `connected again after ${e.seconds} s`,
   }),
   waitsForHead: defineEvent<{ cluster: string }>({
     code: 'MANTA_CLIENT_WAITS_FOR_HEAD',
@@ -27,15 +27,15 @@ export const clientEvents = {
     level: 'info',
     text: (e) => `packing ${e.path}`,
   }),
-  uploading: defineEvent<{ path: string; sent: number; size: number }>({
+  uploading: defineEvent<{ path: string; size: string }>({
     code: 'MANTA_CLIENT_UPLOADING',
     level: 'info',
-    text: (e) => `uploading ${e.path} (${sizeWords(e.size)})`,
+    text: (e) => `uploading ${e.path} (${e.size})`,
   }),
-  uploaded: defineEvent<{ path: string; files: number; size: number }>({
+  uploaded: defineEvent<{ path: string; files: number; size: string }>({
     code: 'MANTA_CLIENT_UPLOADED',
     level: 'info',
-    text: (e) => `uploaded ${e.path}: ${e.files} files, ${sizeWords(e.size)}`,
+    text: (e) => `uploaded ${e.path}: ${e.files} files, ${e.size}`,
   }),
   alreadyThere: defineEvent<{ path: string; files: number }>({
     code: 'MANTA_CLIENT_ALREADY_THERE',
@@ -48,8 +48,3 @@ export const clientEvents = {
     text: (e) => `${e.bytes} bytes of the output are no longer kept here`,
   }),
 };
-
-function sizeWords(bytes: number): string {
-  if (bytes < 10_000) return `${bytes} bytes`;
-  return bytes < 10_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
-}

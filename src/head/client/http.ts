@@ -203,12 +203,15 @@ function whyWords(code: string | undefined, error: Error): string {
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
       return `the host cannot be reached (${code})`;
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return `it was cut (${code})`;
     default:
       return error.message || code || 'unknown';
   }
 }
 
-export async function textOf(answer: Answer): Promise<string> {
+async function textOf(answer: Answer): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of answer.pieces()) parts.push(part);
   return Buffer.concat(parts).toString('utf8');

@@ -91,7 +91,7 @@ export async function openJobs(context: JobsContext): Promise<JobsClient> {
   return (await import('./manta-jobs.ts')).mantaJobs(context);
 }
 
-export async function isManta(http: HttpClient): Promise<boolean> {
+async function isManta(http: HttpClient): Promise<boolean> {
   const answer = await http.ask('GET', '/api/manta/v1/jobs', { query: { limit: 1 } });
   answer.body.resume();
   return answer.status !== 404;

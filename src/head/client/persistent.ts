@@ -27,15 +27,26 @@ export async function* readPersistently<Item, End>(
   let pause = shortestPause;
   let lostAt: number | undefined;
   const opened = (): void => {
-    pause = shortestPause;
-    if (lostAt !== undefined) events.emit(clientEvents.back, { address: address(), after: performance.now() - lostAt });
+    if (lostAt !== undefined) {
+      const seconds = Math.max(1, Math.round((performance.now() - lostAt) / 1_000));
+      events.emit(clientEvents.back, { address: address(), seconds });
+    }
     lostAt = undefined;
   };
   for (;;) {
     let why = 'the other side closed it';
     try {
-      const end = yield* connect(opened);
-      if (end !== undefined) return end;
+      const line = connect(opened);
+      for (;;) {
+        const next = await line.next();
+        if (next.done === true) {
+          if (next.value !== undefined) return next.value;
+          break;
+        }
+        // Only a line that brings something on may be opened again at once.
+        pause = shortestPause;
+        yield next.value;
+      }
     } catch (error) {
       signal.throwIfAborted();
       if (!isPassing(error)) throw error;

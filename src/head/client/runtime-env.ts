@@ -108,12 +108,12 @@ async function upload(path: string, local: LocalPackage, { http, events, cwd }: 
     const report = (sent: number): void =>
       events.emit(
         clientEvents.uploading,
-        { path, sent, size },
+        { path, size: sizeWords(size) },
         { id, state: 'running', fraction: size === 0 ? 1 : sent / size },
       );
     const answer = await http.send('PUT', target, { body: { length: size, stream: () => counted(file, report) } });
     answer.body.resume();
-    events.emit(clientEvents.uploaded, { path, files: local.files, size }, { id, state: 'done' });
+    events.emit(clientEvents.uploaded, { path, files: local.files, size: sizeWords(size) }, { id, state: 'done' });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -148,4 +148,9 @@ async function requirementsIn(kind: string, path: string, { cwd }: UploadContext
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+function sizeWords(bytes: number): string {
+  if (bytes < 10_000) return `${bytes} bytes`;
+  return bytes < 10_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${Math.round(bytes / 1_000_000)} MB`;
 }
