@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { connectionOptions } from './cluster-connection.ts';
+import { connectionOptions } from './cluster-options.ts';
 
 const levels = ['info', 'warn', 'error'];
 

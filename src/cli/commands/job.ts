@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from '../command.ts';
-import { connectionOptions } from './cluster-connection.ts';
+import { connectionOptions } from './cluster-options.ts';
 
 const job: Argument = { name: 'JOB', summary: 'id of the job', required: true };
 
