@@ -10,8 +10,17 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** No script but our own, nothing from elsewhere, nobody may frame it. */
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
 
 export interface PageFile {
   readonly body: Buffer;

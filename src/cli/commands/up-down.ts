@@ -38,4 +38,13 @@ export const upDownCommands: readonly Command[] = [
     examples: ['manta down', 'manta down -n second --keep-state'],
     load: () => import('./down.ts'),
   },
+  {
+    path: ['demo'],
+    summary: 'show a cluster of this machine scale up for a sweep of jobs, and down again',
+    description: 'Starts a cluster named `demo`, runs twelve small jobs on it and tells what happens. On a terminal the cluster stays for you to try things on; without one it is ended.',
+    args: [],
+    options: [],
+    examples: ['manta demo'],
+    load: () => import('./demo.ts'),
+  },
 ];

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { wallClock } from '../../base/wall-clock.ts';
+import { isOver } from '../../core/jobs/job.ts';
+import type { ClusterAnswer, EventAnswer, JobRow, NodeAnswer } from '../../head/api/types.ts';
+import { HttpClient } from '../../head/client/http.ts';
+import { openJobs } from '../../head/client/jobs.ts';
+import { readStream } from '../../head/client/stream.ts';
+import { chooseTarget } from '../../head/client/target.ts';
+import { stateFolder, stateHome } from '../../head/state-folder.ts';
+import { demoJobs, demoName, demoSpec } from '../../launcher/demo-cluster.ts';
+import { down } from '../../launcher/down.ts';
+import { up } from '../../launcher/up.ts';
+import type { Io, Run } from '../command.ts';
+import { demoEvents } from './demo-events.ts';
+
+/** Scaling down takes the idle time and a moment; a machine that is too busy for that is no reason to hang. */
+const patience = 60_000;
+
+export const run: Run = async (_invocation, io) => {
+  const folder = stateFolder(stateHome(io.env), demoName);
+  // Ended with a signal of its own: the one of the command may be what ends the show.
+  const tidy = (): Promise<unknown> =>
+    down({ folder, keepState: false, clock: wallClock, events: io.events }, AbortSignal.timeout(patience));
+  let left = false;
+  try {
+    const { serving } = await up(
+      { home: stateHome(io.env), name: demoName, file: { path: 'demo', text: demoSpec, env: {} }, overrides: {}, clock: wallClock, events: io.events },
+      io.signal,
+    );
+    const http = new HttpClient(chooseTarget({ name: demoName }, io.env, io.events), io.signal);
+    const { ticket } = await http.json<{ ticket: string }>('POST', '/api/manta/v1/tickets');
+    io.events.emit(demoEvents.page, { url: `${serving.url}/?ticket=${ticket}` });
+    const done = await show(http, io);
+    left = io.terminal;
+    io.out(summary(done, serving.url, left));
+    return done.failed === 0 ? 0 : 1;
+  } finally {
+    if (!left) await tidy();
+  }
+};
+
+interface Done {
+  readonly jobs: number;
+  readonly failed: number;
+  readonly mostWorkers: number;
+  readonly seconds: number;
+}
+
+/** Submits the sweep and tells what happens until it is done and the workers have gone. */
+async function show(http: HttpClient, io: Io): Promise<Done> {
+  const began = performance.now();
+  const client = await openJobs({ http, signal: io.signal, events: io.events });
+  const ids = new Map<string, JobRow['state']>();
+  for (const job of demoJobs(process.execPath, randomBytes(2).toString('hex'))) {
+    await client.submit(job);
+    ids.set(job.id, 'queued');
+  }
+  const watching = new AbortController();
+  const signal = AbortSignal.any([io.signal, watching.signal]);
+  const timer = setTimeout(() => watching.abort(), patience + ids.size * 10_000);
+  let workers = 0;
+  let mostWorkers = 0;
+  let told = '';
+  const count = (wanted: (state: JobRow['state']) => boolean): number => [...ids.values()].filter(wanted).length;
+  const over = (): boolean => count(isOver) === ids.size;
+  const tell = (): void => {
+    const counts = { jobs: ids.size, over: count(isOver), running: count((state) => state === 'running'), workers };
+    const text = JSON.stringify(counts);
+    if (text === told) return;
+    told = text;
+    const state = over() && workers === 0 ? 'done' : 'running';
+    io.events.emit(demoEvents.sweep, counts, { id: 'sweep', state, fraction: counts.over / ids.size });
+  };
+  try {
+    for await (const { kind, data } of readStream(http, 0, { signal, events: io.events })) {
+      if (kind === 'job' && ids.has((data as JobRow).id)) ids.set((data as JobRow).id, (data as JobRow).state);
+      if (kind === 'nodes') workers = (data as readonly NodeAnswer[]).filter((node) => node.kind === 'worker').length;
+      if (kind === 'cluster' && over()) workers = Math.min(workers, (data as ClusterAnswer).nodes.running + (data as ClusterAnswer).nodes.pending - 1);
+      if (kind === 'event' && /^MANTA_AUTOSCALER_(LAUNCHING|ENDING)$/.test((data as EventAnswer).code))
+        io.events.emit(demoEvents.scaling, { text: (data as EventAnswer).text });
+      mostWorkers = Math.max(mostWorkers, workers);
+      tell();
+      if (over() && workers === 0) break;
+    }
+  } finally {
+    clearTimeout(timer);
+    watching.abort();
+  }
+  const failed = count((state) => state === 'failed' || state === 'stopped');
+  return { jobs: ids.size, failed, mostWorkers, seconds: (performance.now() - began) / 1000 };
+}
+
+function summary(done: Done, url: string, running: boolean): string {
+  const story = `${done.jobs} jobs ran in ${done.seconds.toFixed(1)} s on up to ${done.mostWorkers} workers that came with the work and left after it.`;
+  if (!running) return `${story}\nThe cluster is ended, because nobody is at the terminal.\n`;
+  return `${story}
+
+The cluster still runs. Try next:
+  manta dashboard -n ${demoName}                 look at it (${url})
+  manta job list -n ${demoName}                  what ran
+  manta job submit -n ${demoName} -- sleep 30    run something of your own
+  manta status -n ${demoName}                    what Ray would say
+  eval "$(manta env -n ${demoName})"             then use Ray's own tools: ray job submit -- …
+  manta down -n ${demoName}                      end it
+In a checkout 'manta' is bin/manta.
+`;
+}
