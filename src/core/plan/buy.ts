@@ -207,13 +207,13 @@ function pickBest(
 
 function rank({ type, unit }: Candidate, taste: Taste, worth: readonly number[] | undefined): readonly number[] {
   const { hosts, runs, counts } = unit as Unit;
-  const { score } = hosts[0] as Fit;
+  const score = hosts[0] as Fit;
   const fullness = [score.names, score.least, score.mean, type.recoverable, type.priority, type.availability];
-  if (worth === undefined) return [score.labels, score.gpu, ...fullness];
+  if (worth === undefined) return [score.match, score.gpu, ...fullness];
   const value = runs.reduce((sum, run, k) => sum + (counts[k] as number) * (worth[run] as number), 0);
   const first = taste.by === 'type' && taste.type === type ? 1 : 0;
-  if (taste.by === 'fullness') return [score.labels, score.gpu, type.priority, ...fullness];
-  return [score.labels, score.gpu, type.priority, first, value / Math.max(unitPrice(type), 1e-12), value, ...fullness];
+  if (taste.by === 'fullness') return [score.match, score.gpu, type.priority, ...fullness];
+  return [score.match, score.gpu, type.priority, first, value / Math.max(unitPrice(type), 1e-12), value, ...fullness];
 }
 
 /** Where prices are part of it, differences in the last bits of sums are none. */

@@ -8,12 +8,8 @@ export interface Fit {
   readonly counts: readonly number[];
   readonly labels: readonly (string | undefined)[];
   readonly marks: ReadonlySet<string>;
-  readonly score: Score;
-}
-
-/** Compared from the first field down; higher is better. */
-export interface Score {
-  readonly labels: number;
+  /** The score: compared from here down; higher is better. */
+  readonly match: number;
   /** 0 for a GPU node that would get no GPU work. */
   readonly gpu: number;
   readonly names: number;
@@ -89,36 +85,41 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
   let { labels, marks } = state;
   const placed: number[] = [];
   const counts: number[] = [];
-  let unlabelled: number[] | undefined;
-
-  const tryRun = (at: number): boolean => {
-    const { shape } = runs[at] as Run;
-    if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) return false;
-    const apart = shape.apart.length > 0;
-    if (apart && isTaken(shape, labels, marks)) return true;
-    const count = countFitting(queue, room, shape, apart ? 1 : (left[at] as number));
-    if (count === 0) return true;
-    subtract(queue, room, shape, count);
-    placed.push(at);
-    counts.push(count);
-    if (!apart) return true;
-    const before = labels;
-    ({ labels, marks } = mark(shape, labels, marks));
-    if (labels !== before && queue.secondLook && unlabelled !== undefined) {
-      const again = unlabelled;
-      unlabelled = undefined;
-      for (const one of again) if (!tryRun(one)) unlabelled = [...(unlabelled ?? []), one];
-    }
-    return true;
-  };
-
+  let again: number[] | undefined;
   for (let i = start; i < runs.length; i++) {
     if (left[i] === 0) continue;
     if (tooPoor(floors[i] as Floor, room)) break;
-    if (!tryRun(i) && queue.secondLook) (unlabelled ??= []).push(i);
+    const { shape } = runs[i] as Run;
+    if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) {
+      if (queue.secondLook) (again ??= []).push(i);
+      continue;
+    }
+    const apart = shape.apart.length > 0;
+    if (apart && isTaken(shape, labels, marks)) continue;
+    const count = countFitting(queue, room, shape, apart ? 1 : (left[i] as number));
+    if (count === 0) continue;
+    subtract(queue, room, shape, count);
+    placed.push(i);
+    counts.push(count);
+    if (!apart) continue;
+    const before = labels;
+    ({ labels, marks } = mark(shape, labels, marks));
+    if (again === undefined || labels === before) continue;
+    for (const one of again) {
+      const { shape: late } = runs[one] as Run;
+      if (labelMatch(late, labels) === 0 || isTaken(late, labels, marks)) continue;
+      const more = countFitting(queue, room, late, late.apart.length > 0 ? 1 : (left[one] as number));
+      if (more === 0) continue;
+      subtract(queue, room, late, more);
+      placed.push(one);
+      counts.push(more);
+      ({ labels, marks } = mark(late, labels, marks));
+    }
+    again = again.filter((one) => !placed.includes(one));
   }
   if (placed.length === 0) return undefined;
-  return { runs: placed, counts, labels, marks, score: score(queue, state, source, placed, room, labels) };
+  const labelScore = firstMatch(queue, state.load[source].labelled, placed, labels);
+  return score(queue, state, source, { runs: placed, counts, labels, marks }, room, labelScore);
 }
 
 /** What is free on a node of the state once the fit is placed on it. */
@@ -195,30 +196,21 @@ function score(
   queue: Queue,
   state: State,
   source: Source,
-  placed: readonly number[],
+  placed: Pick<Fit, 'runs' | 'counts' | 'labels' | 'marks'>,
   room: readonly number[],
-  labels: State['labels'],
-): Score {
+  match: number,
+): Fit {
   const load = state.load[source];
   const { frame } = state;
   const { scratch } = queue;
-  const { seen } = scratch;
-  const now = ++scratch.fits;
+  const { runs, counts, labels, marks } = placed;
+  scratch.fits++;
   let gpu = load.gpu;
-  let matching = 0;
-  const count = (names: readonly number[]): void => {
-    for (let k = 0; k < names.length; k++) {
-      const name = names[k] as number;
-      if (seen[name] === now) continue;
-      seen[name] = now;
-      if (frame.named[name] === true) matching++;
-    }
-  };
-  count(load.names);
-  for (let k = 0; k < placed.length; k++) {
-    const { shape } = queue.runs[placed[k] as number] as Run;
+  let names = countNamed(scratch, frame.named, load.names);
+  for (let k = 0; k < runs.length; k++) {
+    const { shape } = queue.runs[runs[k] as number] as Run;
     gpu ||= shape.gpu;
-    count(shape.names);
+    names += countNamed(scratch, frame.named, shape.names);
   }
 
   let least = Number.POSITIVE_INFINITY;
@@ -239,13 +231,30 @@ function score(
     sum += part;
     parts++;
   }
+  if (parts === 0) least = 0;
   return {
-    labels: firstMatch(queue, load.labelled, placed, labels),
+    runs,
+    counts,
+    labels,
+    marks,
+    match,
     gpu: frame.hasGpu && !gpu ? 0 : 1,
-    names: matching,
-    least: parts === 0 ? 0 : least,
+    names,
+    least,
     mean: parts === 0 ? 0 : sum / parts,
   };
+}
+
+/** How many of the names the node has that this fit has not counted yet. */
+function countNamed(scratch: Scratch, named: readonly boolean[], names: readonly number[]): number {
+  let count = 0;
+  for (let k = 0; k < names.length; k++) {
+    const name = names[k] as number;
+    if (scratch.seen[name] === scratch.fits) continue;
+    scratch.seen[name] = scratch.fits;
+    if (named[name] === true) count++;
+  }
+  return count;
 }
 
 function firstMatch(
