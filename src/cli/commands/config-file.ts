@@ -17,6 +17,8 @@ export interface LoadedFile extends ClusterFile {
   /** Empty when the file could not be opened. */
   readonly bytes: Uint8Array;
   readonly opened: boolean;
+  /** What `${env:NAME}` stands for in this file. */
+  readonly env: Environment;
 }
 
 /** Opens a file, or standard input for `-`, and reads it as a cluster file. What fails is a problem of the file. */
@@ -31,11 +33,12 @@ export async function loadFile(file: string, io: Io): Promise<LoadedFile> {
       file,
       bytes: new Uint8Array(),
       opened: false,
+      env: io.env,
       problems: [report(fileProblems.Unreadable, spot, { why: reasonOf(error) })],
     };
   }
   const env = await environmentFor(file === '-' ? io.cwd : dirname(path), bytes, io);
-  return { file, bytes, opened: true, ...openCluster(file, bytes, env) };
+  return { file, bytes, opened: true, env, ...openCluster(file, bytes, env) };
 }
 
 /** The shell's variables first, then those of the `.env` beside the file. */

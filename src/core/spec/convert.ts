@@ -209,7 +209,10 @@ function editsFor(source: Source): Edit[] {
     const between = second?.lines ? text.slice(first.lines.end, second.lines.start) : '';
     const tail = `head_node_type: ${legacyHeadType}${newline}`;
     const inPlace =
-      second?.lines && first.key === 'head_node' && blocks.length === 2 && /^(\s*(#[^\n]*)?\r?\n)*$/.test(between);
+      second?.lines &&
+      first.key === 'head_node' &&
+      blocks.length === 2 &&
+      between.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line));
     if (inPlace && second.lines) {
       edits.push({ ...first.lines, text: `available_node_types:${newline}${blocks[0] as string}` });
       edits.push({ ...second.lines, text: `${blocks[1] as string}${tail}` });

@@ -8,7 +8,7 @@ import { isMap, type Source } from './source.ts';
 /** Values by name: what `${env:NAME}` in a file stands for. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const reference = /\$\{env:([^}\n]*)\}/g;
+const reference = /\$\{env:([^}\n]{0,200})\}/g;
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** The file with every `${env:NAME}` filled in, and a problem for each one that is unset. */

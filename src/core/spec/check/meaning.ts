@@ -99,21 +99,12 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
     const types = mapOf('available_node_types' in file ? file.available_node_types : defaults.available_node_types);
     const names = Object.keys(types);
     const named = file.head_node_type;
-    if (
-      typeof named === 'string' &&
-      isMap(file.available_node_types ?? null) &&
-      !Object.hasOwn(types, named) &&
-      !isPlaceholder(named)
-    ) {
+    const expected = String(defaults.head_node_type ?? '');
+    if (names.length === 0) add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
+    else if (typeof named === 'string' && !Object.hasOwn(types, named) && !isPlaceholder(named)) {
       add(problems.UnknownHeadType, ['head_node_type'], { type: named, types: names, nearest: nearest(named, names) });
-    } else if (named === undefined) {
-      const expected = String(defaults.head_node_type ?? '');
-      if ('available_node_types' in raw && !Object.hasOwn(types, expected))
-        addAtKey(problems.HeadTypeMissing, ['available_node_types'], { types: names, expected });
-      else if (names.length === 0)
-        add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
-    } else if (names.length === 0 && typeof named === 'string') {
-      add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
+    } else if (named === undefined && !Object.hasOwn(types, expected)) {
+      addAtKey(problems.HeadTypeMissing, ['available_node_types'], { types: names, expected });
     }
     const own = mapOf(mapOf(provider.manta).node_types);
     for (const name of Object.keys(own)) {

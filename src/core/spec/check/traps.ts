@@ -53,7 +53,7 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
 
   function checkCommands(): void {
     for (const [path, command] of commandsIn(raw)) {
-      const wheel = /[^\s/'"]*ray-\d[^\s'"]*?\.whl/.exec(command)?.[0];
+      const wheel = wheelIn(command);
       const why = wheel === undefined ? undefined : whyGone(command, wheel);
       if (wheel !== undefined && why !== undefined) add(problems.OldWheel, path, { wheel, why });
       const flag = /--redis-(port|address)\b/.exec(command);
@@ -65,12 +65,9 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
     for (const key of ['head_start_ray_commands', 'worker_start_ray_commands'] as const) {
       const commands = raw[key];
       if (!Array.isArray(commands) || commands.length === 0 || provider.disable_node_updaters === true) continue;
-      if (
-        !commands.some((command) =>
-          /\bray\b.*\bstart\b|\.sh\b|\bsource\b|\b(bash|make|python\S*)\s/s.test(String(command)),
-        )
-      )
+      if (!commands.some((command) => mayStartRay(String(command)))) {
         addAtKey(problems.NoRayStart, [key], { key });
+      }
     }
   }
 
@@ -142,6 +139,11 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
   }
 }
 
+/** `ray start` itself, or something that may call it. */
+const mayStartRay = (command: string): boolean =>
+  (/\bray\b/.test(command) && /\bstart\b/.test(command)) ||
+  /\.sh\b|\bsource\b|\b(?:bash|make|python[\d.]{0,5})\s/.test(command);
+
 const isFilled = (value: Plain | undefined): boolean => isMap(value) && Object.keys(value).length > 0;
 const listOf = (value: Plain | undefined): readonly Plain[] =>
   Array.isArray(value) ? (value as readonly Plain[]) : [];
@@ -162,6 +164,12 @@ function* commandsIn(file: PlainMap): Generator<readonly [Path, string]> {
       if (typeof command === 'string') yield [['available_node_types', name, 'worker_setup_commands', index], command];
     }
   }
+}
+
+/** The file name of the Ray wheel that a command installs. */
+function wheelIn(command: string): string | undefined {
+  const url = command.split(/[\s'"]+/).find((word) => word.endsWith('.whl') && /\bray-\d/.test(word));
+  return url?.slice(url.lastIndexOf('/') + 1);
 }
 
 function whyGone(command: string, wheel: string): string | undefined {
