@@ -34,12 +34,20 @@ export async function ensureRay(version: string = rayVersion, say: (line: string
   const half = `${folder}.${process.pid}`;
   try {
     await run(await findPython(), ['-m', 'venv', half]);
-    await run(join(half, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `ray==${version}`]);
+    await run(join(half, 'bin', 'python'), [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      `ray==${version}`,
+    ]);
     renameSync(half, folder);
   } finally {
     rmSync(half, { recursive: true, force: true });
   }
-  if (!(await hasRay(python, version))) throw new Error(`Ray ${version} was installed into ${folder} and does not load`);
+  if (!(await hasRay(python, version)))
+    throw new Error(`Ray ${version} was installed into ${folder} and does not load`);
   return python;
 }
 

@@ -135,7 +135,9 @@ function counted(random: Random, placement: boolean): Json {
     request: {
       resources_bundle: bundle(random, 0, 3),
       ...selectors(random, 0.2),
-      ...(placement && random.chance(0.12) ? { placement_constraints: random.list(1, 2, () => placementRule(random)) } : {}),
+      ...(placement && random.chance(0.12)
+        ? { placement_constraints: random.list(1, 2, () => placementRule(random)) }
+        : {}),
     },
   };
 }
@@ -165,7 +167,12 @@ function selectors(random: Random, chance: number): Json {
     const label = random.pick([...Object.keys(labelValues), 'none']);
     return {
       label_key: label,
-      operator: random.pick(['LABEL_OPERATOR_IN', 'LABEL_OPERATOR_IN', 'LABEL_OPERATOR_NOT_IN', 'LABEL_OPERATOR_UNSPECIFIED']),
+      operator: random.pick([
+        'LABEL_OPERATOR_IN',
+        'LABEL_OPERATOR_IN',
+        'LABEL_OPERATOR_NOT_IN',
+        'LABEL_OPERATOR_UNSPECIFIED',
+      ]),
       label_values: random.list(0, 2, () => random.pick(labelValues[label] ?? ['a'])),
     };
   };
