@@ -1,7 +1,7 @@
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { convertCluster } from '../../core/spec/convert.ts';
 import { specErrors } from '../../core/spec/errors.ts';
+import { convertCluster } from '../../core/spec/legacy/convert.ts';
 import type { Run } from '../command.ts';
 import { loadFile } from './config-file.ts';
 import { problemData, problemText } from './config-problems.ts';

@@ -13,8 +13,9 @@ import {
   seconds,
 } from './cluster.ts';
 import { fingerprint } from './fingerprint.ts';
-import type { Modern } from './legacy.ts';
+import type { Modern } from './legacy/modernise.ts';
 import { isPrepared, localType, localWorkers } from './local.ts';
+import { machineResources } from './machines.ts';
 import { hostsPerSlice, offersFor } from './offers.ts';
 import { isMap } from './source.ts';
 
@@ -63,14 +64,15 @@ interface Around {
 
 function nodeType(name: string, type: PlainMap, around: Around): NodeType {
   const launchConfig = mapOf(type.node_config);
-  const resources = resourcesOf(mapOf(type.resources));
+  const given = resourcesOf(mapOf(type.resources));
+  const likely = machineResources(String(around.provider.type), launchConfig);
   const maxWorkers = numberOf(type.max_workers) ?? (around.isHead ? 0 : around.maxWorkers);
   const minWorkers = Math.min(numberOf(type.min_workers) ?? 0, maxWorkers);
   const idleTimeout = idleTimeoutOf(type.idle_timeout_s);
   return {
     name,
-    resources,
-    resourcesKnown: Object.keys(resources).length > 0,
+    resources: isComplete(given, around.provider.type) ? given : { ...likely, ...given },
+    resourcesKnown: isComplete(given, around.provider.type),
     labels: Object.fromEntries(Object.entries(mapOf(type.labels)).map(([label, value]) => [label, String(value)])),
     minWorkers,
     maxWorkers,
@@ -85,6 +87,10 @@ function nodeType(name: string, type: PlainMap, around: Around): NodeType {
     worker: commandsOf(around.file, 'worker', type),
   };
 }
+
+/** AWS is asked for what the file leaves out; elsewhere what the file lists is all there is. */
+const isComplete = (given: Resources, provider: Plain | undefined): boolean =>
+  provider === 'aws' ? 'CPU' in given : Object.keys(given).length > 0;
 
 /** What a node runs. A type's own lists stand in place of the cluster's, `setup_commands` included, as in Ray. */
 function commandsOf(file: PlainMap, role: 'head' | 'worker', type: PlainMap): NodeCommands {

@@ -8,7 +8,7 @@ import type { ClusterSpec } from './cluster.ts';
 import { defaultsOf } from './defaults.ts';
 import { type Environment, fillEnvironment } from './env.ts';
 import { keyFor } from './keys/table.ts';
-import { modernise } from './legacy.ts';
+import { modernise } from './legacy/modernise.ts';
 import type { Problem } from './problem.ts';
 import { isMap, type Source } from './source.ts';
 

@@ -1,7 +1,7 @@
 import { mapOf, numberOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { nearest } from '../keys/nearest.ts';
-import { legacyWorkerType } from '../legacy.ts';
+import { legacyWorkerType } from '../legacy/modernise.ts';
 import { isPrepared, localWorkers } from '../local.ts';
 import type { Path, Problem } from '../problem.ts';
 import { type ProblemKind, pathText, report } from '../problems.ts';

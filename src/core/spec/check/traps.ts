@@ -1,6 +1,6 @@
 import { mapOf } from '../build.ts';
 import type { ClusterSpec, NodeType, Plain, PlainMap } from '../cluster.ts';
-import { legacyHeadType, legacyWorkerType } from '../legacy.ts';
+import { legacyHeadType, legacyWorkerType } from '../legacy/modernise.ts';
 import { isSpot } from '../offers.ts';
 import type { Path, Problem } from '../problem.ts';
 import { type ProblemKind, report } from '../problems.ts';
