@@ -3,8 +3,8 @@ import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { View } from '../core/view.ts';
-import { engineErrors } from '../engines/errors.ts';
 import type { EngineState } from '../engines/engine.ts';
+import { engineErrors } from '../engines/errors.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import { Book } from './book.ts';
@@ -97,7 +97,10 @@ export class Autoscaler {
     const plan = this.#options.planner(view, spec, now);
     this.#options.onPass?.(view, plan);
     await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));
-    await this.#launch(plan.actions.filter((action) => action.kind === 'launch'), spec);
+    await this.#launch(
+      plan.actions.filter((action) => action.kind === 'launch'),
+      spec,
+    );
     for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
     this.#bringUp(answers.instances ?? []);
     if (answers.instances !== undefined && answers.state !== undefined) {
@@ -133,7 +136,11 @@ export class Autoscaler {
       const type = spec.nodeTypes.find((each) => each.name === action.type);
       const units = this.#checks.launch(action, spec, this.#book.ledger.records);
       if (units < action.count) {
-        sink.emit(events.dropped, { action: 'a launch', type: action.type, why: `room for ${units} of ${action.count}` });
+        sink.emit(events.dropped, {
+          action: 'a launch',
+          type: action.type,
+          why: `room for ${units} of ${action.count}`,
+        });
       }
       if (type === undefined || units === 0) continue;
       const slices = type.hostsPerSlice > 1 ? units : 1;
@@ -224,7 +231,7 @@ export class Autoscaler {
 
   /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
   async #terminate(wanted: readonly End[]): Promise<void> {
-    const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopBringUp(record.id)));
+    const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopSetUp(record)));
     const state = await this.#engineState().catch((error: unknown) => this.#missing('engine', error));
     if (state === undefined) return;
     const nodes = nodesByMachine(state.nodes);
@@ -235,14 +242,18 @@ export class Autoscaler {
       if (record === undefined || this.#executor.busy(record.id)) continue;
       const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
       const action: Terminate = { kind: 'terminate', instance: record.id, because: because as Terminate['because'] };
-      // A set-up that is not in hand may bring up a node at any moment.
+      // An unreachable machine whose set-up has failed is ended all the same; one that may still come up is not.
       const loose = record.status === 'setting-up' && stopped[index] !== true;
       const why = loose ? 'its set-up goes on' : this.#checks.terminate(action, record, node);
+      // Its node came up after all: it is emptied first, like any other.
+      if (node?.state === 'alive' && mustEnd(record.status)) this.#executor.drain(record, node.id, because);
       if (why !== undefined) this.#dropped('an end', record.id, why);
       else ends.push({ record, because });
       if (why === undefined && record.status === 'launch-timeout' && record.market !== undefined) {
         const { type, zone, market } = record;
-        timedOut.push(...remember({ type, market, ...(zone === undefined ? {} : { zone }) }, 'launch-timeout', this.#executor));
+        timedOut.push(
+          ...remember({ type, market, ...(zone === undefined ? {} : { zone }) }, 'launch-timeout', this.#executor),
+        );
       }
     }
     await this.#book.write(timedOut);
