@@ -60,7 +60,7 @@ function scalar(text: string): Plain {
   return text;
 }
 
-export const mapValues = (map: PlainMap, change: (value: Plain, key: string) => Plain): PlainMap =>
+const mapValues = (map: PlainMap, change: (value: Plain, key: string) => Plain): PlainMap =>
   Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
 
 /** The variables of a `.env` file: `NAME=value` lines, `export ` allowed, quotes taken off, `#` comments passed over. */

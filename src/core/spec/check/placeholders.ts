@@ -26,7 +26,7 @@ const blocks = /\{%-?[^\n]{0,200}?%\}/g;
 const suspicious = /[{<$]|XXX|[A-Z]{4}/;
 
 /** The placeholders in a text, as they stand there. */
-export function placeholdersIn(text: string): readonly string[] {
+function placeholdersIn(text: string): readonly string[] {
   const trimmed = text.trim();
   if (wholeValue.some((form) => form.test(trimmed))) return [trimmed];
   if (!/\{\{|XXX|</.test(text)) return [];
@@ -121,7 +121,7 @@ const expectsNoText = (node: KeyNode | undefined): boolean =>
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}…` : text);
 
 /** Marks of a template engine in a text that cannot be read as YAML. Empty: it is no template. */
-export function templateMarks(text: string): readonly { readonly text: string; readonly offset: number }[] {
+function templateMarks(text: string): readonly { readonly text: string; readonly offset: number }[] {
   const found: { text: string; offset: number }[] = [];
   for (const form of [braces, blocks, variables, percentLines]) {
     for (const match of text.matchAll(form)) {

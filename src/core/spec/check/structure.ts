@@ -196,7 +196,7 @@ const isNumber = (value: Plain): value is number | bigint =>
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
-export function kindOf(value: Plain): string {
+function kindOf(value: Plain): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Date) return 'a date';
@@ -207,7 +207,7 @@ export function kindOf(value: Plain): string {
 }
 
 /** A value as a message shows it, cut to a readable length. */
-export function shown(value: Plain): string {
+function shown(value: Plain): string {
   if (value === null) return '';
   const text =
     typeof value === 'string' ? `'${value}'` : value instanceof Date ? value.toISOString().slice(0, 10) : String(value);
