@@ -1,4 +1,4 @@
-import type { GangDemand, PlacementRule, Request, TaskDemand } from '../demand.ts';
+import type { GangDemand, PlacementRule, Request, StandingDemand, TaskDemand } from '../demand.ts';
 import type { LabelSelector } from '../resources.ts';
 import type { Policy } from './policy.ts';
 
@@ -229,4 +229,17 @@ export function gangOrder(gangs: readonly GangDemand[], policy: Policy): GangDem
   }));
   keyed.sort((a, b) => b.rules - a.rules || b.requests - a.requests || compareText(a.text, b.text));
   return keyed.map(({ gang }) => gang);
+}
+
+/** Standing requests in packing order: as given, or whatever the order in which they were given. */
+export function standingOrder(standing: readonly StandingDemand[], policy: Policy): readonly StandingDemand[] {
+  if (policy.like === 'ray' || standing.length < 2) return standing;
+  const keyed = standing.map((one) => ({
+    one,
+    text: one.requests
+      .map(({ request, count }) => `${count}x${requestKey(request)}`)
+      .sort()
+      .join(';'),
+  }));
+  return keyed.sort((a, b) => compareText(a.text, b.text)).map(({ one }) => one);
 }
