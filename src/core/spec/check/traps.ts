@@ -18,6 +18,8 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
   checkZones();
   if (spec.provider.type === 'aws') checkAws();
   if (spec.provider.type === 'gcp') checkGcp();
+  if (spec.provider.type === 'azure') checkAzure();
+  checkProviderKeys();
   if ((spec.provider.type === 'aws' || spec.provider.type === 'azure') && !('cache_stopped_nodes' in provider)) {
     addAtKey(problems.StoppedDisks, ['provider'], { provider: spec.provider.type });
   }
@@ -122,9 +124,24 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
     }
   }
 
+  function checkAzure(): void {
+    const auth = mapOf(file.auth);
+    const [given, missing] =
+      'ssh_private_key' in auth ? ['ssh_private_key', 'ssh_public_key'] : ['ssh_public_key', 'ssh_private_key'];
+    if (given in auth && !(missing in auth)) addAtKey(problems.HalfKeyPair, ['auth', given], { given, missing });
+  }
+
+  function checkProviderKeys(): void {
+    for (const key of neededKeys[spec.provider.type] ?? []) {
+      if ((provider[key] ?? null) !== null) continue;
+      addAtKey(problems.ProviderKeyMissing, key in provider ? ['provider', key] : ['provider'], {
+        provider: spec.provider.type,
+        key,
+      });
+    }
+  }
+
   function checkGcp(): void {
-    if (provider.project_id === undefined || provider.project_id === null)
-      addAtKey(problems.ProjectMissing, ['provider'], {});
     for (const { type, path } of written()) {
       const accelerators = type.launchConfig.guestAccelerators;
       if (
@@ -138,6 +155,13 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
     }
   }
 }
+
+/** What each cloud must be told before it launches anything. */
+const neededKeys: Readonly<Record<string, readonly string[]>> = {
+  aws: ['region'],
+  gcp: ['project_id', 'region', 'availability_zone'],
+  azure: ['location', 'resource_group'],
+};
 
 /** `ray start` itself, or something that may call it. */
 const mayStartRay = (command: string): boolean =>
