@@ -53,8 +53,8 @@ const observationArbitrary: fc.Arbitrary<Observation> = fc
     outcomes: fc.array(fc.constantFrom(...outcomes), { maxLength: 3 }),
   })
   .map(({ machine, node, outcomes: told }) => ({
-    ...(machine === undefined ? {} : { machine: machine as NonNullable<Observation['machine']> }),
-    ...(node === undefined ? {} : { node: { state: node as NonNullable<Observation['node']>['state'] } }),
+    ...(machine === undefined ? {} : { machine }),
+    ...(node === undefined ? {} : { node: { state: node } }),
     outcomes: told,
   }));
 

@@ -70,17 +70,19 @@ function instead(pass: Pass, chosen: TypeInfo, shape: Shape | undefined): Passed
         why: { kind: 'refused', refusal },
       });
     if (type === chosen) continue;
-    const why = whyNot(type, shape, pass) ?? whyOther(pass, type, chosen);
+    const why = whyNot(type, shape, pass) ?? whyOther(pass, type, chosen, shape);
     if (why !== undefined) passed.push({ type: type.name, why });
   }
   return passed;
 }
 
-function whyOther(pass: Pass, type: TypeInfo, chosen: TypeInfo): Passed['why'] | undefined {
+function whyOther(pass: Pass, type: TypeInfo, chosen: TypeInfo, shape: Shape): Passed['why'] | undefined {
   const max = type.spec?.maxWorkers ?? 0;
   const existing = pass.bins.reduce((sum, { state }) => sum + (state.type === type && !state.head ? 1 : 0), 0);
   if (existing + type.hosts > max) return { kind: 'type-limit', max };
   if (pass.offers.get(type)?.offer === undefined) return undefined;
+  const hasGpus = ({ resources }: TypeInfo): boolean => (resources['GPU'] ?? 0) > 0;
+  if (!shape.gpu && hasGpus(type) && !hasGpus(chosen)) return { kind: 'keeps-gpus' };
   if (type.priority < chosen.priority)
     return { kind: 'lower-priority', priority: type.priority, chosen: chosen.priority };
   if (type.price !== undefined && chosen.price !== undefined && type.price * type.hosts > chosen.price * chosen.hosts)

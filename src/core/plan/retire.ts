@@ -12,14 +12,14 @@ const pendingGrace: Duration = 30_000;
 
 const isNeeded = ({ state }: Bin): boolean => state.load[0].any || state.load[1].any;
 
-export function idleTimeout(pass: Pass, { state, instance }: Bin): Duration | undefined {
+function idleTimeout(pass: Pass, { state, instance }: Bin): Duration | undefined {
   const asRay = pass.policy.like === 'ray';
   if (asRay && instance !== undefined && isPending(instance.status) && instance.status !== 'requested')
     return pass.spec.pendingIdleTimeout;
   return state.type.spec?.idleTimeout ?? pass.spec.idleTimeout;
 }
 
-export function idleFor(pass: Pass, { state, instance }: Bin): Duration {
+function idleFor(pass: Pass, { state, instance }: Bin): Duration {
   const idle = state.running ? (instance?.node?.idleFor ?? 0) : 0;
   return idle > 0 ? idle + Math.max(0, pass.now - pass.view.at) : idle;
 }

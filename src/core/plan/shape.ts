@@ -123,7 +123,7 @@ export class Vocabulary {
   }
 }
 
-export function requestKey(request: Request): string {
+function requestKey(request: Request): string {
   const names = Object.keys(request.resources);
   if (names.length > 1) names.sort();
   let key = '';

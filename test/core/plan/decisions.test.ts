@@ -88,7 +88,7 @@ describe('choosing what to launch', () => {
         serves: { kind: 'tasks', request: ask({ CPU: 4 }), count: 2 },
         instead: [
           { type: 'small', why: { kind: 'too-small', resource: 'CPU', asked: 4, has: 1 } },
-          { type: 'gpu', why: { kind: 'worse-fit' } },
+          { type: 'gpu', why: { kind: 'keeps-gpus' } },
         ],
       },
     ]);

@@ -71,7 +71,7 @@ const gangArbitrary = fc
     }),
   );
 
-export const demandArbitrary: fc.Arbitrary<Demand> = fc.record({
+const demandArbitrary: fc.Arbitrary<Demand> = fc.record({
   tasks: fc.array(fc.record({ request: requestArbitrary, count: fc.integer({ min: 0, max: 12 }) }), { maxLength: 5 }),
   gangs: fc
     .array(gangArbitrary, { maxLength: 3 })
