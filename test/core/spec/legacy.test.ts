@@ -39,6 +39,11 @@ describe('a file of an earlier Ray version', () => {
     assert.equal(specOf(`${legacy}upscaling_speed: 3\n`).upscalingSpeed, 3);
   });
 
+  test('that asks for more workers than it allows gets what it allows', () => {
+    const spec = specOf(aws('min_workers: 9\nhead_node: {ImageId: a}\nworker_nodes: {ImageId: a}'));
+    assert.equal(typeOf(spec, 'ray-legacy-worker-node-type').minWorkers, 2);
+  });
+
   test('may leave a node out: the provider has one', () => {
     const spec = specOf(aws('head_node: {InstanceType: m5.large, ImageId: a}'));
     assert.deepEqual(

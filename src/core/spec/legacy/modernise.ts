@@ -262,7 +262,7 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
       );
       draft.min_workers = Math.max(
         numberOr(type.min_workers, 0),
-        Math.min(min, numberOr(value.max_workers, min)) - others,
+        Math.min(min, numberOr(value.max_workers ?? defaults.max_workers, min)) - others,
       );
     }
     value.available_node_types = { ...types, [target]: draft };
