@@ -34,7 +34,10 @@ const type = (name: string, cpus: number) =>
 const tasks = (count: number) => `"resource_requests":[{"request":{"resources_bundle":{"CPU":1}},"count":"${count}"}]`;
 const launched = (answer: Record<string, unknown> | undefined) =>
   Object.fromEntries(
-    (answer?.['to_launch'] as { instance_type: string; count: number }[]).map((one) => [one.instance_type, one.count]),
+    ((answer?.['to_launch'] ?? []) as { instance_type: string; count: number }[]).map((one) => [
+      one.instance_type,
+      one.count,
+    ]),
   );
 
 describe('manta dev plan', () => {
@@ -60,7 +63,7 @@ describe('manta dev plan', () => {
       'to_launch',
       'to_terminate',
     ]);
-    assert.equal((answers[0]?.['infeasible_resource_requests'] as unknown[]).length, 10);
+    assert.equal(((answers[0]?.['infeasible_resource_requests'] ?? []) as unknown[]).length, 10);
     assert.deepEqual(answers[0]?.['cluster_resources'], { CPU: 20 });
   });
 

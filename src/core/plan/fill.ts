@@ -256,6 +256,8 @@ class Filling {
 
 /** Ray looks at the first of pending nodes that agree in this, even where their loads and so their scores differ. */
 function sameToRay(state: State, source: Source): string {
-  const labels = state.labels.map((value) => (value === undefined ? '' : JSON.stringify(value)));
+  const labels = [...state.labels]
+    .sort(([a], [b]) => a - b)
+    .map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return `${state.type.name}|${state.head}|${state.unmanaged}|${state.frame.totals.join()}|${state.room[source].join()}|${labels.join()}`;
 }

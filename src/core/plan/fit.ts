@@ -1,12 +1,12 @@
 import type { Run, Shape, Vocabulary } from './shape.ts';
-import { labelMatch, type Source, type State, usage } from './state.ts';
+import { type LabelValues, labelMatch, type Source, type State, usage } from './state.ts';
 
 /** What one node of a state would take of the demand that is left, and how good that is. */
 export interface Fit {
   /** Run indexes and counts, in the order of placing. Never empty. */
   readonly runs: readonly number[];
   readonly counts: readonly number[];
-  readonly labels: readonly (string | undefined)[];
+  readonly labels: LabelValues;
   readonly marks: ReadonlySet<string>;
   /** The score: compared from here down; higher is better. */
   readonly match: number;
@@ -179,15 +179,16 @@ function subtract(queue: Queue, room: number[], shape: Shape, count: number): vo
 }
 
 function isTaken(shape: Shape, labels: State['labels'], marks: ReadonlySet<string>): boolean {
-  return shape.apart.some(({ label, value }) => labels[label] === value || marks.has(`${label}=${value}`));
+  return shape.apart.some(({ label, value }) => labels.get(label) === value || marks.has(`${label}=${value}`));
 }
 
-function mark(shape: Shape, labels: State['labels'], marks: ReadonlySet<string>): Pick<State, 'labels' | 'marks'> {
+function mark(shape: Shape, labels: LabelValues, marks: ReadonlySet<string>): Pick<State, 'labels' | 'marks'> {
   let marked = labels;
   let more = marks;
   for (const { label, value } of shape.apart) {
-    if (marked[label] === undefined) marked = marked.with(label, value);
-    else if (marked[label] !== value) more = new Set([...more, `${label}=${value}`]);
+    const known = marked.get(label);
+    if (known === undefined) marked = new Map([...marked, [label, value]]);
+    else if (known !== value) more = new Set([...more, `${label}=${value}`]);
   }
   return { labels: marked, marks: more };
 }

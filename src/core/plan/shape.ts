@@ -52,7 +52,6 @@ export class Vocabulary {
   /** What a node that does not name the resource has of it. */
   readonly unnamed: number[] = [];
   readonly labels = new Map<string, number>();
-  readonly labelNames: string[] = [];
   private readonly byRequest = new Map<Request, Shape>();
   private readonly byKey = new Map<string, Shape>();
 
@@ -70,9 +69,8 @@ export class Vocabulary {
   label(name: string): number {
     let index = this.labels.get(name);
     if (index === undefined) {
-      index = this.labelNames.length;
+      index = this.labels.size;
       this.labels.set(name, index);
-      this.labelNames.push(name);
     }
     return index;
   }
