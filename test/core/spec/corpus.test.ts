@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { PlainMap } from '../../../src/core/spec/cluster.ts';
+import { prepareAsRay } from '../../../src/core/spec/ray/prepare.ts';
 import { corpus, noCorpus, open } from './cluster-text.ts';
 
 const files = corpus();
@@ -64,4 +66,47 @@ test('most real modern files that Ray accepts get two warnings at most', { skip 
     ({ problems }) => problems.filter((problem) => problem.severity === 'warning').length <= 2,
   );
   assert.ok(quiet.length / modern.length > 0.9, `${quiet.length} of ${modern.length}`);
+});
+
+test('every real file that Ray accepts resolves to what Ray makes of it', { skip }, () => {
+  for (const { name, ray, source, spec } of verdicts) {
+    if (ray !== 'ACCEPT' || source === undefined || spec === undefined) continue;
+    const prepared = prepareAsRay(source);
+    assert.ok('config' in prepared, name);
+    const { config } = prepared;
+    assert.equal(spec.name, config.cluster_name, name);
+    assert.equal(spec.headType, config.head_node_type, name);
+    assert.equal(spec.upscalingSpeed, config.upscaling_speed ?? 1, name);
+    assert.equal(spec.idleTimeout, Number(config.idle_timeout_minutes ?? 5) * 60_000, name);
+    assert.deepEqual(spec.head.setup, config.head_setup_commands, name);
+    assert.deepEqual(spec.head.start, config.head_start_ray_commands, name);
+    assert.deepEqual(
+      spec.files.mounts,
+      Object.entries(config.file_mounts as PlainMap).map(([remote, local]) => ({ remote, local })),
+      name,
+    );
+    const types = config.available_node_types as Record<string, PlainMap>;
+    assert.deepEqual(
+      spec.nodeTypes.map((type) => type.name),
+      Object.keys(types),
+      name,
+    );
+    for (const type of spec.nodeTypes) {
+      const asRay = types[type.name] as PlainMap;
+      const limit = Number(asRay.max_workers);
+      assert.equal(type.maxWorkers, limit * type.hostsPerSlice, `${name} ${type.name}`);
+      assert.equal(
+        type.minWorkers,
+        Math.min(Number(asRay.min_workers), limit) * type.hostsPerSlice,
+        `${name} ${type.name}`,
+      );
+      assert.deepEqual(type.launchConfig, asRay.node_config ?? {}, `${name} ${type.name}`);
+      assert.deepEqual(
+        type.worker.setup,
+        asRay.worker_setup_commands ?? config.worker_setup_commands,
+        `${name} ${type.name}`,
+      );
+      if (type.resourcesKnown) assert.deepEqual(type.resources, asRay.resources, `${name} ${type.name}`);
+    }
+  }
 });

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { keys } from '../../../src/core/spec/keys/table.ts';
 import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
+import { prepareAsRay } from '../../../src/core/spec/ray/prepare.ts';
+import { validateAsRay } from '../../../src/core/spec/ray/validate.ts';
 import { aws, corpus, open } from './cluster-text.ts';
 
 const grown = aws(`min_workers: 1
@@ -122,6 +124,50 @@ test('files of known keys with any values get a verdict, and never a crash', () 
     { numRuns: 1_500 },
   );
 });
+
+/** Values that Ray takes without a look and nobody can mean. */
+const deliberate = /_OUT_OF_RANGE$|_PLACEHOLDER$|_PROVIDER_REMOVED$/;
+
+test('a mutated file that Ray accepts is refused only for what nobody can mean', () => {
+  const seeds = (corpus() ?? [])
+    .filter((file) => file.ray === 'ACCEPT' && !file.name.startsWith('local__'))
+    .map((file) => file.bytes.toString());
+  seeds.push(aws('max_workers: 4\nauth:\n  ssh_user: me\ndocker: {}\nsetup_commands:\n  - a\n'));
+  const value = fc.constantFrom('null', '[]', '{}', '-1', '0', '1.5', "''", 'true', 'x', "'5'", '[a]', '{a: 1}');
+  const change = fc.record({ line: fc.nat(), how: fc.constantFrom('value', 'drop', 'add'), value, name: names });
+  fc.assert(
+    fc.property(
+      fc.nat({ max: seeds.length - 1 }),
+      fc.array(change, { minLength: 1, maxLength: 3 }),
+      (seed, changes) => {
+        const lines = (seeds[seed] as string).split('\n');
+        for (const { line, how, value, name } of changes) {
+          const at = line % lines.length;
+          const text = lines[at] ?? '';
+          const indent = /^\s*/.exec(text)?.[0] ?? '';
+          if (how === 'drop') lines.splice(at, 1);
+          else if (how === 'add') lines.splice(at, 0, `${indent}${name}: ${value}`);
+          else lines[at] = text.replace(/^(\s*[\w.]+:)\s.*$/, `$1 ${value}`);
+        }
+        const file = open(lines.join('\n'));
+        if (file.source === undefined) return;
+        const prepared = prepareAsRay(file.source);
+        if ('problems' in prepared || validateAsRay(prepared.config, file.source).length > 0) return;
+        const errors = file.problems.filter(
+          ({ severity, code, path }) => severity === 'error' && !deliberate.test(code) && !isUnchecked(path),
+        );
+        assert.deepEqual(
+          errors.map(({ message }) => message),
+          [],
+        );
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+/** Ray drops the first unseen and leaves the second to the provider. */
+const isUnchecked = ([first]: readonly (string | number)[]): boolean => first === 'min_workers' || first === 'provider';
 
 const names = fc.constantFrom(...keys.map((key) => key.path.slice(key.path.lastIndexOf('.') + 1)));
 
