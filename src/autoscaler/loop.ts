@@ -44,6 +44,7 @@ export class Autoscaler {
   readonly #book: Book;
   readonly #executor: Executor;
   #wakeUps = 0;
+  #listedBefore = false;
   #woken: (() => void) | undefined;
 
   constructor(options: AutoscalerOptions) {
@@ -80,10 +81,39 @@ export class Autoscaler {
   /** One look and what follows from it. */
   async pass(): Promise<Plan> {
     await this.#book.open();
-    const answers = await this.#observe();
+    const listing = this.#list();
+    if (this.#listedBefore) await this.#launchEarly();
+    const instances = await listing;
+    const state = await this.#engineState();
+    if (instances !== undefined) this.#listedBefore = true;
+    const answers: Answers = {
+      ...(instances === undefined ? {} : { instances }),
+      ...(state === undefined ? {} : { state }),
+    };
+    const plan = await this.#decide(answers);
+    for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
+    this.#bringUp(instances ?? []);
+    if (instances !== undefined && state !== undefined) await this.#end(plan, instances, state);
+    return plan;
+  }
+
+  /**
+   * Launches for what waits before the provider's list has come: a list may take seconds, and what was asked for is in
+   * the ledger. Nothing else is done on such a view. The first list is waited for: there may be more than the ledger knows.
+   */
+  async #launchEarly(): Promise<void> {
+    const state = await this.#engineState();
+    if (state === undefined) return;
+    const { tasks, gangs, standing } = state.demand;
+    if (tasks.length + gangs.length + standing.length > 0) await this.#decide({ state });
+  }
+
+  /** Takes in what was answered, plans on it, and launches what the plan wants. */
+  async #decide(answers: Answers): Promise<Plan> {
+    const { ledger } = this.#book;
     const now = this.#options.clock.now();
     await this.#book.write(
-      readAnswers(this.#book.ledger, answers, {
+      readAnswers(ledger, answers, {
         now,
         timeouts: this.#settings.timeouts,
         listLag: this.#settings.listLag,
@@ -91,9 +121,9 @@ export class Autoscaler {
         newId: this.#options.newId,
       }),
     );
-    this.#book.ledger.prune(now);
+    ledger.prune(now);
     const spec = this.#options.spec();
-    const view = assembleView(this.#book.ledger, answers, now);
+    const view = assembleView(ledger, answers, now);
     const plan = this.#options.planner(view, spec, now);
     this.#options.onPass?.(view, plan);
     await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));
@@ -101,33 +131,23 @@ export class Autoscaler {
       plan.actions.filter((action) => action.kind === 'launch'),
       spec,
     );
-    for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
-    this.#bringUp(answers.instances ?? []);
-    if (answers.instances !== undefined && answers.state !== undefined) {
-      await this.#end(plan, answers.instances, answers.state);
-    }
     return plan;
   }
 
-  /** Both sides at once; a side that fails is left out of the answers. */
-  async #observe(): Promise<Answers> {
-    const { provider } = this.#options;
+  /** Undefined when the provider did not answer in full. */
+  #list(): Promise<readonly ProviderInstance[] | undefined> {
     const late = (): Error => providerErrors.Unreachable({ call: 'list' });
-    const [instances, state] = await Promise.allSettled([
-      this.#executor.calls.make(late, (signal) => provider.list(signal)),
-      this.#engineState(),
-    ]);
-    if (instances.status === 'rejected') this.#missing('provider', instances.reason);
-    if (state.status === 'rejected') this.#missing('engine', state.reason);
-    return {
-      ...(instances.status === 'fulfilled' ? { instances: instances.value } : {}),
-      ...(state.status === 'fulfilled' ? { state: state.value } : {}),
-    };
+    return this.#executor.calls
+      .make(late, (signal) => this.#options.provider.list(signal))
+      .catch((error: unknown) => this.#missing('provider', error));
   }
 
-  #engineState(): Promise<EngineState> {
+  /** Undefined when the engine did not answer in full. */
+  #engineState(): Promise<EngineState | undefined> {
     const late = (): Error => engineErrors.Unreachable({ call: 'state' });
-    return this.#executor.calls.make(late, (signal) => this.#options.engine.state(signal));
+    return this.#executor.calls
+      .make(late, (signal) => this.#options.engine.state(signal))
+      .catch((error: unknown) => this.#missing('engine', error));
   }
 
   async #launch(actions: readonly Launch[], spec: ScalingSpec): Promise<void> {
@@ -232,7 +252,7 @@ export class Autoscaler {
   /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
   async #terminate(wanted: readonly End[]): Promise<void> {
     const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopSetUp(record)));
-    const state = await this.#engineState().catch((error: unknown) => this.#missing('engine', error));
+    const state = await this.#engineState();
     if (state === undefined) return;
     const nodes = nodesByMachine(state.nodes);
     const ends: End[] = [];

@@ -85,8 +85,9 @@ export class MantaDecider implements Decider {
       ...(checks === undefined ? {} : { checks }),
       onPass: (view, plan) => {
         this.passes++;
-        const content = plan.actions.length === 0 && view.complete.engine && view.complete.provider;
-        this.contentSince = content ? (this.contentSince ?? time.now) : undefined;
+        const complete = view.complete.engine && view.complete.provider;
+        if (plan.actions.length > 0) this.contentSince = undefined;
+        else if (complete) this.contentSince ??= time.now;
         this.#options.onPass?.(view, plan);
       },
     });
