@@ -44,6 +44,10 @@ describe('a file of an earlier Ray version', () => {
     assert.equal(typeOf(spec, 'ray-legacy-worker-node-type').minWorkers, 2);
   });
 
+  test('with a list where a node belongs is refused', () => {
+    assert.deepEqual(codesOf(aws('worker_nodes: [{ImageId: a}]')), ['3:1 LEGACY_KEY', '3:15 WRONG_TYPE']);
+  });
+
   test('may leave a node out: the provider has one', () => {
     const spec = specOf(aws('head_node: {InstanceType: m5.large, ImageId: a}'));
     assert.deepEqual(

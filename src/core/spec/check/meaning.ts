@@ -26,6 +26,7 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
     if (defaults.cluster_name === undefined && !('cluster_name' in raw))
       add(structureProblems.MissingKey, [], { key: 'cluster_name', example: '`cluster_name: training`' });
   }
+  checkLegacyNodes();
   checkDocker();
   checkProxy();
   return found;
@@ -177,6 +178,21 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
   /** Where the file says how many workers a type has at least. */
   function minPath(type: string): Path {
     return type === legacyWorkerType ? ['min_workers'] : ['available_node_types', type, 'min_workers'];
+  }
+
+  /** Some files say `head_node: true`; a list or a text is a mistake. */
+  function checkLegacyNodes(): void {
+    for (const key of ['head_node', 'worker_nodes'] as const) {
+      const value = raw[key];
+      if (!Array.isArray(value) && typeof value !== 'string' && typeof value !== 'number') continue;
+      const data = {
+        what: key,
+        wanted: 'a mapping',
+        got: Array.isArray(value) ? 'a list' : 'a single value',
+        value: '',
+      };
+      add(structureProblems.WrongType, [key], data);
+    }
   }
 
   function checkDocker(): void {
