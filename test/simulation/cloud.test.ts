@@ -28,13 +28,17 @@ test('the same token again gives the same machines and makes no more', async () 
 
 test('a launch whose answer is lost has taken effect', async () => {
   const world = worldOf({}, { lostAnswer: 1 });
-  await assert.rejects(inTime(world, world.cloud.launch(ask(), signal)), providerErrors.Unreachable.is);
+  await assert.rejects(inTime(world, world.cloud.launch(ask(), signal)), (error: unknown) =>
+    providerErrors.Unreachable.is(error),
+  );
   assert.equal([...world.workers()].length, 2);
 });
 
 test('a launch that is lost on its way has made nothing', async () => {
   const world = worldOf({}, { lostRequest: 1 });
-  await assert.rejects(inTime(world, world.cloud.launch(ask(), signal)), providerErrors.Unreachable.is);
+  await assert.rejects(inTime(world, world.cloud.launch(ask(), signal)), (error: unknown) =>
+    providerErrors.Unreachable.is(error),
+  );
   assert.equal([...world.workers()].length, 0);
 });
 
@@ -53,7 +57,9 @@ test('what is sold out is refused, and what is nearly sold out is filled in part
   assert.equal((await inTime(world, world.cloud.launch(ask(), signal))).length, 1);
   assert.equal((await inTime(world, world.cloud.launch(ask({ token: 't2', zone: 'b' }), signal))).length, 2);
   const gpu = ask({ token: 't3', type: 'gpu' });
-  await assert.rejects(inTime(world, world.cloud.launch(gpu, signal)), providerErrors.NoCapacity.is);
+  await assert.rejects(inTime(world, world.cloud.launch(gpu, signal)), (error: unknown) =>
+    providerErrors.NoCapacity.is(error),
+  );
   await world.time.run(world.time.now + 600_000);
   assert.equal((await inTime(world, world.cloud.launch(gpu, signal))).length, 2);
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -56,8 +56,22 @@ test('a bad workload file is refused with file, line and column', async (t) => {
     return true;
   });
   await writeFile(path, 'work: [\n');
-  await assert.rejects(loadWorkload(path, 'work.yaml'), simulationErrors.BadWorkload.is);
+  await assert.rejects(loadWorkload(path, 'work.yaml'), (error: unknown) => simulationErrors.BadWorkload.is(error));
   await assert.rejects(loadWorkload(join(folder, 'none.yaml'), 'none.yaml'), /there is no such file/);
+});
+
+test('the workload file that docs/simulation.md shows is one', async (t) => {
+  const page = await readFile(new URL('../../docs/simulation.md', import.meta.url), 'utf8');
+  const example = /^```yaml\n([^]*?)^```/m.exec(page)?.[1];
+  assert.ok(example !== undefined);
+  const folder = await mkdtemp(join(tmpdir(), 'manta-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'example.yaml'), example);
+  const scenario = await loadWorkload(join(folder, 'example.yaml'), 'example.yaml');
+  assert.deepEqual(
+    scenario.work.map((item) => item.kind),
+    ['tasks', 'actors', 'gangs', 'standing'],
+  );
 });
 
 test('whatever a workload file holds, it is read or refused, never crashed on', () => {
