@@ -59,7 +59,7 @@ class Filling {
     this.bins = bins;
     this.queue = queue;
     this.source = source;
-    this.eager = packer.policy.like === 'ray';
+    this.eager = queue.asRay;
     this.taken = new Uint8Array(bins.length);
     this.users = queue.runs.map(() => ({ classes: [], versions: [] }));
     this.most = queue.runs.map(() => 0);
@@ -115,7 +115,7 @@ class Filling {
     const { runs } = one.fit;
     let first = runs[0] as number;
     for (let k = 1; k < runs.length; k++) first = Math.min(first, runs[k] as number);
-    if (!this.queue.secondLook || one.state.labels === one.fit.labels) one.start = first;
+    if (this.queue.asRay || one.state.labels === one.fit.labels) one.start = first;
     this.enlist(one, one.fit);
     this.heap.put(one);
   }

@@ -24,8 +24,11 @@ export interface Queue {
   readonly vocabulary: Vocabulary;
   /** By run index: amounts without which no run from there on fits. */
   readonly floors: readonly Floor[];
-  /** Runs that lacked a label are tried again once a placement has added one. Ray does not. */
-  readonly secondLook: boolean;
+  /**
+   * As Ray's planner does: amounts are subtracted one by one as they are, and runs that lacked a label are not tried
+   * again once a placement has added one. Otherwise amounts are counted in ten-thousandths, as Ray's core counts them.
+   */
+  readonly asRay: boolean;
   readonly scratch: Scratch;
 }
 
@@ -42,7 +45,7 @@ interface Scratch {
   fits: number;
 }
 
-export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, secondLook: boolean): Queue {
+export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, asRay: boolean): Queue {
   const floors: Floor[] = new Array(runs.length + 1);
   let least: Map<number, number> | undefined;
   floors[runs.length] = { names: [], amounts: [] };
@@ -60,7 +63,7 @@ export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, secondLo
     floors[i] = { names: [...own.keys()], amounts: [...own.values()] };
   }
   const scratch = { room: [], seen: vocabulary.resourceNames.map(() => 0), fits: 0 };
-  return { runs, left: runs.map((run) => run.count), vocabulary, floors, secondLook, scratch };
+  return { runs, left: runs.map((run) => run.count), vocabulary, floors, asRay, scratch };
 }
 
 /** Whether the room, labels apart, holds any of the runs. */
@@ -91,7 +94,7 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
     if (tooPoor(floors[i] as Floor, room)) break;
     const { shape } = runs[i] as Run;
     if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) {
-      if (queue.secondLook) (again ??= []).push(i);
+      if (!queue.asRay) (again ??= []).push(i);
       continue;
     }
     const apart = shape.apart.length > 0;
@@ -144,25 +147,31 @@ function tooPoor(floor: Floor, room: readonly number[]): boolean {
   return false;
 }
 
-/** How many of a shape fit, counted as repeated subtraction would count. */
+/** How many of a shape fit. */
 function countFitting(queue: Queue, room: readonly number[], shape: Shape, most: number): number {
   for (let k = 0; k < shape.zeros.length; k++) if (roomOf(queue, room, shape.zeros[k] as number) < 0) return 0;
   let count = most;
-  for (let k = 0; k < shape.names.length; k++) {
+  for (let k = 0; k < shape.names.length && count > 0; k++) {
     const amount = shape.amounts[k] as number;
-    let free = roomOf(queue, room, shape.names[k] as number);
-    if (free < amount) return 0;
-    if (shape.whole && Number.isSafeInteger(free)) {
-      const fitting = Math.floor(free / amount);
-      if (fitting < count) count = fitting;
-      continue;
-    }
-    let fitting = 0;
-    while (fitting < count && free >= amount) {
-      free -= amount;
-      fitting++;
-    }
-    count = fitting;
+    const free = roomOf(queue, room, shape.names[k] as number);
+    const fitting =
+      shape.whole && Number.isSafeInteger(free)
+        ? Math.floor(free / amount)
+        : queue.asRay
+          ? countSubtractions(free, amount, count)
+          : Math.floor(free / amount + 1e-6);
+    if (fitting < count) count = fitting;
+  }
+  return count;
+}
+
+/** How often an amount can be taken away, with the rounding that comes of doing it. */
+function countSubtractions(free: number, amount: number, most: number): number {
+  let rest = free;
+  let count = 0;
+  while (count < most && rest >= amount) {
+    rest -= amount;
+    count++;
   }
   return count;
 }
@@ -171,10 +180,13 @@ function subtract(queue: Queue, room: number[], shape: Shape, count: number): vo
   for (let k = 0; k < shape.names.length; k++) {
     const name = shape.names[k] as number;
     const amount = shape.amounts[k] as number;
-    let free = roomOf(queue, room, name);
-    if (shape.whole && Number.isSafeInteger(free)) free -= amount * count;
-    else for (let n = 0; n < count; n++) free -= amount;
-    room[name] = free;
+    const free = roomOf(queue, room, name);
+    if (shape.whole && Number.isSafeInteger(free)) room[name] = free - amount * count;
+    else if (queue.asRay) {
+      let rest = free;
+      for (let n = 0; n < count; n++) rest -= amount;
+      room[name] = rest;
+    } else room[name] = Math.max(0, Math.round((free - amount * count) * 1e4) / 1e4);
   }
 }
 

@@ -19,7 +19,7 @@ const typeLimit = (pass: Pass, type: TypeInfo): number =>
   type.spec === undefined ? Number.POSITIVE_INFINITY : type.spec.maxWorkers + heads(pass.bins, type);
 
 export const typeFloor = (pass: Pass, type: TypeInfo): number =>
-  type.spec === undefined ? 0 : type.spec.minWorkers + heads(pass.bins, type);
+  type.spec === undefined ? 0 : Math.min(type.spec.minWorkers, type.spec.maxWorkers) + heads(pass.bins, type);
 
 /** Ends nodes whose type is gone or has another launch configuration. */
 export function endOutdated(pass: Pass): void {

@@ -73,6 +73,11 @@ describe('choosing what to launch', () => {
     assert.deepEqual(launchCounts(plan(view, specOf([head, small]), now)), { small: 2 });
   });
 
+  it('fractions add up as they do in Ray, in ten-thousandths', () => {
+    const made = plan(viewOf([], tasks(3, { CPU: 0.2 })), specOf([typeOf('w', { CPU: 0.6 })]), now);
+    assert.deepEqual(launchCounts(made), { w: 1 });
+  });
+
   it('a draining node is no room, and holds its place within the limits', () => {
     const w = typeOf('w', { CPU: 4 }, { maxWorkers: 2 });
     const view = viewOf([running(w, { CPU: 4 }, { status: 'draining' })], tasks(8, { CPU: 1 }));
