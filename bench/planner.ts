@@ -28,16 +28,17 @@ async function besideRay(): Promise<Measurement[]> {
   }
 }
 
+/** Both by their processor time, so that what else the machine does counts for neither. */
 async function compare(ray: RayPlanner, name: string, request: object, goal: number): Promise<Measurement> {
   const theirs = await ray.plan(request);
   const { view, spec, now } = readRayRequest(request, manta);
-  const ours = timed(() => plan(view, spec, now), 9);
+  const ours = timed(() => plan(view, spec, now), 15).processor;
   const launched = (theirs['to_launch'] as { count: number }[]).reduce((sum, { count }) => sum + count, 0);
   const planned = plan(view, spec, now).actions.reduce((sum, one) => sum + (one.kind === 'launch' ? one.count : 0), 0);
   if (launched !== planned) throw new Error(`${name}: Ray launches ${launched} nodes, Manta ${planned}`);
-  const seconds = theirs['seconds'] as number;
-  const ratio = (seconds * 1000) / ours;
-  return { name, ours: inMs(ours), theirs: inMs(seconds * 1000), ratio, goal: `${goal}x`, reached: ratio >= goal };
+  const ray260 = (theirs['cpu_seconds'] as number) * 1000;
+  const ratio = ray260 / ours;
+  return { name, ours: inMs(ours), theirs: inMs(ray260), ratio, goal: `${goal}x`, reached: ratio >= goal };
 }
 
 /** Running 8-CPU nodes with one CPU free, and one-CPU tasks, as a request to Ray's planner. */
@@ -62,30 +63,35 @@ function busyCluster(nodes: number, tasks: number): object {
 
 /** Large clusters in which hardly two nodes are alike, and demand of 200 shapes. */
 function alone(): Measurement[] {
-  const times = new Map<string, number>();
-  const at = (nodes: number, demands: number): number => {
+  const times = new Map<string, Time>();
+  const at = (nodes: number, demands: number): Time => {
     const key = `${nodes}x${demands}`;
-    let time = times.get(key);
-    if (time === undefined) {
-      const { view, spec } = largeCluster(nodes, demands);
-      time = timed(() => plan(view, spec, 0), 5);
-      times.set(key, time);
-    }
+    const known = times.get(key);
+    if (known !== undefined) return known;
+    const { view, spec } = largeCluster(nodes, demands);
+    const time = timed(() => plan(view, spec, 0), 7);
+    times.set(key, time);
     return time;
   };
   const whole = at(10_000, 100_000);
-  const memory = process.memoryUsage.rss() / 2 ** 20;
-  const growth = (name: string, small: number, large: number): Measurement => {
-    const ratio = large / small;
-    return { name, ours: `${inMs(small)} to ${inMs(large)}`, ratio, goal: 'at most 2.2', reached: ratio <= 2.2 };
+  const memory = process.memoryUsage.rss();
+  const growth = (name: string, small: Time, large: Time): Measurement => {
+    const ratio = large.processor / small.processor;
+    const ours = `${inMs(small.processor)} to ${inMs(large.processor)}`;
+    return { name, ours, ratio, goal: 'at most 2.2', reached: ratio <= 2.2 };
   };
   return [
-    { name: '10,000 nodes x 100,000 demands of 200 shapes', ours: inMs(whole), goal: '1 s', reached: whole <= 1000 },
+    {
+      name: '10,000 nodes x 100,000 demands of 200 shapes',
+      ours: inMs(whole.wall),
+      goal: '1 s',
+      reached: whole.wall <= 1000,
+    },
     {
       name: 'memory of that process',
-      ours: `${Math.round(memory)} MiB`,
+      ours: `${Math.round(memory / 1e6)} MB`,
       goal: '500 MB',
-      reached: memory * 2 ** 20 <= 500e6,
+      reached: memory <= 500e6,
     },
     growth('growth from 5,000 to 10,000 nodes', at(5_000, 100_000), whole),
     growth('growth from 10,000 to 20,000 nodes', whole, at(20_000, 100_000)),
@@ -161,16 +167,26 @@ function typeOf(name: string, resources: Resources, price: number): ScalingType 
   };
 }
 
-/** The best time of several runs in milliseconds, the first left out: what else the machine does only ever adds to it. */
-function timed(work: () => unknown, times: number): number {
-  work();
-  let best = Number.POSITIVE_INFINITY;
+/** Milliseconds. */
+interface Time {
+  readonly wall: number;
+  readonly processor: number;
+}
+
+/** The best of several runs after a few that are not counted: what else the machine does only ever adds to it. */
+function timed(work: () => unknown, times: number): Time {
+  for (let n = 0; n < 3; n++) work();
+  let wall = Number.POSITIVE_INFINITY;
+  let processor = Number.POSITIVE_INFINITY;
   for (let n = 0; n < times; n++) {
     const start = performance.now();
+    const used = process.cpuUsage();
     work();
-    best = Math.min(best, performance.now() - start);
+    const { user, system } = process.cpuUsage(used);
+    wall = Math.min(wall, performance.now() - start);
+    processor = Math.min(processor, (user + system) / 1000);
   }
-  return best;
+  return { wall, processor };
 }
 
 const inMs = (ms: number): string => (ms >= 1000 ? `${(ms / 1000).toPrecision(3)} s` : `${ms.toPrecision(3)} ms`);

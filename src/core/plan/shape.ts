@@ -52,7 +52,6 @@ export class Vocabulary {
   /** What a node that does not name the resource has of it. */
   readonly unnamed: number[] = [];
   readonly labels = new Map<string, number>();
-  private readonly byRequest = new Map<Request, Shape>();
   private readonly byKey = new Map<string, Shape>();
 
   resource(name: string): number {
@@ -76,15 +75,12 @@ export class Vocabulary {
   }
 
   shape(request: Request): Shape {
-    const known = this.byRequest.get(request);
-    if (known !== undefined) return known;
     const key = requestKey(request);
     let shape = this.byKey.get(key);
     if (shape === undefined) {
       shape = this.make(key, request);
       this.byKey.set(key, shape);
     }
-    this.byRequest.set(request, shape);
     return shape;
   }
 
@@ -125,7 +121,8 @@ function requestKey(request: Request): string {
   const names = Object.keys(request.resources);
   if (names.length > 1) names.sort();
   let key = '';
-  for (const name of names) key += `${JSON.stringify(name)}=${request.resources[name]},`;
+  // The length keeps names apart whatever stands in them.
+  for (const name of names) key += `${name.length}:${name}=${request.resources[name]},`;
   if (request.selectors.length > 0) key += `|${selectorsKey(request.selectors)}`;
   if (request.placement.length > 0)
     key += `|${JSON.stringify(request.placement.map((p) => [p.kind, p.label, p.value]))}`;

@@ -100,6 +100,33 @@ describe('choosing what to launch', () => {
   });
 });
 
+describe('what cannot be placed', () => {
+  it('is infeasible, with the reason of each type, when no type can ever hold it', () => {
+    const made = plan(viewOf([], tasks(1, { CPU: 99 })), specOf([small, big]), now);
+    assert.deepEqual(made.infeasible, [
+      {
+        kind: 'tasks',
+        request: ask({ CPU: 99 }),
+        count: 1,
+        types: [
+          { type: 'small', why: { kind: 'too-small', resource: 'CPU', asked: 99, has: 1 } },
+          { type: 'big', why: { kind: 'too-small', resource: 'CPU', asked: 99, has: 8 } },
+        ],
+      },
+    ]);
+  });
+
+  it('waits when only limits keep it out, or when a node that runs could hold it once it is free', () => {
+    const full = plan(viewOf([], tasks(3, { CPU: 8 })), specOf([big], { maxWorkers: 2 }), now);
+    assert.deepEqual(full.infeasible, []);
+    assert.deepEqual(full.waiting[0]?.for, [{ type: 'big', why: { kind: 'cluster-limit', max: 2 } }]);
+    const special = running(big, { CPU: 0 }, {});
+    const owner = { ...special, node: { ...special.node!, total: { CPU: 8, disk: 1 } } };
+    const made = plan(viewOf([owner], tasks(1, { disk: 1 })), specOf([big]), now);
+    assert.deepEqual([made.infeasible.length, made.waiting.length], [0, 1]);
+  });
+});
+
 describe('when the provider refuses', () => {
   const zoned = typeOf(
     'zoned',
