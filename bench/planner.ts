@@ -1,5 +1,7 @@
 /** The planner beside Ray's own, in the same run, and on its own at sizes that Ray's does not reach. */
 
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { Measurement } from '../scripts/bench.ts';
 import { RayPlanner } from '../scripts/ray-planner.ts';
 import type { InstanceView } from '../src/core/instance.ts';
@@ -74,7 +76,12 @@ function alone(): Measurement[] {
     return time;
   };
   const whole = at(10_000, 100_000);
-  const memory = process.memoryUsage.rss();
+  const once = JSON.parse(
+    execFileSync(process.execPath, [fileURLToPath(import.meta.url), 'once'], { encoding: 'utf8' }),
+  ) as {
+    processor: number;
+    memory: number;
+  };
   const growth = (name: string, small: Time, large: Time): Measurement => {
     const ratio = large.processor / small.processor;
     const ours = `${inMs(small.processor)} to ${inMs(large.processor)}`;
@@ -83,15 +90,21 @@ function alone(): Measurement[] {
   return [
     {
       name: '10,000 nodes x 100,000 demands of 200 shapes',
-      ours: inMs(whole.wall),
+      ours: `${inMs(whole.processor)} (${inMs(whole.wall)} by the clock)`,
       goal: '1 s',
-      reached: whole.wall <= 1000,
+      reached: whole.processor <= 1000,
     },
     {
-      name: 'memory of that process',
-      ours: `${Math.round(memory / 1e6)} MB`,
+      name: 'the same, first pass of a new process',
+      ours: inMs(once.processor),
+      goal: '1 s',
+      reached: once.processor <= 1000,
+    },
+    {
+      name: 'memory of that process at its highest, cluster included',
+      ours: `${Math.round(once.memory / 1e6)} MB`,
       goal: '500 MB',
-      reached: memory <= 500e6,
+      reached: once.memory <= 500e6,
     },
     growth('growth from 5,000 to 10,000 nodes', at(5_000, 100_000), whole),
     growth('growth from 10,000 to 20,000 nodes', whole, at(20_000, 100_000)),
@@ -199,4 +212,15 @@ function seeded(seed: number): (below: number) => number {
   };
 }
 
-if (import.meta.main) for (const line of await run()) process.stdout.write(`${JSON.stringify(line)}\n`);
+function firstPass(): { processor: number; memory: number } {
+  const { view, spec } = largeCluster(10_000, 100_000);
+  const used = process.cpuUsage();
+  plan(view, spec, 0);
+  const { user, system } = process.cpuUsage(used);
+  return { processor: (user + system) / 1000, memory: process.resourceUsage().maxRSS * 1024 };
+}
+
+if (import.meta.main) {
+  const lines = process.argv[2] === 'once' ? [firstPass()] : await run();
+  for (const line of lines) process.stdout.write(`${JSON.stringify(line)}\n`);
+}
