@@ -1,4 +1,4 @@
-import { type Fit, fit, type Queue, roomAfter, shapesOf } from './fit.ts';
+import { type Fit, fit, makeQueue, type Queue, roomAfter, shapesOf } from './fit.ts';
 import type { Ground, Packer } from './pack.ts';
 import type { Shape } from './shape.ts';
 import type { Source, State, TypeInfo } from './state.ts';
@@ -79,13 +79,8 @@ const unitPrice = (type: TypeInfo): number => (type.price ?? 0) * type.hosts;
 function bestPrices(ground: Ground, queue: Queue, source: Source): number[] {
   return queue.runs.map((run, at) => {
     let best = Number.POSITIVE_INFINITY;
+    const alone = makeQueue([{ shape: run.shape, count: queue.left[at] as number }], queue.vocabulary, queue.asRay);
     for (const { type, fresh } of ground.pool) {
-      const alone: Queue = {
-        ...queue,
-        runs: [run],
-        left: [queue.left[at] as number],
-        floors: [queue.floors[queue.runs.length] as Queue['floors'][number]],
-      };
       const held = fit(alone, fresh, source)?.counts[0];
       if (held !== undefined) best = Math.min(best, (type.price ?? 0) / held);
     }

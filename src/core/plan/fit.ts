@@ -89,9 +89,9 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
   const placed: number[] = [];
   const counts: number[] = [];
   let again: number[] | undefined;
-  for (let i = start; i < runs.length; i++) {
+  let poor = tooPoor(floors[start] as Floor, room);
+  for (let i = start; i < runs.length && !poor; i++) {
     if (left[i] === 0) continue;
-    if (tooPoor(floors[i] as Floor, room)) break;
     const { shape } = runs[i] as Run;
     if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) {
       if (!queue.asRay) (again ??= []).push(i);
@@ -104,6 +104,7 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
     subtract(queue, room, shape, count);
     placed.push(i);
     counts.push(count);
+    poor = tooPoor(floors[i + 1] as Floor, room);
     if (!apart) continue;
     const before = labels;
     ({ labels, marks } = mark(shape, labels, marks));
@@ -143,9 +144,12 @@ export function shapesOf(
 
 function tooPoor(floor: Floor, room: readonly number[]): boolean {
   for (let k = 0; k < floor.names.length; k++)
-    if (!((room[floor.names[k] as number] as number) >= (floor.amounts[k] as number))) return true;
+    if (!((room[floor.names[k] as number] as number) >= (floor.amounts[k] as number) * nearly)) return true;
   return false;
 }
+
+/** What is missing below this part of an amount is rounding; whether it fits is for `countFitting` to say. */
+const nearly = 1 - 1e-6;
 
 /** How many of a shape fit. */
 function countFitting(queue: Queue, room: readonly number[], shape: Shape, most: number): number {
@@ -154,6 +158,8 @@ function countFitting(queue: Queue, room: readonly number[], shape: Shape, most:
   for (let k = 0; k < shape.names.length && count > 0; k++) {
     const amount = shape.amounts[k] as number;
     const free = roomOf(queue, room, shape.names[k] as number);
+    // Nearly all runs end here: no division for them.
+    if (free < amount * nearly) return 0;
     const fitting =
       shape.whole && Number.isSafeInteger(free)
         ? Math.floor(free / amount)
