@@ -1,6 +1,6 @@
 /** Makes `dist/`, what the package ships: a small entry and chunks that load on demand. `npm run build`. */
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { build } from 'esbuild';
@@ -36,6 +36,9 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
     // Packages in CommonJS form call `require`, which ESM output does not have.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
   });
+  // Programs in Python are run by path, beside the chunk that runs them.
+  for (const script of globSync('src/**/*.py', { cwd: root }))
+    cpSync(join(root, script), join(outdir, 'chunks', basename(script)));
   writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), licences(metafile));
   writeFileSync(join(outdir, 'package.json'), '{ "type": "module" }\n');
   return metafile;
@@ -64,5 +67,4 @@ if (import.meta.main) {
   await buildWeb(join(root, 'dist', 'web'));
   for (const [path, { bytes }] of Object.entries(outputs))
     process.stdout.write(`${String(bytes).padStart(9)}  ${path}\n`);
-  if (!existsSync(join(root, 'dist', 'manta.js'))) process.exitCode = 1;
 }

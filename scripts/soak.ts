@@ -55,7 +55,7 @@ export async function soak(options: SoakOptions): Promise<SoakTally> {
           resolve();
           return;
         }
-        worker.postMessage(jobs.slice(next, next + jobsAtOnce));
+        worker.postMessage(jobs.slice(next, next + jobsAtOnce), []);
         next += jobsAtOnce;
       };
       worker.on('message', (done: readonly SeedResult[]) => {
@@ -87,7 +87,14 @@ function count(results: readonly SeedResult[]): SoakTally {
     .filter((result) => result.violations.length > 0)
     .map((result) => ({ result, replay: replayCommand(result) }));
   const sum = (pick: (result: SeedResult) => number): number => results.reduce((total, each) => total + pick(each), 0);
-  return { runs: results.length, passes: sum((r) => r.passes), faults: sum((r) => r.faults), byProfile, byFault, failures };
+  return {
+    runs: results.length,
+    passes: sum((r) => r.passes),
+    faults: sum((r) => r.faults),
+    byProfile,
+    byFault,
+    failures,
+  };
 }
 
 /** What happened, in lines. */
@@ -128,7 +135,9 @@ async function main(): Promise<number> {
   }
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   if (values.seed !== undefined) {
-    const results = await Promise.all(profiles.map((profile) => runSeed({ seed: Number(values.seed), profile, planner: plan })));
+    const results = await Promise.all(
+      profiles.map((profile) => runSeed({ seed: Number(values.seed), profile, planner: plan })),
+    );
     for (const result of results) say(JSON.stringify(result, undefined, 2));
     return results.some((result) => result.violations.length > 0) ? 1 : 0;
   }
@@ -154,7 +163,7 @@ if (!isMainThread) {
     void (async () => {
       const results: SeedResult[] = [];
       for (const job of jobs) results.push(await runSeed({ ...job, planner: plan }));
-      parentPort?.postMessage(results);
+      parentPort?.postMessage(results, []);
     })();
   });
 } else if (import.meta.main) {

@@ -77,7 +77,12 @@ export class Book {
       }
       if (isolated !== undefined) this.#events.emit(events.isolated, { instance: id, why: JSON.stringify(isolated) });
     } else if (fact.kind === 'end') {
-      this.#events.emit(events.ended, { instance: fact.record.id, type: fact.record.type, how: fact.how, because: fact.because });
+      this.#events.emit(events.ended, {
+        instance: fact.record.id,
+        type: fact.record.type,
+        how: fact.how,
+        because: fact.because,
+      });
     }
   }
 }

@@ -5,6 +5,40 @@ import type { FollowUpReason } from './journal.ts';
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 const place = (e: { zone?: string | undefined; market: string }): string => `${e.market}${e.zone ? `, ${e.zone}` : ''}`;
 
+/** Why an instance ends, in words. */
+function endReasonText(because: EndReason | FollowUpReason): string {
+  switch (because.kind) {
+    case 'idle':
+      return `idle for ${Math.round(because.idleFor / 1_000)} s`;
+    case 'outdated':
+      return 'made with an older configuration';
+    case 'type-limit':
+      return `more than ${because.max} of its type`;
+    case 'cluster-limit':
+      return `more than ${because.max} workers`;
+    case 'unneeded-pending':
+      return 'no longer needed';
+    case 'type-removed':
+      return 'its type is no longer in the cluster file';
+    case 'slice-broken':
+      return `slice ${because.slice} is broken`;
+    case 'preemption':
+      return 'the provider takes it back';
+    case 'failed':
+    case 'follow-up':
+      return endWords[because.status] ?? because.status;
+  }
+}
+
+const endWords: Readonly<Record<string, string>> = {
+  stopped: 'its node has stopped',
+  'drain-requested': 'asked again',
+  'launch-timeout': 'it never answered',
+  'setup-failed': 'it could not be set up',
+  'terminate-failed': 'the last order failed',
+  terminating: 'it is still there',
+};
+
 /** What the loop tells of itself, as it happens. */
 export const autoscalerEvents = {
   launching: defineEvent<{
@@ -27,7 +61,14 @@ export const autoscalerEvents = {
         ? `the provider gave ${e.given} of ${counted(e.asked, 'instance')} of ${e.type}`
         : `the provider gave ${counted(e.given, 'instance')} of ${e.type}`,
   }),
-  refused: defineEvent<{ type: string; zone?: string | undefined; market: string; reason: string; times: number; until: number }>({
+  refused: defineEvent<{
+    type: string;
+    zone?: string | undefined;
+    market: string;
+    reason: string;
+    times: number;
+    until: number;
+  }>({
     code: 'MANTA_AUTOSCALER_REFUSED',
     level: 'warn',
     text: (e) => `the provider refused ${e.type} (${place(e)}): ${e.reason}, ${e.times} in a row`,
@@ -52,10 +93,15 @@ export const autoscalerEvents = {
     level: 'info',
     text: (e) => `${e.instance} (${e.type}) runs a node`,
   }),
-  ended: defineEvent<{ instance: string; type: string; how: 'drain' | 'terminate'; because: EndReason | FollowUpReason }>({
+  ended: defineEvent<{
+    instance: string;
+    type: string;
+    how: 'drain' | 'terminate';
+    because: EndReason | FollowUpReason;
+  }>({
     code: 'MANTA_AUTOSCALER_ENDING',
     level: 'info',
-    text: (e) => `${e.how === 'drain' ? 'draining' : 'ending'} ${e.instance} (${e.type}): ${e.because.kind}`,
+    text: (e) => `${e.how === 'drain' ? 'draining' : 'ending'} ${e.instance} (${e.type}): ${endReasonText(e.because)}`,
   }),
   drainRefused: defineEvent<{ instance: string; reason: string }>({
     code: 'MANTA_AUTOSCALER_DRAIN_REFUSED',

@@ -3,12 +3,13 @@ import type { EventSink } from '../base/events.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { advance, type InstanceRecord } from '../core/lifecycle.ts';
 import type { EndReason } from '../core/plan/plan.ts';
-import { engineErrors } from '../engines/errors.ts';
 import type { Engine } from '../engines/engine.ts';
+import { engineErrors } from '../engines/errors.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
 import type { Book } from './book.ts';
 import { Calls } from './calls.ts';
+import { autoscalerErrors } from './errors.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { FollowUpReason } from './journal.ts';
 import { carryOutLaunch, type LaunchOrder } from './launch.ts';
@@ -64,9 +65,11 @@ export class Executor {
   /** Cuts short what is under way; the journal knows how to go on with it. Resolves when nothing is. */
   async stop(): Promise<void> {
     this.stopped = true;
-    this.calls.stop(new Error('the loop was stopped'));
+    this.calls.stop(autoscalerErrors.Stopped({}));
     for (const actor of this.#actors.values()) actor.abort?.abort();
-    await Promise.allSettled([...this.#actors.values()].map((actor) => actor.done).concat([...this.#launching.values()]));
+    await Promise.allSettled(
+      [...this.#actors.values()].map((actor) => actor.done).concat([...this.#launching.values()]),
+    );
   }
 
   /** Asks the provider for what a launch in the journal says. Safe to give again after a crash or a lost answer. */
@@ -106,14 +109,28 @@ export class Executor {
     for (const { record } of ready) this.#actors.set(record.id, { kind: 'terminate', done: work });
   }
 
-  /** Stops a set-up that is under way. True when nothing of it is left; false when none was under way here. */
-  async stopBringUp(id: InstanceId): Promise<boolean> {
-    const actor = this.#actors.get(id);
-    if (actor?.kind !== 'bring-up') return false;
-    actor.abort?.abort();
-    await actor.done;
-    this.#setUp.delete(id);
-    return true;
+  /**
+   * Makes sure that no set-up is at work on a machine that is to be ended. False when that cannot be known: then a node
+   * may come up on it at any moment.
+   */
+  async stopSetUp(record: InstanceRecord): Promise<boolean> {
+    const actor = this.#actors.get(record.id);
+    if (actor?.kind === 'bring-up') {
+      actor.abort?.abort();
+      await actor.done;
+      this.#setUp.delete(record.id);
+      return true;
+    }
+    const { providerId, status } = record;
+    if (providerId === undefined || (status !== 'setting-up' && status !== 'setup-failed')) return true;
+    const late = (): Error => autoscalerErrors.NoAnswer({ call: 'halt', instance: record.id });
+    try {
+      await this.calls.make(late, (signal) => this.edges.starter.halt(providerId, signal));
+      return true;
+    } catch (error) {
+      this.#failed('stopping a set-up', error);
+      return false;
+    }
   }
 
   #act(id: InstanceId, kind: Actor['kind'], work: () => Promise<void>, abort?: AbortController): void {
@@ -179,7 +196,9 @@ export class Executor {
       );
     } catch (error) {
       const reason = messageOf(error);
-      await this.book.write(this.book.outcomes(ends.map(({ record }) => [record.id, { kind: 'terminate-failed', reason }])));
+      await this.book.write(
+        this.book.outcomes(ends.map(({ record }) => [record.id, { kind: 'terminate-failed', reason }])),
+      );
     }
   }
 

@@ -29,20 +29,23 @@ export function intendLaunch(
   const token = newId();
   const hosts = Math.max(1, type.hostsPerSlice);
   const slice = hosts > 1 ? newId() : undefined;
-  const records = Array.from({ length: count }, (): InstanceRecord => ({
-    id: newId(),
-    type: action.type,
-    kind: 'worker',
-    status: 'requested',
-    requestedAt: at,
-    since: at,
-    attempts: 1,
-    launchToken: token,
-    market: action.market,
-    ...(action.zone === undefined ? {} : { zone: action.zone }),
-    ...(type.launchHash === '' ? {} : { launchHash: type.launchHash }),
-    ...(slice === undefined ? {} : { slice }),
-  }));
+  const records = Array.from(
+    { length: count },
+    (): InstanceRecord => ({
+      id: newId(),
+      type: action.type,
+      kind: 'worker',
+      status: 'requested',
+      requestedAt: at,
+      since: at,
+      attempts: 1,
+      launchToken: token,
+      market: action.market,
+      ...(action.zone === undefined ? {} : { zone: action.zone }),
+      ...(type.launchHash === '' ? {} : { launchHash: type.launchHash }),
+      ...(slice === undefined ? {} : { slice }),
+    }),
+  );
   return { kind: 'launch', at, token, action, records };
 }
 
@@ -109,8 +112,16 @@ function given(order: LaunchOrder, made: readonly ProviderInstance[], executor: 
       outcomes.push([record.id, { kind: 'launched', providerId: machine }]);
     }
   }
-  edges.events.emit(events.launched, { type: order.type, asked: order.count, given: order.count - short, token: order.token });
-  return [...book.outcomes(outcomes), ...(short > 0 ? remember(order, 'no-capacity', executor) : forget(order, executor))];
+  edges.events.emit(events.launched, {
+    type: order.type,
+    asked: order.count,
+    given: order.count - short,
+    token: order.token,
+  });
+  return [
+    ...book.outcomes(outcomes),
+    ...(short > 0 ? remember(order, 'no-capacity', executor) : forget(order, executor)),
+  ];
 }
 
 function refused(order: LaunchOrder, reason: RefusalReason, executor: Executor): Fact[] {
@@ -123,7 +134,11 @@ function refused(order: LaunchOrder, reason: RefusalReason, executor: Executor):
 }
 
 /** The fact that an offer was refused once more. */
-export function remember(order: Omit<LaunchOrder, 'token' | 'count'>, reason: RefusalReason, executor: Executor): Fact[] {
+export function remember(
+  order: Omit<LaunchOrder, 'token' | 'count'>,
+  reason: RefusalReason,
+  executor: Executor,
+): Fact[] {
   const { book, edges } = executor;
   const at = edges.clock.now();
   const refusal = refuse(book.ledger.refusal(order), order, reason, at);

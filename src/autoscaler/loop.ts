@@ -3,8 +3,8 @@ import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { View } from '../core/view.ts';
-import { engineErrors } from '../engines/errors.ts';
 import type { EngineState } from '../engines/engine.ts';
+import { engineErrors } from '../engines/errors.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import { Book } from './book.ts';
@@ -44,6 +44,7 @@ export class Autoscaler {
   readonly #book: Book;
   readonly #executor: Executor;
   #wakeUps = 0;
+  #listedBefore = false;
   #woken: (() => void) | undefined;
 
   constructor(options: AutoscalerOptions) {
@@ -80,10 +81,39 @@ export class Autoscaler {
   /** One look and what follows from it. */
   async pass(): Promise<Plan> {
     await this.#book.open();
-    const answers = await this.#observe();
+    const listing = this.#list();
+    if (this.#listedBefore) await this.#launchEarly();
+    const instances = await listing;
+    const state = await this.#engineState();
+    if (instances !== undefined) this.#listedBefore = true;
+    const answers: Answers = {
+      ...(instances === undefined ? {} : { instances }),
+      ...(state === undefined ? {} : { state }),
+    };
+    const plan = await this.#decide(answers);
+    for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
+    this.#bringUp(instances ?? []);
+    if (instances !== undefined && state !== undefined) await this.#end(plan, instances, state);
+    return plan;
+  }
+
+  /**
+   * Launches for what waits before the provider's list has come: a list may take seconds, and what was asked for is in
+   * the ledger. Nothing else is done on such a view. The first list is waited for: there may be more than the ledger knows.
+   */
+  async #launchEarly(): Promise<void> {
+    const state = await this.#engineState();
+    if (state === undefined) return;
+    const { tasks, gangs, standing } = state.demand;
+    if (tasks.length + gangs.length + standing.length > 0) await this.#decide({ state });
+  }
+
+  /** Takes in what was answered, plans on it, and launches what the plan wants. */
+  async #decide(answers: Answers): Promise<Plan> {
+    const { ledger } = this.#book;
     const now = this.#options.clock.now();
     await this.#book.write(
-      readAnswers(this.#book.ledger, answers, {
+      readAnswers(ledger, answers, {
         now,
         timeouts: this.#settings.timeouts,
         listLag: this.#settings.listLag,
@@ -91,40 +121,33 @@ export class Autoscaler {
         newId: this.#options.newId,
       }),
     );
-    this.#book.ledger.prune(now);
+    ledger.prune(now);
     const spec = this.#options.spec();
-    const view = assembleView(this.#book.ledger, answers, now);
+    const view = assembleView(ledger, answers, now);
     const plan = this.#options.planner(view, spec, now);
     this.#options.onPass?.(view, plan);
     await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));
-    await this.#launch(plan.actions.filter((action) => action.kind === 'launch'), spec);
-    for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
-    this.#bringUp(answers.instances ?? []);
-    if (answers.instances !== undefined && answers.state !== undefined) {
-      await this.#end(plan, answers.instances, answers.state);
-    }
+    await this.#launch(
+      plan.actions.filter((action) => action.kind === 'launch'),
+      spec,
+    );
     return plan;
   }
 
-  /** Both sides at once; a side that fails is left out of the answers. */
-  async #observe(): Promise<Answers> {
-    const { provider } = this.#options;
+  /** Undefined when the provider did not answer in full. */
+  #list(): Promise<readonly ProviderInstance[] | undefined> {
     const late = (): Error => providerErrors.Unreachable({ call: 'list' });
-    const [instances, state] = await Promise.allSettled([
-      this.#executor.calls.make(late, (signal) => provider.list(signal)),
-      this.#engineState(),
-    ]);
-    if (instances.status === 'rejected') this.#missing('provider', instances.reason);
-    if (state.status === 'rejected') this.#missing('engine', state.reason);
-    return {
-      ...(instances.status === 'fulfilled' ? { instances: instances.value } : {}),
-      ...(state.status === 'fulfilled' ? { state: state.value } : {}),
-    };
+    return this.#executor.calls
+      .make(late, (signal) => this.#options.provider.list(signal))
+      .catch((error: unknown) => this.#missing('provider', error));
   }
 
-  #engineState(): Promise<EngineState> {
+  /** Undefined when the engine did not answer in full. */
+  #engineState(): Promise<EngineState | undefined> {
     const late = (): Error => engineErrors.Unreachable({ call: 'state' });
-    return this.#executor.calls.make(late, (signal) => this.#options.engine.state(signal));
+    return this.#executor.calls
+      .make(late, (signal) => this.#options.engine.state(signal))
+      .catch((error: unknown) => this.#missing('engine', error));
   }
 
   async #launch(actions: readonly Launch[], spec: ScalingSpec): Promise<void> {
@@ -133,7 +156,11 @@ export class Autoscaler {
       const type = spec.nodeTypes.find((each) => each.name === action.type);
       const units = this.#checks.launch(action, spec, this.#book.ledger.records);
       if (units < action.count) {
-        sink.emit(events.dropped, { action: 'a launch', type: action.type, why: `room for ${units} of ${action.count}` });
+        sink.emit(events.dropped, {
+          action: 'a launch',
+          type: action.type,
+          why: `room for ${units} of ${action.count}`,
+        });
       }
       if (type === undefined || units === 0) continue;
       const slices = type.hostsPerSlice > 1 ? units : 1;
@@ -224,8 +251,8 @@ export class Autoscaler {
 
   /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
   async #terminate(wanted: readonly End[]): Promise<void> {
-    const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopBringUp(record.id)));
-    const state = await this.#engineState().catch((error: unknown) => this.#missing('engine', error));
+    const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopSetUp(record)));
+    const state = await this.#engineState();
     if (state === undefined) return;
     const nodes = nodesByMachine(state.nodes);
     const ends: End[] = [];
@@ -235,14 +262,18 @@ export class Autoscaler {
       if (record === undefined || this.#executor.busy(record.id)) continue;
       const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
       const action: Terminate = { kind: 'terminate', instance: record.id, because: because as Terminate['because'] };
-      // A set-up that is not in hand may bring up a node at any moment.
+      // An unreachable machine whose set-up has failed is ended all the same; one that may still come up is not.
       const loose = record.status === 'setting-up' && stopped[index] !== true;
       const why = loose ? 'its set-up goes on' : this.#checks.terminate(action, record, node);
+      // Its node came up after all: it is emptied first, like any other.
+      if (node?.state === 'alive' && mustEnd(record.status)) this.#executor.drain(record, node.id, because);
       if (why !== undefined) this.#dropped('an end', record.id, why);
       else ends.push({ record, because });
       if (why === undefined && record.status === 'launch-timeout' && record.market !== undefined) {
         const { type, zone, market } = record;
-        timedOut.push(...remember({ type, market, ...(zone === undefined ? {} : { zone }) }, 'launch-timeout', this.#executor));
+        timedOut.push(
+          ...remember({ type, market, ...(zone === undefined ? {} : { zone }) }, 'launch-timeout', this.#executor),
+        );
       }
     }
     await this.#book.write(timedOut);

@@ -1,7 +1,14 @@
 import type { Instant } from '../base/clock.ts';
 import type { Demand } from '../core/demand.ts';
 import type { InstanceId, InstanceView, NodeView } from '../core/instance.ts';
-import { type Advance, advance, type InstanceRecord, isFinal, type LifecycleTimeouts, type Observation } from '../core/lifecycle.ts';
+import {
+  type Advance,
+  advance,
+  type InstanceRecord,
+  isFinal,
+  type LifecycleTimeouts,
+  type Observation,
+} from '../core/lifecycle.ts';
 import type { View } from '../core/view.ts';
 import type { EngineNode, EngineState } from '../engines/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
@@ -75,7 +82,8 @@ function matchMachines(
   for (const machine of machines.values()) {
     const known = ledger.ofMachine(machine.id);
     if (known !== undefined) {
-      const back = isFinal(known.status) && reading.now - known.since >= reading.listLag && machine.state !== 'stopping';
+      const back =
+        isFinal(known.status) && reading.now - known.since >= reading.listLag && machine.state !== 'stopping';
       if (back) adopted.push(adopt(machine, 'stopped', { kind: 'ended-before', instance: known.id }, reading));
       continue;
     }
@@ -86,7 +94,8 @@ function matchMachines(
     if (free !== undefined) {
       claimed.set(free.id, machine.id);
     } else if (machine.state !== 'stopping' && !reading.launching(machine.launchToken)) {
-      const why = ofToken.length > 0 ? { kind: 'extra' as const, token: machine.launchToken } : { kind: 'unknown' as const };
+      const why =
+        ofToken.length > 0 ? { kind: 'extra' as const, token: machine.launchToken } : { kind: 'unknown' as const };
       adopted.push(adopt(machine, 'allocated', why, reading));
     }
   }

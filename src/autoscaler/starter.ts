@@ -8,4 +8,10 @@ export interface NodeStarter {
    * After an abort it settles only when nothing of it is still at work on the machine.
    */
   bringUp(instance: ProviderInstance, signal: AbortSignal): Promise<void>;
+
+  /**
+   * Ends what an earlier `bringUp`, perhaps of a process that has died, may have left at work on a machine. Resolves when
+   * nothing of it is left: from then on no node comes up there. A machine that does not answer is an error.
+   */
+  halt(providerId: string, signal: AbortSignal): Promise<void>;
 }

@@ -108,9 +108,10 @@ function table(title: string, rows: readonly (readonly [string, string])[], widt
   return [`${title}:`, ...lines].join('\n');
 }
 
-/** Wraps paragraphs; lines that begin with a space stay as they are. */
+/** Wraps sentences anew, whatever line they were written on; lines that begin with a space stay as they are. */
 function fill(text: string, width: number): string {
   return text
+    .replace(/(?<=[^.:\n])\n(?=[^\s])/g, ' ')
     .split('\n')
     .flatMap((line) => (line.startsWith(' ') || line === '' ? [line] : wrap(line, width)))
     .join('\n');

@@ -117,7 +117,16 @@ export const lifecycleTimeouts: LifecycleTimeouts = {
 export const legalMoves: Readonly<Record<InstanceStatus, readonly InstanceStatus[]>> = {
   queued: ['requested', 'allocated', 'terminated', 'launch-failed'],
   requested: ['queued', 'allocated', 'running', 'launch-failed', 'terminating', 'terminated'],
-  allocated: ['setting-up', 'running', 'draining', 'stopped', 'launch-timeout', 'setup-failed', 'terminating', 'terminated'],
+  allocated: [
+    'setting-up',
+    'running',
+    'draining',
+    'stopped',
+    'launch-timeout',
+    'setup-failed',
+    'terminating',
+    'terminated',
+  ],
   'setting-up': ['running', 'draining', 'stopped', 'setup-failed', 'terminating', 'terminated'],
   running: ['drain-requested', 'draining', 'stopped', 'terminating', 'terminated'],
   'drain-requested': ['running', 'draining', 'stopped', 'terminating', 'terminated'],
@@ -192,8 +201,13 @@ const machineStates = new Set<unknown>([undefined, 'pending', 'running', 'stoppi
 const nodeStates = new Set<unknown>([undefined, 'alive', 'draining', 'dead', 'absent']);
 
 function inputProblem(observation: Observation): Isolation | undefined {
-  if (!machineStates.has(observation.machine)) return { kind: 'unknown-input', input: `machine ${String(observation.machine)}` };
-  if (!nodeStates.has(observation.node?.state)) return { kind: 'unknown-input', input: `node ${String(observation.node?.state)}` };
+  if (!machineStates.has(observation.machine))
+    return { kind: 'unknown-input', input: `machine ${String(observation.machine)}` };
+  if (!nodeStates.has(observation.node?.state))
+    return { kind: 'unknown-input', input: `node ${String(observation.node?.state)}` };
+  const outcomes: unknown = observation.outcomes ?? [];
+  if (!Array.isArray(outcomes) || outcomes.some((one) => typeof one !== 'object' || one === null))
+    return { kind: 'unknown-input', input: 'outcomes' };
   return undefined;
 }
 
@@ -228,7 +242,9 @@ class Walk {
   outcome(outcome: Outcome, timeouts: LifecycleTimeouts): void {
     if (this.problem !== undefined) return;
     const because = (detail?: string): MoveReason =>
-      detail === undefined ? { kind: 'outcome', outcome: outcome.kind } : { kind: 'outcome', outcome: outcome.kind, detail };
+      detail === undefined
+        ? { kind: 'outcome', outcome: outcome.kind }
+        : { kind: 'outcome', outcome: outcome.kind, detail };
     const { status } = this.record;
     switch (outcome.kind) {
       case 'launch-sent':
@@ -250,7 +266,8 @@ class Walk {
         return;
       case 'launch-refused':
         if (status !== 'queued' && status !== 'requested') return;
-        if (outcome.final === false && this.record.attempts < timeouts.attempts) this.go('queued', because(outcome.reason));
+        if (outcome.final === false && this.record.attempts < timeouts.attempts)
+          this.go('queued', because(outcome.reason));
         else this.go('launch-failed', because(outcome.reason));
         return;
       case 'setup-started':

@@ -16,6 +16,7 @@ export interface ScalingType {
   /** What one node of it offers. */
   readonly resources: Resources;
   readonly labels: Labels;
+  /** In instances: a slice counts with all of its hosts. */
   readonly minWorkers: number;
   readonly maxWorkers: number;
   /** Overrides the cluster's idle timeout. */
@@ -32,7 +33,7 @@ export interface ScalingType {
 
 /** What the planner needs of a cluster's spec; `ClusterSpec` is one of these. */
 export interface ScalingSpec {
-  /** Workers in the whole cluster, the head apart. Undefined: no limit. */
+  /** Instances of workers in the whole cluster, the head apart. Undefined: no limit. */
   readonly maxWorkers?: number;
   /** Undefined: idle nodes stay. */
   readonly idleTimeout?: Duration;

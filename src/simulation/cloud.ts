@@ -109,7 +109,7 @@ export class SimulatedCloud implements Provider {
     if (machine.preemptionAt !== undefined || machine.goneAt <= time.now) return;
     machine.noticeAt = notice > 0 ? time.now : never;
     machine.preemptionAt = time.now + notice;
-    time.after(notice, () => this.#remove(machine, 'preempted'));
+    time.after(notice, () => this.#remove(machine));
   }
 
   #make(request: LaunchRequest): readonly Machine[] {
@@ -174,17 +174,19 @@ export class SimulatedCloud implements Provider {
     if (machine === undefined || machine.stoppingAt <= time.now) return;
     machine.stoppingAt = time.now;
     watcher.terminated(machine);
-    time.after(random.between(2_000, 20_000), () => this.#remove(machine, 'ended'));
+    time.after(random.between(2_000, 20_000), () => this.#remove(machine));
   }
 
-  #remove(machine: Machine, cause: 'ended' | 'preempted'): void {
+  #remove(machine: Machine): void {
     if (!this.#alive.delete(machine.id)) return;
     machine.goneAt = this.#options.time.now;
     this.#gone.push(machine);
-    this.#options.watcher.gone(machine, machine.stoppingAt <= machine.goneAt ? 'ended' : cause);
+    this.#options.watcher.gone(machine);
   }
 
-  #add(machine: Omit<Machine, 'id' | 'tags' | 'createdAt' | 'stoppingAt' | 'goneAt' | 'noticeAt' | 'preemptionAt'>): Machine {
+  #add(
+    machine: Omit<Machine, 'id' | 'tags' | 'createdAt' | 'stoppingAt' | 'goneAt' | 'noticeAt' | 'preemptionAt'>,
+  ): Machine {
     const made: Machine = {
       ...machine,
       id: `i-${String(++this.#count).padStart(5, '0')}`,

@@ -1,15 +1,27 @@
 import type { Demand } from '../core/demand.ts';
 import type { LabelSelector, Resources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
-import { engineErrors } from '../engines/errors.ts';
 import type { Engine, EngineNode, EngineState } from '../engines/engine.ts';
+import { engineErrors } from '../engines/errors.ts';
 import type { Faults } from './faults.ts';
 import type { Machine } from './machine.ts';
 import type { Random } from './random.ts';
 import type { Submission } from './scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import type { Watcher } from './watcher.ts';
-import { busyTime, fits, type Gang, gangDemand, give, matches, placeGang, type Shape, type SimulatedNode, take, type Work } from './work.ts';
+import {
+  busyTime,
+  fits,
+  type Gang,
+  gangDemand,
+  give,
+  matches,
+  placeGang,
+  type Shape,
+  type SimulatedNode,
+  take,
+  type Work,
+} from './work.ts';
 
 /** How long the engine goes on naming a node that has died. */
 const deadNodesShown = 60_000;
@@ -47,6 +59,12 @@ export class SimulatedEngine implements Engine {
     let count = this.#gangs.length;
     for (const shape of this.#shapes.values()) count += shape.waiting.length;
     return count;
+  }
+
+  /** Something runs. */
+  get atWork(): boolean {
+    for (const node of this.#nodes.values()) if (node.running.size > 0) return true;
+    return false;
   }
 
   /** The node on a machine, unless it has died. */
@@ -119,7 +137,15 @@ export class SimulatedEngine implements Engine {
         const shape = this.#shape(submission.resources, submission.selectors);
         const { kind, duration } = submission;
         shape.waiting.push({
-          ...{ id: ++this.#count, kind, shape, duration, submittedAt: time.now, startedAt: undefined, timer: undefined },
+          ...{
+            id: ++this.#count,
+            kind,
+            shape,
+            duration,
+            submittedAt: time.now,
+            startedAt: undefined,
+            timer: undefined,
+          },
         });
         this.unfinished++;
         watcher.submitted(submission.kind);
@@ -309,4 +335,3 @@ export class SimulatedEngine implements Engine {
     for (const node of new Set(places)) if (node !== lost && node.state === 'alive') this.#place(node);
   }
 }
-

@@ -1,12 +1,30 @@
 import { defineError } from '../base/errors.ts';
 
 export const simulationErrors = {
-  BadWorkload: defineError<{ file: string; line: number; column: number; what: string; hint?: string | undefined; more: number }>({
+  BadWorkload: defineError<{
+    file: string;
+    line: number;
+    column: number;
+    what: string;
+    hint?: string | undefined;
+    more: number;
+  }>({
     code: 'MANTA_SIMULATION_BAD_WORKLOAD',
     exit: 2,
     message: (e) =>
       `${e.file}:${e.line}:${e.column}: ${e.what}${e.more > 0 ? ` (and ${e.more} more ${e.more === 1 ? 'problem' : 'problems'})` : ''}`,
     hint: (e) => e.hint ?? 'see docs/simulation.md for the form of a workload file',
+  }),
+  BadOption: defineError<{ option: string; what: string; hint?: string | undefined }>({
+    code: 'MANTA_SIMULATION_BAD_OPTION',
+    exit: 2,
+    message: (e) => `--${e.option}: ${e.what}`,
+    hint: (e) => e.hint,
+  }),
+  SetupFailed: defineError<{ id: string }>({
+    code: 'MANTA_SIMULATION_SETUP_FAILED',
+    exit: 1,
+    message: (e) => `the set-up of ${e.id} failed`,
   }),
   NoCluster: defineError({
     code: 'MANTA_SIMULATION_NO_CLUSTER',

@@ -12,10 +12,7 @@ export function randomScenario(random: Random): Scenario {
     maxWorkers: floor + 3 + random.below(12),
     idleTimeout: random.between(20_000, 60_000),
     upscalingSpeed: random.pick([1, 1, 0.5, 3]),
-    nodeTypes: [
-      { ...plainType('head'), maxWorkers: 0, resources: random.chance(0.3) ? { CPU: 2 } : {} },
-      ...workers,
-    ],
+    nodeTypes: [{ ...plainType('head'), maxWorkers: 0, resources: random.chance(0.3) ? { CPU: 2 } : {} }, ...workers],
     headType: 'head',
     replaceOutdated: false,
   };
@@ -28,11 +25,20 @@ export function randomScenario(random: Random): Scenario {
       setup: uniform(2_000, 12_000),
       latency: uniform(50, 800),
       capacity: random.chance(0.3)
-        ? [{ type: (workers[0] as ScalingType).name, limit: random.below(3), from: 0, until: random.between(2, 6) * minute }]
+        ? [
+            {
+              type: (workers[0] as ScalingType).name,
+              limit: random.below(3),
+              from: 0,
+              until: random.between(2, 6) * minute,
+            },
+          ]
         : [],
       preemption: [],
     },
-    work: Array.from({ length: 2 + random.below(3) }, () => randomWork(random, workers, (spec.maxWorkers ?? 0) - floor)),
+    work: Array.from({ length: 2 + random.below(3) }, () =>
+      randomWork(random, workers, (spec.maxWorkers ?? 0) - floor),
+    ),
   };
 }
 

@@ -3,8 +3,8 @@ import type { Plan } from '../core/plan/plan.ts';
 import type { View } from '../core/view.ts';
 import type { LaunchRequest } from '../providers/provider.ts';
 import { brokenGang } from './gang-check.ts';
-import { hash } from './random.ts';
 import type { Machine } from './machine.ts';
+import { hash } from './random.ts';
 import type { Watcher, WorkKind } from './watcher.ts';
 import type { SimulatedNode } from './work.ts';
 import type { World } from './world.ts';
@@ -65,7 +65,8 @@ export class Judge implements Watcher {
 
   launchCalled(request: LaunchRequest): void {
     this.#note('call', request.token);
-    if (!this.#journalled.has(request.token)) this.blame('token-first', `launch ${request.token} is not in the journal`);
+    if (!this.#journalled.has(request.token))
+      this.blame('token-first', `launch ${request.token} is not in the journal`);
     const asked = `${request.count} ${request.type} ${request.zone} ${request.market}`;
     const earlier = this.#tokens.get(request.token);
     if (earlier !== undefined && earlier !== asked) {
@@ -82,7 +83,8 @@ export class Judge implements Watcher {
   terminateCalled(ids: readonly string[]): void {
     for (const id of ids) {
       this.#note('end', id);
-      if (this.world?.cloud.machine(id)?.kind === 'head' && !this.ending) this.blame('head', `the head ${id} was to be ended`);
+      if (this.world?.cloud.machine(id)?.kind === 'head' && !this.ending)
+        this.blame('head', `the head ${id} was to be ended`);
     }
     if (!this.ending) this.#checkView(`ending ${ids.join(', ')}`);
   }

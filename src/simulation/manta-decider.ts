@@ -3,6 +3,7 @@ import type { Fact, Journal } from '../autoscaler/journal.ts';
 import { Autoscaler, type Planner } from '../autoscaler/loop.ts';
 import { MemoryJournal } from '../autoscaler/memory-journal.ts';
 import type { LoopSettings } from '../autoscaler/settings.ts';
+import type { NodeStarter } from '../autoscaler/starter.ts';
 import type { Clock, Instant } from '../base/clock.ts';
 import { type EventSink, silent } from '../base/events.ts';
 import type { Plan } from '../core/plan/plan.ts';
@@ -65,7 +66,12 @@ export class MantaDecider implements Decider {
   }
 
   #begin(): Life {
-    const life: Life = { alive: true, controller: new AbortController(), autoscaler: undefined as never, done: undefined as never };
+    const life: Life = {
+      alive: true,
+      controller: new AbortController(),
+      autoscaler: undefined as never,
+      done: undefined as never,
+    };
     const { scenario, time } = this.#world;
     const { planner, checks, settings, events = silent } = this.#options;
     life.autoscaler = new Autoscaler({
@@ -74,13 +80,14 @@ export class MantaDecider implements Decider {
       planner,
       journal: this.#journalOf(life),
       spec: () => scenario.spec,
-      newId: () => `${(++this.#ids).toString(36).padStart(4, '0')}`,
+      newId: () => (++this.#ids).toString(36).padStart(4, '0'),
       ...(settings === undefined ? {} : { settings }),
       ...(checks === undefined ? {} : { checks }),
       onPass: (view, plan) => {
         this.passes++;
-        const content = plan.actions.length === 0 && view.complete.engine && view.complete.provider;
-        this.contentSince = content ? (this.contentSince ?? time.now) : undefined;
+        const complete = view.complete.engine && view.complete.provider;
+        if (plan.actions.length > 0) this.contentSince = undefined;
+        else if (complete) this.contentSince ??= time.now;
         this.#options.onPass?.(view, plan);
       },
     });
@@ -89,15 +96,35 @@ export class MantaDecider implements Decider {
   }
 
   /** The edges of one life: what is called after its end does nothing, what is answered after its end is not heard. */
-  #edges(life: Life): { clock: Clock; provider: Provider; engine: Engine; starter: World['starter'] } {
-    const { clock, cloud, starter } = this.#world;
-    const { provider, engine } = this.#options.tamper?.({ provider: cloud, engine: this.#world.engine }) ?? {
-      provider: cloud,
-      engine: this.#world.engine,
-    };
-    const { onAnswer } = this.#options;
+  #edges(life: Life): { clock: Clock; provider: Provider; engine: Engine; starter: NodeStarter } {
+    const { clock, cloud, engine: world, starter } = this.#world;
+    const { onAnswer, tamper } = this.#options;
     onAnswer?.('list', false);
     onAnswer?.('state', false);
+    const noted = async <T>(side: 'list' | 'state', answer: Promise<T>): Promise<T> => {
+      try {
+        const value = await answer;
+        if (life.alive) onAnswer?.(side, true);
+        return value;
+      } catch (error) {
+        if (life.alive) onAnswer?.(side, false);
+        throw error;
+      }
+    };
+    const raw = {
+      provider: {
+        list: (signal: AbortSignal) => noted('list', cloud.list(signal)),
+        launch: (request, signal) => cloud.launch(request, signal),
+        terminate: (ids, signal) => cloud.terminate(ids, signal),
+        tag: (id, tags, signal) => cloud.tag(id, tags, signal),
+      } satisfies Provider,
+      engine: {
+        state: (signal: AbortSignal) => noted('state', world.state(signal)),
+        drain: (node, reason, signal) => world.drain(node, reason, signal),
+        reportInfeasible: () => world.reportInfeasible(),
+      } satisfies Engine,
+    };
+    const { provider, engine } = tamper?.(raw) ?? raw;
     const heard = <T>(call: () => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         if (!life.alive) return;
@@ -106,17 +133,6 @@ export class MantaDecider implements Decider {
           (error: unknown) => life.alive && reject(error),
         );
       });
-    const noted = <T>(side: 'list' | 'state', answer: Promise<T>): Promise<T> =>
-      answer.then(
-        (value) => {
-          onAnswer?.(side, true);
-          return value;
-        },
-        (error: unknown) => {
-          onAnswer?.(side, false);
-          throw error;
-        },
-      );
     return {
       clock: {
         now: () => clock.now(),
@@ -124,20 +140,20 @@ export class MantaDecider implements Decider {
         sleep: (duration, signal) => heard(() => clock.sleep(duration, signal)),
       },
       provider: {
-        list: (signal) => noted('list', heard(() => provider.list(signal))),
+        list: (signal) => heard(() => provider.list(signal)),
         launch: (request, signal) => heard(() => provider.launch(request, signal)),
         terminate: (ids, signal) => heard(() => provider.terminate(ids, signal)),
         tag: (id, tags, signal) => heard(() => provider.tag(id, tags, signal)),
       },
       engine: {
-        state: (signal) => noted('state', heard(() => engine.state(signal))),
+        state: (signal) => heard(() => engine.state(signal)),
         drain: (node, reason, signal) => heard(() => engine.drain(node, reason, signal)),
         reportInfeasible: (infeasible, signal) => heard(() => engine.reportInfeasible(infeasible, signal)),
       },
       starter: {
-        bringUp: (instance: Parameters<World['starter']['bringUp']>[0], signal: AbortSignal) =>
-          heard(() => starter.bringUp(instance, signal)),
-      } as World['starter'],
+        bringUp: (instance, signal) => heard(() => starter.bringUp(instance, signal)),
+        halt: (id, signal) => heard(() => starter.halt(id, signal)),
+      },
     };
   }
 

@@ -20,6 +20,7 @@ export interface Measures {
   readonly cost: number | undefined;
   readonly launches: number;
   readonly terminations: number;
+  /** Machines that the provider took back, or said it would. */
   readonly preemptions: number;
   /** Machines that never became a node. */
   readonly neverUsed: number;
@@ -49,7 +50,6 @@ export class Meter implements Watcher {
   #finished = 0;
   #restarts = 0;
   #terminations = 0;
-  #preemptions = 0;
   #alive = 0;
   #peak = 0;
   world: World | undefined;
@@ -73,10 +73,6 @@ export class Meter implements Watcher {
 
   terminated(): void {
     this.#terminations++;
-  }
-
-  gone(_machine: Machine, cause: 'ended' | 'preempted'): void {
-    if (cause === 'preempted') this.#preemptions++;
   }
 
   joined(node: SimulatedNode): void {
@@ -119,7 +115,8 @@ export class Meter implements Watcher {
     const busy = this.#nodes.reduce((sum, node) => sum + busyTime(node, now), 0);
     const joined = new Set(this.#nodes.map((node) => node.machine));
     const nodeHours: Record<NodeTypeName, number> = {};
-    for (const machine of machines) nodeHours[machine.type] = (nodeHours[machine.type] ?? 0) + hours(lifetime(machine, now));
+    for (const machine of machines)
+      nodeHours[machine.type] = (nodeHours[machine.type] ?? 0) + hours(lifetime(machine, now));
     const waits = this.#waits.toSorted((a, b) => a - b);
     const at = (share: number): Duration => waits[Math.min(waits.length - 1, Math.floor(share * waits.length))] ?? 0;
     return {
@@ -138,7 +135,7 @@ export class Meter implements Watcher {
       cost: this.costUntil(now),
       launches: machines.length,
       terminations: this.#terminations,
-      preemptions: this.#preemptions,
+      preemptions: machines.filter((machine) => machine.preemptionAt !== undefined).length,
       neverUsed: machines.filter((machine) => !joined.has(machine.id)).length,
       idleShare: total === 0 ? 0 : 1 - busy / total,
       peakNodes: this.#peak,

@@ -1,5 +1,5 @@
-import type { Duration, Instant } from '../base/clock.ts';
 import { nodesByMachine } from '../autoscaler/observe.ts';
+import type { Duration, Instant } from '../base/clock.ts';
 import type { EngineNode } from '../engines/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import type { Decider } from './decider.ts';
@@ -79,7 +79,9 @@ export class RayDecider implements Decider {
     this.#followCloud(machines);
     this.#followNodes(nodes);
     this.#endWaits();
-    this.#instances = this.#instances.filter((each) => each.status !== 'TERMINATED' && each.status !== 'ALLOCATION_FAILED');
+    this.#instances = this.#instances.filter(
+      (each) => each.status !== 'TERMINATED' && each.status !== 'ALLOCATION_FAILED',
+    );
     const request = rayRequest(scenario.spec, this.#instances, nodes, state.demand, this.#availabilities());
     const reply = await time.hold(this.#plan(request));
     this.passes++;
@@ -140,7 +142,8 @@ export class RayDecider implements Decider {
       } else if ((node === undefined || node.state === 'dead') && ran && !instance.head) {
         this.#move(instance, 'RAY_STOPPED');
       }
-      if (this.#installFailed.delete(instance.id) && status === 'RAY_INSTALLING') this.#move(instance, 'RAY_INSTALL_FAILED');
+      if (this.#installFailed.delete(instance.id) && status === 'RAY_INSTALLING')
+        this.#move(instance, 'RAY_INSTALL_FAILED');
       if (this.#stopRefused.delete(instance.id) && status === 'RAY_STOP_REQUESTED') this.#move(instance, 'RAY_RUNNING');
     }
   }
@@ -197,8 +200,7 @@ export class RayDecider implements Decider {
     const node = instance.machine === undefined ? undefined : nodes.get(instance.machine);
     if (node === undefined) return;
     this.#move(instance, 'RAY_STOP_REQUESTED');
-    const reason =
-      cause === 'IDLE' ? { kind: 'idle' as const } : { kind: 'preemption' as const, deadline: time.now };
+    const reason = cause === 'IDLE' ? { kind: 'idle' as const } : { kind: 'preemption' as const, deadline: time.now };
     engine.drain(node.id, reason, this.#signal.signal).then(
       ({ accepted }) => {
         if (!accepted) this.#stopRefused.add(instance.id);
@@ -255,7 +257,10 @@ export class RayDecider implements Decider {
       const zone = zones[attempt % zones.length];
       const token = `${requestId}-${++this.#count}`;
       try {
-        await cloud.launch({ token, type, count, market, tags: {}, ...(zone === undefined ? {} : { zone }) }, this.#signal.signal);
+        await cloud.launch(
+          { token, type, count, market, tags: {}, ...(zone === undefined ? {} : { zone }) },
+          this.#signal.signal,
+        );
         return;
       } catch {
         if (this.#signal.signal.aborted) return;

@@ -41,10 +41,12 @@ export class RayProcess {
       this.#complaints = (this.#complaints + chunk.toString()).slice(-2_000);
     });
     const end = (detail: string): void => {
-      for (const { reject } of this.#waiting.splice(0)) reject(simulationErrors.RayPlannerFailed({ detail }));
+      for (const waiter of this.#waiting.splice(0)) waiter.reject(simulationErrors.RayPlannerFailed({ detail }));
     };
     this.#child.on('error', (error) => end(error.message));
-    this.#child.on('exit', (code) => end(`it ended with code ${code}: ${this.#complaints.trim().split('\n').at(-1) ?? ''}`));
+    this.#child.on('exit', (code) =>
+      end(`it ended with code ${code}: ${this.#complaints.trim().split('\n').at(-1) ?? ''}`),
+    );
   }
 
   /** The plan for one request. A request on which Ray itself fails gives `undefined`, as its loop goes on after that. */
@@ -53,7 +55,9 @@ export class RayProcess {
       this.#waiting.push({ resolve, reject });
       this.#child.stdin?.write(`${JSON.stringify(request)}\n`);
     });
-    const reply = JSON.parse(line) as RayReply | { readonly error: { readonly type: string; readonly message: string } };
+    const reply = JSON.parse(line) as
+      | RayReply
+      | { readonly error: { readonly type: string; readonly message: string } };
     return 'error' in reply ? undefined : reply;
   }
 

@@ -67,7 +67,10 @@ export function rayRequest(
       details: gang.details ?? '',
     })),
     cluster_resource_constraints: demand.standing.map((standing) => ({
-      resource_requests: standing.requests.map(({ request, count }) => ({ request: toRay(request), count: String(count) })),
+      resource_requests: standing.requests.map(({ request, count }) => ({
+        request: toRay(request),
+        count: String(count),
+      })),
     })),
     current_instances: instances.map((instance) => instanceToRay(instance, nodes)),
     cloud_resource_availabilities: availabilities,

@@ -5,7 +5,7 @@ Reads one scheduling request a line, as JSON (the request object itself, or an o
 {"error": {"type", "message"}}. Messages are in protobuf's JSON form.
 
   --keep     one planner for all lines, so that it remembers since when pending nodes have been unneeded
-  --timing   adds "seconds", the time spent inside Ray's schedule()
+  --timing   adds "seconds" and "cpu_seconds", the time spent inside Ray's schedule()
 """
 import dataclasses
 import json
@@ -104,12 +104,13 @@ def main():
         try:
             request = to_request(json.loads(line))
             planner = keep or ResourceDemandScheduler()
-            start = time.perf_counter()
+            start, cpu_start = time.perf_counter(), time.process_time()
             reply = planner.schedule(request)
-            seconds = time.perf_counter() - start
+            seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
             out = to_dict(reply)
             if timing:
                 out["seconds"] = seconds
+                out["cpu_seconds"] = cpu_seconds
         except Exception as error:
             out = {"error": {"type": type(error).__name__, "message": str(error)}}
         sys.stdout.write(json.dumps(out) + "\n")

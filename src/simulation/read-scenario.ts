@@ -2,8 +2,16 @@ import type { Duration } from '../base/clock.ts';
 import type { Market } from '../core/instance.ts';
 import type { LabelSelector, Resources } from '../core/resources.ts';
 import type { ScalingSpec, ScalingType } from '../core/scaling.ts';
+import type {
+  Arrival,
+  CapacityRule,
+  CloudBehaviour,
+  PreemptionRule,
+  Scenario,
+  Strategy,
+  WorkItem,
+} from './scenario.ts';
 import { type Field, FieldReader, type ScenarioProblem } from './scenario-fields.ts';
-import type { Arrival, CapacityRule, CloudBehaviour, PreemptionRule, Scenario, Strategy, WorkItem } from './scenario.ts';
 
 const strategies: readonly Strategy[] = ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'];
 const markets: readonly Market[] = ['on-demand', 'spot'];
@@ -50,11 +58,19 @@ function readType(name: string, field: Field, head: boolean, maxWorkers: number 
   const idleTimeout = field.optional('idleTimeout')?.duration();
   const market = field.optional('market')?.oneOf(markets) ?? 'on-demand';
   const pricePerHour = field.optional('price')?.amount();
-  const zones = field.optional('zones')?.items().map((zone) => zone.text()) ?? [undefined];
+  const zones = field
+    .optional('zones')
+    ?.items()
+    .map((zone) => zone.text()) ?? [undefined];
   return {
     name,
     resources: readAmounts(field.required('resources')),
-    labels: Object.fromEntries(field.optional('labels')?.entries().map(([key, value]) => [key, value.text()]) ?? []),
+    labels: Object.fromEntries(
+      field
+        .optional('labels')
+        ?.entries()
+        .map(([key, value]) => [key, value.text()]) ?? [],
+    ),
     minWorkers: field.optional('min')?.whole() ?? 0,
     maxWorkers: field.optional('max')?.whole() ?? (head ? 0 : (maxWorkers ?? 100)),
     ...(idleTimeout === undefined ? {} : { idleTimeout }),
@@ -75,7 +91,11 @@ function readCloud(field: Field | undefined, spec: ScalingSpec | undefined): Clo
     boot: field?.optional('boot')?.spread() ?? { kind: 'log-normal', median: 45_000, p95: 75_000 },
     setup: field?.optional('setup')?.spread() ?? { kind: 'log-normal', median: 40_000, p95: 80_000 },
     latency: field?.optional('latency')?.spread() ?? { kind: 'uniform', min: 500, max: 3_000 },
-    capacity: field?.optional('capacity')?.items().map((item) => readCapacity(item, spec)) ?? [],
+    capacity:
+      field
+        ?.optional('capacity')
+        ?.items()
+        .map((item) => readCapacity(item, spec)) ?? [],
     preemption: field?.optional('preemption')?.items().map(readPreemption) ?? [],
   };
 }
@@ -151,10 +171,13 @@ function readWork(field: Field): WorkItem | undefined {
       return {
         kind,
         requests:
-          field.required(kind)?.items().map((item) => {
-            item.onlyKeys(['needs', 'count']);
-            return { resources: readAmounts(item.required('needs')), count: item.required('count')?.whole() ?? 0 };
-          }) ?? [],
+          field
+            .required(kind)
+            ?.items()
+            .map((item) => {
+              item.onlyKeys(['needs', 'count']);
+              return { resources: readAmounts(item.required('needs')), count: item.required('count')?.whole() ?? 0 };
+            }) ?? [],
         at: field.optional('at')?.duration() ?? 0,
         until: field.required('until')?.duration() ?? 0,
       };

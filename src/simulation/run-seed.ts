@@ -72,9 +72,10 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
     decider.contentSince !== undefined && world.time.now - decider.contentSince >= 2 * minute && atFloor(world);
   if (!broken()) {
     await world.time.run(done + patience, () => broken() || settled());
-    if (!broken() && !settled()) judge.blame('convergence', `after ${patience / minute} minutes: ${describe(world, decider)}`);
+    if (!broken() && !settled())
+      judge.blame('convergence', `after ${patience / minute} minutes: ${describe(world, decider)}`);
   }
-  await end(world, decider, judge);
+  await end(world, decider, judge, options.tamper);
   const fired = Object.fromEntries(world.faults.fired);
   return {
     seed,
@@ -89,13 +90,14 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
 }
 
 /** Ends the cluster as a user would, and looks for what is left. */
-async function end(world: World, decider: MantaDecider, judge: Judge): Promise<void> {
+async function end(world: World, decider: MantaDecider, judge: Judge, tamper: SeedOptions['tamper']): Promise<void> {
   judge.ending = true;
   let over = false;
-  const { clock, cloud } = world;
+  const { clock, cloud, engine } = world;
+  const { provider } = tamper?.({ provider: cloud, engine }) ?? { provider: cloud };
   void decider
     .stop()
-    .then(() => endAllInstances({ clock, provider: cloud, events: silent, head: false }, new AbortController().signal))
+    .then(() => endAllInstances({ clock, provider, events: silent, head: false }, new AbortController().signal))
     .then(() => (over = true));
   await world.time.run(world.time.now + 60 * minute, () => over);
   const left = [...world.workers()];

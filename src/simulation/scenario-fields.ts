@@ -70,7 +70,10 @@ export class Field {
       this.problem(`expected a mapping, found ${describe(this.#value)}`);
       return [];
     }
-    return Object.entries(this.#value).map(([key, value]) => [key, new Field(this.#reader, [...this.#path, key], value)]);
+    return Object.entries(this.#value).map(([key, value]) => [
+      key,
+      new Field(this.#reader, [...this.#path, key], value),
+    ]);
   }
 
   items(): Field[] {

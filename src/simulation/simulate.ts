@@ -1,5 +1,5 @@
 import type { Planner } from '../autoscaler/loop.ts';
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Decider } from './decider.ts';
 import type { FaultName, FaultRates } from './faults.ts';
@@ -12,6 +12,8 @@ import type { Scenario } from './scenario.ts';
 import { World, worldStart } from './world.ts';
 
 const hour = 3_600_000;
+/** Nothing runs and nothing is wanted for longer than any back-off lasts: what is left can never run. */
+const hopeless: Duration = 1_200_000;
 
 export interface SimulationOptions {
   readonly scenario: Scenario;
@@ -86,7 +88,8 @@ async function run(
   decider.start();
   const rested = (): boolean =>
     world.workDone && decider.contentSince !== undefined && restingSince(decider, world) >= 30_000 && atFloor(world);
-  await world.time.run(worldStart + limit, rested);
+  const stuck = (): boolean => restingSince(decider, world) >= hopeless && !world.engine.atWork;
+  await world.time.run(worldStart + limit, () => rested() || (world.submitted && stuck()));
   const finished = rested();
   const ended = meter.measures();
   await stop(world, decider);
@@ -103,7 +106,7 @@ async function run(
 }
 
 const restingSince = (decider: Decider, world: World): Duration =>
-  world.time.now - (decider.contentSince ?? (world.time.now as Instant));
+  world.time.now - (decider.contentSince ?? world.time.now);
 
 function atFloor(world: World): boolean {
   let workers = 0;

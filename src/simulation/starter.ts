@@ -1,8 +1,8 @@
 import type { NodeStarter } from '../autoscaler/starter.ts';
-import { defineError } from '../base/errors.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import type { SimulatedCloud } from './cloud.ts';
 import type { SimulatedEngine } from './engine.ts';
+import { simulationErrors } from './errors.ts';
 import type { Faults } from './faults.ts';
 import type { Random } from './random.ts';
 import { draw, type Spread } from './scenario.ts';
@@ -12,12 +12,6 @@ interface SetUp {
   readonly timer: Timer;
   readonly waiting: Set<{ resolve(): void; reject(error: Error): void }>;
 }
-
-const setUpFailed = defineError<{ id: string }>({
-  code: 'MANTA_SIMULATION_SETUP_FAILED',
-  exit: 1,
-  message: (e) => `the set-up of ${e.id} failed`,
-});
 
 /** Set-ups that take their time, sometimes far too much, and sometimes fail. They outlive the loop that began them. */
 export class SimulatedStarter implements NodeStarter {
@@ -62,6 +56,17 @@ export class SimulatedStarter implements NodeStarter {
     });
   }
 
+  async halt(id: string, signal: AbortSignal): Promise<void> {
+    await this.#time.sleep(this.#random.between(50, 500), signal);
+    const setUp = this.#setUps.get(id);
+    if (setUp === undefined) return;
+    setUp.timer.cancel();
+    this.#setUps.delete(id);
+    this.#time.settled();
+    for (const waiter of setUp.waiting) waiter.reject(simulationErrors.SetupFailed({ id }));
+    setUp.waiting.clear();
+  }
+
   #begin(id: string): SetUp {
     const fails = this.#faults.hit('setupFailure');
     const slow = this.#faults.hit('setupSlow') ? 10 : 1;
@@ -76,11 +81,12 @@ export class SimulatedStarter implements NodeStarter {
     this.#setUps.delete(id);
     this.#time.settled();
     const machine = this.#cloud.machine(id);
-    const usable = !failed && machine !== undefined && machine.stoppingAt > this.#time.now && machine.goneAt > this.#time.now;
+    const usable =
+      !failed && machine !== undefined && machine.stoppingAt > this.#time.now && machine.goneAt > this.#time.now;
     if (usable) this.#engine.join(machine);
     for (const waiter of setUp.waiting) {
       if (usable) waiter.resolve();
-      else waiter.reject(setUpFailed({ id }));
+      else waiter.reject(simulationErrors.SetupFailed({ id }));
     }
     setUp.waiting.clear();
   }

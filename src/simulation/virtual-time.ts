@@ -83,10 +83,7 @@ export class VirtualTime {
   /** Runs events in order until there is none before `until`, or `done` says so. */
   async run(until: Instant, done: () => boolean = () => false): Promise<void> {
     await nextTurn();
-    while (this.#held !== undefined) {
-      await this.#held;
-      await nextTurn();
-    }
+    if (this.#held !== undefined) await this.#released();
     while (!done()) {
       const entry = this.#heap[0];
       if (entry === undefined || entry.at > until) {
@@ -100,11 +97,15 @@ export class VirtualTime {
       if (this.#settled) {
         this.#settled = false;
         await nextTurn();
-        while (this.#held !== undefined) {
-          await this.#held;
-          await nextTurn();
-        }
+        if (this.#held !== undefined) await this.#released();
       }
+    }
+  }
+
+  async #released(): Promise<void> {
+    for (let held = this.#held; held !== undefined; held = this.#held) {
+      await held;
+      await nextTurn();
     }
   }
 

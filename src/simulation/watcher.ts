@@ -1,5 +1,5 @@
-import type { LaunchRequest } from '../providers/provider.ts';
 import type { Duration } from '../base/clock.ts';
+import type { LaunchRequest } from '../providers/provider.ts';
 import type { Machine } from './machine.ts';
 import type { SimulatedNode } from './work.ts';
 
@@ -14,7 +14,7 @@ export interface Watcher {
   /** An order to end a machine took effect. */
   terminated?(machine: Machine): void;
   /** A machine is gone, for whatever reason. */
-  gone?(machine: Machine, cause: 'ended' | 'preempted'): void;
+  gone?(machine: Machine): void;
   drainCalled?(node: string): void;
   joined?(node: SimulatedNode): void;
   left?(node: SimulatedNode): void;
@@ -33,7 +33,7 @@ export function watchAll(watchers: readonly Watcher[]): Required<Watcher> {
     launched: (machines, request) => watchers.forEach((each) => each.launched?.(machines, request)),
     terminateCalled: (ids) => watchers.forEach((each) => each.terminateCalled?.(ids)),
     terminated: (machine) => watchers.forEach((each) => each.terminated?.(machine)),
-    gone: (machine, cause) => watchers.forEach((each) => each.gone?.(machine, cause)),
+    gone: (machine) => watchers.forEach((each) => each.gone?.(machine)),
     drainCalled: (node) => watchers.forEach((each) => each.drainCalled?.(node)),
     joined: (node) => watchers.forEach((each) => each.joined?.(node)),
     left: (node) => watchers.forEach((each) => each.left?.(node)),

@@ -1,7 +1,7 @@
 import type { Instant } from '../base/clock.ts';
 import { SimulatedCloud } from './cloud.ts';
 import { SimulatedEngine } from './engine.ts';
-import { Faults, type FaultRates } from './faults.ts';
+import { type FaultRates, Faults } from './faults.ts';
 import { type Machine, never } from './machine.ts';
 import { type Random, seededRandom } from './random.ts';
 import { type Scenario, submissions } from './scenario.ts';
@@ -36,7 +36,7 @@ export class World {
   onChange: (what: 'demand' | 'node') => void = () => {};
   /** Called when the loop is to die where it stands. */
   onCrash: () => void = () => {};
-  #submitted = false;
+  submitted = false;
   readonly #lastStanding: Instant;
 
   constructor(options: WorldOptions) {
@@ -72,10 +72,9 @@ export class World {
     const work = submissions(scenario.work, this.random.split('work'));
     for (const each of work) this.time.at(worldStart + each.at, () => this.engine.submit(each));
     const last = work.at(-1);
-    this.#submitted = last === undefined;
-    if (last !== undefined) this.time.at(worldStart + last.at, () => (this.#submitted = true));
-    this.#lastStanding =
-      worldStart + Math.max(0, ...work.map((each) => (each.kind === 'standing' ? each.until : 0)));
+    this.submitted = last === undefined;
+    if (last !== undefined) this.time.at(worldStart + last.at, () => (this.submitted = true));
+    this.#lastStanding = worldStart + Math.max(0, ...work.map((each) => (each.kind === 'standing' ? each.until : 0)));
     this.#disturb();
   }
 
@@ -86,7 +85,7 @@ export class World {
 
   /** Everything was submitted, ran, and finished, and no standing request is left. */
   get workDone(): boolean {
-    return this.#submitted && this.engine.unfinished === 0 && this.time.now >= this.#lastStanding;
+    return this.submitted && this.engine.unfinished === 0 && this.time.now >= this.#lastStanding;
   }
 
   /** Workers that nobody has told to go. */

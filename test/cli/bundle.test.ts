@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -42,6 +42,17 @@ describe('the shipped bundle', () => {
     const { status, stdout, stderr } = run(['version']);
     assert.deepEqual([status, stderr], [0, '']);
     assert.match(stdout, /^manta \d/);
+  });
+
+  test('reads a cluster file and simulates, with all that this needs', () => {
+    assert.equal(run(['simulate', '--demo', '--json']).status, 0);
+    assert.equal(run(['config', 'schema']).status, 0);
+    const users = Object.entries(metafile.outputs).filter(
+      ([, { inputs }]) => 'src/simulation/ray-process.ts' in inputs,
+    );
+    assert.equal(users.length, 1);
+    assert.ok(existsSync(join(shipped, 'dist', 'chunks', 'ray_planner.py')));
+    assert.match(users[0]![0], /dist\/chunks\/[^/]+$/);
   });
 
   test('help loads declarations only: no YAML, no schema, no planner, no provider, no package', () => {

@@ -1,7 +1,7 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { convertCluster } from '../../core/spec/convert.ts';
 import { specErrors } from '../../core/spec/errors.ts';
+import { convertCluster } from '../../core/spec/legacy/convert.ts';
 import type { Run } from '../command.ts';
 import { loadFile } from './config-file.ts';
 import { problemData, problemText } from './config-problems.ts';
@@ -9,7 +9,7 @@ import { problemData, problemText } from './config-problems.ts';
 export const run: Run = async ({ args, options }, io) => {
   const [name] = args as [string];
   const file = await loadFile(name, io);
-  const result = file.source ? convertCluster(file.source, io.env) : { problems: file.problems };
+  const result = file.source ? convertCluster(file.source, file.env) : { problems: file.problems };
   if ('problems' in result) {
     io.out(
       io.json
@@ -31,13 +31,16 @@ export const run: Run = async ({ args, options }, io) => {
   return 0;
 };
 
-/** The old text or the new one, never half of it. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  const beside = `${path}.manta-${process.pid}`;
+/** The old text or the new one, never half of it; links and permissions stay. */
+async function replaceFile(named: string, text: string): Promise<void> {
+  const beside = `${named}.manta-${process.pid}`;
   try {
-    await writeFile(beside, text, { flag: 'wx' });
+    const path = await realpath(named);
+    const { mode } = await stat(path);
+    await writeFile(beside, text, { flag: 'wx', mode });
     await rename(beside, path);
   } catch (error) {
-    throw specErrors.NotWritten({ file: path, why: error instanceof Error ? error.message : String(error) }, error);
+    await rm(beside, { force: true });
+    throw specErrors.NotWritten({ file: named, why: error instanceof Error ? error.message : String(error) }, error);
   }
 }

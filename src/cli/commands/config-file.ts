@@ -17,7 +17,7 @@ export interface LoadedFile extends ClusterFile {
   /** Empty when the file could not be opened. */
   readonly bytes: Uint8Array;
   readonly opened: boolean;
-  /** What `${env:NAME}` stands for in it. */
+  /** What `${env:NAME}` stands for in this file. */
   readonly env: Environment;
 }
 
@@ -33,7 +33,7 @@ export async function loadFile(file: string, io: Io): Promise<LoadedFile> {
       file,
       bytes: new Uint8Array(),
       opened: false,
-      env: {},
+      env: io.env,
       problems: [report(fileProblems.Unreadable, spot, { why: reasonOf(error) })],
     };
   }

@@ -1,6 +1,5 @@
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
-
-const secretKey = /secret|passw|token|credential|api_?key|access_?key/i;
+import { holdsSecret } from '../../core/spec/keys/key.ts';
 
 /** A resolved value as JSON can hold it, with the values of keys that hold secrets hidden. */
 export function shownValue(value: unknown, key = ''): unknown {
@@ -9,7 +8,7 @@ export function shownValue(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((entry) => shownValue(entry, key));
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, shownValue(entry, name)]));
-  return typeof value === 'string' && value !== '' && secretKey.test(key) ? '***' : value;
+  return typeof value === 'string' && value !== '' && holdsSecret(key) ? '***' : value;
 }
 
 /** The spec as text to read: YAML, with durations in words. */

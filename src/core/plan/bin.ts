@@ -25,5 +25,3 @@ export interface LaunchCause {
   /** Number of the slice of this pass that it belongs to, for types of several hosts. */
   readonly slice?: number;
 }
-
-export const isWorker = (bin: Bin): boolean => !bin.state.head;

@@ -1,4 +1,4 @@
-import { type Fit, fit, type Queue, roomAfter, shapesOf } from './fit.ts';
+import { type Fit, fit, makeQueue, type Queue, roomAfter, shapesOf } from './fit.ts';
 import type { Ground, Packer } from './pack.ts';
 import type { Shape } from './shape.ts';
 import type { Source, State, TypeInfo } from './state.ts';
@@ -79,13 +79,8 @@ const unitPrice = (type: TypeInfo): number => (type.price ?? 0) * type.hosts;
 function bestPrices(ground: Ground, queue: Queue, source: Source): number[] {
   return queue.runs.map((run, at) => {
     let best = Number.POSITIVE_INFINITY;
+    const alone = makeQueue([{ shape: run.shape, count: queue.left[at] as number }], queue.vocabulary, queue.asRay);
     for (const { type, fresh } of ground.pool) {
-      const alone: Queue = {
-        ...queue,
-        runs: [run],
-        left: [queue.left[at] as number],
-        floors: [queue.floors[queue.runs.length] as Queue['floors'][number]],
-      };
       const held = fit(alone, fresh, source)?.counts[0];
       if (held !== undefined) best = Math.min(best, (type.price ?? 0) / held);
     }
@@ -207,13 +202,13 @@ function pickBest(
 
 function rank({ type, unit }: Candidate, taste: Taste, worth: readonly number[] | undefined): readonly number[] {
   const { hosts, runs, counts } = unit as Unit;
-  const { score } = hosts[0] as Fit;
+  const score = hosts[0] as Fit;
   const fullness = [score.names, score.least, score.mean, type.recoverable, type.priority, type.availability];
-  if (worth === undefined) return [score.labels, score.gpu, ...fullness];
+  if (worth === undefined) return [score.match, score.gpu, ...fullness];
   const value = runs.reduce((sum, run, k) => sum + (counts[k] as number) * (worth[run] as number), 0);
   const first = taste.by === 'type' && taste.type === type ? 1 : 0;
-  if (taste.by === 'fullness') return [score.labels, score.gpu, type.priority, ...fullness];
-  return [score.labels, score.gpu, type.priority, first, value / Math.max(unitPrice(type), 1e-12), value, ...fullness];
+  if (taste.by === 'fullness') return [score.match, score.gpu, type.priority, ...fullness];
+  return [score.match, score.gpu, type.priority, first, value / Math.max(unitPrice(type), 1e-12), value, ...fullness];
 }
 
 /** Where prices are part of it, differences in the last bits of sums are none. */

@@ -24,11 +24,10 @@ interface Class extends Ranked {
   version: number;
 }
 
-/** A class that takes some of a run, as of one version of it. */
-interface User {
-  readonly class: Class;
-  readonly version: number;
-  readonly count: number;
+/** Classes that would take some of a run, each as of one version of it. */
+interface Users {
+  readonly classes: Class[];
+  readonly versions: number[];
 }
 
 /** Places the queue on bins, the best first, and takes it from the queue. */
@@ -47,16 +46,22 @@ class Filling {
   private readonly spent: number[] = [];
   private readonly heap: Heap<Class>;
   /** By run: the classes that would take some of it, and the most that one would take. */
-  private readonly users: User[][];
+  private readonly users: Users[];
   private readonly most: number[];
+  /**
+   * Look again at every class that has run short, at once: one that would take other work then may be the best, and
+   * Ray would see it. Otherwise a class is looked at again when its turn comes.
+   */
+  private readonly eager: boolean;
 
   constructor(packer: Packer, bins: readonly Bin[], queue: Queue, source: Source) {
     this.packer = packer;
     this.bins = bins;
     this.queue = queue;
     this.source = source;
+    this.eager = queue.asRay;
     this.taken = new Uint8Array(bins.length);
-    this.users = queue.runs.map(() => []);
+    this.users = queue.runs.map(() => ({ classes: [], versions: [] }));
     this.most = queue.runs.map(() => 0);
     this.heap = new Heap((a, b) => {
       const order = this.compare(a, b);
@@ -66,7 +71,10 @@ class Filling {
 
   run(): Filled {
     if (this.queue.runs.length > 0) for (const one of this.classify()) this.look(one);
-    for (let best = this.heap.best; best !== undefined; best = this.heap.best) this.commit(best);
+    for (let best = this.heap.best; best !== undefined; best = this.heap.best) {
+      if (this.isShort(best.fit as Fit)) this.look(best);
+      else this.commit(best);
+    }
     return { picks: this.picks, others: () => this.others() };
   }
 
@@ -107,16 +115,26 @@ class Filling {
     const { runs } = one.fit;
     let first = runs[0] as number;
     for (let k = 1; k < runs.length; k++) first = Math.min(first, runs[k] as number);
-    if (!this.queue.secondLook || one.state.labels === one.fit.labels) one.start = first;
+    if (this.queue.asRay || one.state.labels === one.fit.labels) one.start = first;
     this.enlist(one, one.fit);
     this.heap.put(one);
   }
 
+  /** Whether it would take more of some run than is left. */
+  private isShort({ runs, counts }: Fit): boolean {
+    for (let k = 0; k < runs.length; k++)
+      if ((counts[k] as number) > (this.queue.left[runs[k] as number] as number)) return true;
+    return false;
+  }
+
   private enlist(one: Class, { runs, counts }: Fit): void {
+    if (!this.eager) return;
     for (let k = 0; k < runs.length; k++) {
       const run = runs[k] as number;
       const count = counts[k] as number;
-      (this.users[run] as User[]).push({ class: one, version: one.version, count });
+      const users = this.users[run] as Users;
+      users.classes.push(one);
+      users.versions.push(one.version);
       if (count > (this.most[run] as number)) this.most[run] = count;
     }
   }
@@ -166,8 +184,9 @@ class Filling {
     let times = best.positions.length - best.next;
     for (let k = 0; k < chosen.runs.length && times > 1; k++) {
       const run = chosen.runs[k] as number;
-      const spare = (this.queue.left[run] as number) - (this.most[run] as number);
-      times = Math.min(times, Math.floor(spare / (chosen.counts[k] as number)) + 1);
+      const count = chosen.counts[k] as number;
+      const spare = (this.queue.left[run] as number) - Math.max(this.most[run] as number, count);
+      times = Math.min(times, Math.floor(spare / count) + 1);
     }
     if (times <= 1) return 1;
     const until = this.firstRival(best);
@@ -192,26 +211,31 @@ class Filling {
   /** Notes the classes that would take more of a run than is left, and strikes them off its users. */
   private collectShort(run: number, short: Class[]): void {
     const left = this.queue.left[run] as number;
-    const still: User[] = [];
+    const { classes, versions } = this.users[run] as Users;
+    let kept = 0;
     let most = 0;
-    for (const user of this.users[run] as User[]) {
-      if (user.class.version !== user.version) continue;
-      if (user.count > left) {
-        user.class.version++;
-        short.push(user.class);
-      } else {
-        still.push(user);
-        if (user.count > most) most = user.count;
+    for (let k = 0; k < classes.length; k++) {
+      const one = classes[k] as Class;
+      if (one.version !== versions[k] || one.fit === undefined) continue;
+      const count = one.fit.counts[one.fit.runs.indexOf(run)] as number;
+      if (count > left) {
+        one.version++;
+        short.push(one);
+        continue;
       }
+      classes[kept] = one;
+      versions[kept++] = one.version;
+      if (count > most) most = count;
     }
-    this.users[run] = still;
+    classes.length = kept;
+    versions.length = kept;
     this.most[run] = most;
   }
 
   private compare(a: Class, b: Class): number {
-    const x = (a.fit as Fit).score;
-    const y = (b.fit as Fit).score;
-    if (x.labels !== y.labels) return x.labels - y.labels;
+    const x = a.fit as Fit;
+    const y = b.fit as Fit;
+    if (x.match !== y.match) return x.match - y.match;
     if (x.gpu !== y.gpu) return x.gpu - y.gpu;
     // Work goes to a node that already runs before one that is still to come.
     if (a.state.running !== b.state.running && this.packer.policy.like !== 'ray') return a.state.running ? 1 : -1;
@@ -232,6 +256,8 @@ class Filling {
 
 /** Ray looks at the first of pending nodes that agree in this, even where their loads and so their scores differ. */
 function sameToRay(state: State, source: Source): string {
-  const labels = state.labels.map((value) => (value === undefined ? '' : JSON.stringify(value)));
+  const labels = [...state.labels]
+    .sort(([a], [b]) => a - b)
+    .map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return `${state.type.name}|${state.head}|${state.unmanaged}|${state.frame.totals.join()}|${state.room[source].join()}|${labels.join()}`;
 }

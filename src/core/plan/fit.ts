@@ -1,19 +1,15 @@
 import type { Run, Shape, Vocabulary } from './shape.ts';
-import { labelMatch, type Source, type State, usage } from './state.ts';
+import { type LabelValues, labelMatch, type Source, type State, usage } from './state.ts';
 
 /** What one node of a state would take of the demand that is left, and how good that is. */
 export interface Fit {
   /** Run indexes and counts, in the order of placing. Never empty. */
   readonly runs: readonly number[];
   readonly counts: readonly number[];
-  readonly labels: readonly (string | undefined)[];
+  readonly labels: LabelValues;
   readonly marks: ReadonlySet<string>;
-  readonly score: Score;
-}
-
-/** Compared from the first field down; higher is better. */
-export interface Score {
-  readonly labels: number;
+  /** The score: compared from here down; higher is better. */
+  readonly match: number;
   /** 0 for a GPU node that would get no GPU work. */
   readonly gpu: number;
   readonly names: number;
@@ -28,8 +24,11 @@ export interface Queue {
   readonly vocabulary: Vocabulary;
   /** By run index: amounts without which no run from there on fits. */
   readonly floors: readonly Floor[];
-  /** Runs that lacked a label are tried again once a placement has added one. Ray does not. */
-  readonly secondLook: boolean;
+  /**
+   * As Ray's planner does: amounts are subtracted one by one as they are, and runs that lacked a label are not tried
+   * again once a placement has added one. Otherwise amounts are counted in ten-thousandths, as Ray's core counts them.
+   */
+  readonly asRay: boolean;
   readonly scratch: Scratch;
 }
 
@@ -46,7 +45,7 @@ interface Scratch {
   fits: number;
 }
 
-export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, secondLook: boolean): Queue {
+export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, asRay: boolean): Queue {
   const floors: Floor[] = new Array(runs.length + 1);
   let least: Map<number, number> | undefined;
   floors[runs.length] = { names: [], amounts: [] };
@@ -64,7 +63,7 @@ export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, secondLo
     floors[i] = { names: [...own.keys()], amounts: [...own.values()] };
   }
   const scratch = { room: [], seen: vocabulary.resourceNames.map(() => 0), fits: 0 };
-  return { runs, left: runs.map((run) => run.count), vocabulary, floors, secondLook, scratch };
+  return { runs, left: runs.map((run) => run.count), vocabulary, floors, asRay, scratch };
 }
 
 /** Whether the room, labels apart, holds any of the runs. */
@@ -89,36 +88,42 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
   let { labels, marks } = state;
   const placed: number[] = [];
   const counts: number[] = [];
-  let unlabelled: number[] | undefined;
-
-  const tryRun = (at: number): boolean => {
-    const { shape } = runs[at] as Run;
-    if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) return false;
+  let again: number[] | undefined;
+  let poor = tooPoor(floors[start] as Floor, room);
+  for (let i = start; i < runs.length && !poor; i++) {
+    if (left[i] === 0) continue;
+    const { shape } = runs[i] as Run;
+    if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) {
+      if (!queue.asRay) (again ??= []).push(i);
+      continue;
+    }
     const apart = shape.apart.length > 0;
-    if (apart && isTaken(shape, labels, marks)) return true;
-    const count = countFitting(queue, room, shape, apart ? 1 : (left[at] as number));
-    if (count === 0) return true;
+    if (apart && isTaken(shape, labels, marks)) continue;
+    const count = countFitting(queue, room, shape, apart ? 1 : (left[i] as number));
+    if (count === 0) continue;
     subtract(queue, room, shape, count);
-    placed.push(at);
+    placed.push(i);
     counts.push(count);
-    if (!apart) return true;
+    poor = tooPoor(floors[i + 1] as Floor, room);
+    if (!apart) continue;
     const before = labels;
     ({ labels, marks } = mark(shape, labels, marks));
-    if (labels !== before && queue.secondLook && unlabelled !== undefined) {
-      const again = unlabelled;
-      unlabelled = undefined;
-      for (const one of again) if (!tryRun(one)) unlabelled = [...(unlabelled ?? []), one];
+    if (again === undefined || labels === before) continue;
+    for (const one of again) {
+      const { shape: late } = runs[one] as Run;
+      if (labelMatch(late, labels) === 0 || isTaken(late, labels, marks)) continue;
+      const more = countFitting(queue, room, late, late.apart.length > 0 ? 1 : (left[one] as number));
+      if (more === 0) continue;
+      subtract(queue, room, late, more);
+      placed.push(one);
+      counts.push(more);
+      ({ labels, marks } = mark(late, labels, marks));
     }
-    return true;
-  };
-
-  for (let i = start; i < runs.length; i++) {
-    if (left[i] === 0) continue;
-    if (tooPoor(floors[i] as Floor, room)) break;
-    if (!tryRun(i) && queue.secondLook) (unlabelled ??= []).push(i);
+    again = again.filter((one) => !placed.includes(one));
   }
   if (placed.length === 0) return undefined;
-  return { runs: placed, counts, labels, marks, score: score(queue, state, source, placed, room, labels) };
+  const labelScore = firstMatch(queue, state.load[source].labelled, placed, labels);
+  return score(queue, state, source, { runs: placed, counts, labels, marks }, room, labelScore);
 }
 
 /** What is free on a node of the state once the fit is placed on it. */
@@ -139,29 +144,40 @@ export function shapesOf(
 
 function tooPoor(floor: Floor, room: readonly number[]): boolean {
   for (let k = 0; k < floor.names.length; k++)
-    if (!((room[floor.names[k] as number] as number) >= (floor.amounts[k] as number))) return true;
+    if (!((room[floor.names[k] as number] as number) >= (floor.amounts[k] as number) * nearly)) return true;
   return false;
 }
 
-/** How many of a shape fit, counted as repeated subtraction would count. */
+/** What is missing below this part of an amount is rounding; whether it fits is for `countFitting` to say. */
+const nearly = 1 - 1e-6;
+
+/** How many of a shape fit. */
 function countFitting(queue: Queue, room: readonly number[], shape: Shape, most: number): number {
   for (let k = 0; k < shape.zeros.length; k++) if (roomOf(queue, room, shape.zeros[k] as number) < 0) return 0;
   let count = most;
-  for (let k = 0; k < shape.names.length; k++) {
+  for (let k = 0; k < shape.names.length && count > 0; k++) {
     const amount = shape.amounts[k] as number;
-    let free = roomOf(queue, room, shape.names[k] as number);
-    if (free < amount) return 0;
-    if (shape.whole && Number.isSafeInteger(free)) {
-      const fitting = Math.floor(free / amount);
-      if (fitting < count) count = fitting;
-      continue;
-    }
-    let fitting = 0;
-    while (fitting < count && free >= amount) {
-      free -= amount;
-      fitting++;
-    }
-    count = fitting;
+    const free = roomOf(queue, room, shape.names[k] as number);
+    // Nearly all runs end here: no division for them.
+    if (free < amount * nearly) return 0;
+    const fitting =
+      shape.whole && Number.isSafeInteger(free)
+        ? Math.floor(free / amount)
+        : queue.asRay
+          ? countSubtractions(free, amount, count)
+          : Math.floor(free / amount + 1e-6);
+    if (fitting < count) count = fitting;
+  }
+  return count;
+}
+
+/** How often an amount can be taken away, with the rounding that comes of doing it. */
+function countSubtractions(free: number, amount: number, most: number): number {
+  let rest = free;
+  let count = 0;
+  while (count < most && rest >= amount) {
+    rest -= amount;
+    count++;
   }
   return count;
 }
@@ -170,23 +186,27 @@ function subtract(queue: Queue, room: number[], shape: Shape, count: number): vo
   for (let k = 0; k < shape.names.length; k++) {
     const name = shape.names[k] as number;
     const amount = shape.amounts[k] as number;
-    let free = roomOf(queue, room, name);
-    if (shape.whole && Number.isSafeInteger(free)) free -= amount * count;
-    else for (let n = 0; n < count; n++) free -= amount;
-    room[name] = free;
+    const free = roomOf(queue, room, name);
+    if (shape.whole && Number.isSafeInteger(free)) room[name] = free - amount * count;
+    else if (queue.asRay) {
+      let rest = free;
+      for (let n = 0; n < count; n++) rest -= amount;
+      room[name] = rest;
+    } else room[name] = Math.max(0, Math.round((free - amount * count) * 1e4) / 1e4);
   }
 }
 
 function isTaken(shape: Shape, labels: State['labels'], marks: ReadonlySet<string>): boolean {
-  return shape.apart.some(({ label, value }) => labels[label] === value || marks.has(`${label}=${value}`));
+  return shape.apart.some(({ label, value }) => labels.get(label) === value || marks.has(`${label}=${value}`));
 }
 
-function mark(shape: Shape, labels: State['labels'], marks: ReadonlySet<string>): Pick<State, 'labels' | 'marks'> {
+function mark(shape: Shape, labels: LabelValues, marks: ReadonlySet<string>): Pick<State, 'labels' | 'marks'> {
   let marked = labels;
   let more = marks;
   for (const { label, value } of shape.apart) {
-    if (marked[label] === undefined) marked = marked.with(label, value);
-    else if (marked[label] !== value) more = new Set([...more, `${label}=${value}`]);
+    const known = marked.get(label);
+    if (known === undefined) marked = new Map([...marked, [label, value]]);
+    else if (known !== value) more = new Set([...more, `${label}=${value}`]);
   }
   return { labels: marked, marks: more };
 }
@@ -195,30 +215,21 @@ function score(
   queue: Queue,
   state: State,
   source: Source,
-  placed: readonly number[],
+  placed: Pick<Fit, 'runs' | 'counts' | 'labels' | 'marks'>,
   room: readonly number[],
-  labels: State['labels'],
-): Score {
+  match: number,
+): Fit {
   const load = state.load[source];
   const { frame } = state;
   const { scratch } = queue;
-  const { seen } = scratch;
-  const now = ++scratch.fits;
+  const { runs, counts, labels, marks } = placed;
+  scratch.fits++;
   let gpu = load.gpu;
-  let matching = 0;
-  const count = (names: readonly number[]): void => {
-    for (let k = 0; k < names.length; k++) {
-      const name = names[k] as number;
-      if (seen[name] === now) continue;
-      seen[name] = now;
-      if (frame.named[name] === true) matching++;
-    }
-  };
-  count(load.names);
-  for (let k = 0; k < placed.length; k++) {
-    const { shape } = queue.runs[placed[k] as number] as Run;
+  let names = countNamed(scratch, frame.named, load.names);
+  for (let k = 0; k < runs.length; k++) {
+    const { shape } = queue.runs[runs[k] as number] as Run;
     gpu ||= shape.gpu;
-    count(shape.names);
+    names += countNamed(scratch, frame.named, shape.names);
   }
 
   let least = Number.POSITIVE_INFINITY;
@@ -239,13 +250,30 @@ function score(
     sum += part;
     parts++;
   }
+  if (parts === 0) least = 0;
   return {
-    labels: firstMatch(queue, load.labelled, placed, labels),
+    runs,
+    counts,
+    labels,
+    marks,
+    match,
     gpu: frame.hasGpu && !gpu ? 0 : 1,
-    names: matching,
-    least: parts === 0 ? 0 : least,
+    names,
+    least,
     mean: parts === 0 ? 0 : sum / parts,
   };
+}
+
+/** How many of the names the node has that this fit has not counted yet. */
+function countNamed(scratch: Scratch, named: readonly boolean[], names: readonly number[]): number {
+  let count = 0;
+  for (let k = 0; k < names.length; k++) {
+    const name = names[k] as number;
+    if (scratch.seen[name] === scratch.fits) continue;
+    scratch.seen[name] = scratch.fits;
+    if (named[name] === true) count++;
+  }
+  return count;
 }
 
 function firstMatch(

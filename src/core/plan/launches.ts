@@ -8,7 +8,9 @@ import type { TypeInfo } from './state.ts';
 /** Launches by type and offer, each with what it serves and why by this type. */
 export function launchesOf(pass: Pass): Launch[] {
   const byType = new Map<TypeInfo, Bin[]>();
+  const workers = new Map<TypeInfo, number>();
   for (const bin of pass.bins) {
+    if (!bin.state.head) workers.set(bin.state.type, (workers.get(bin.state.type) ?? 0) + 1);
     if (bin.fate !== 'launch') continue;
     const group = byType.get(bin.state.type);
     if (group === undefined) byType.set(bin.state.type, [bin]);
@@ -22,12 +24,19 @@ export function launchesOf(pass: Pass): Launch[] {
       count: Math.ceil(bins.length / type.hosts),
       ...(offer?.zone === undefined ? {} : { zone: offer.zone }),
       market: offer?.market ?? 'on-demand',
-      because: reasons(pass, type, bins),
+      because: reasons({ pass, workers }, type, bins),
     };
   });
 }
 
-function reasons(pass: Pass, type: TypeInfo, bins: readonly Bin[]): LaunchReason[] {
+/** What reasons are made from. */
+interface Grounds {
+  readonly pass: Pass;
+  /** Workers of each type once the plan is carried out. */
+  readonly workers: ReadonlyMap<TypeInfo, number>;
+}
+
+function reasons(grounds: Grounds, type: TypeInfo, bins: readonly Bin[]): LaunchReason[] {
   const tasks = new Map<Shape, number>();
   const gangs = new Map<string, { requests: number; shape: Shape | undefined }>();
   let floor = 0;
@@ -49,18 +58,19 @@ function reasons(pass: Pass, type: TypeInfo, bins: readonly Bin[]): LaunchReason
   const all: LaunchReason[] = [];
   if (floor > 0) all.push({ serves: { kind: 'min-workers', count: floor }, instead: [] });
   if (standing > 0)
-    all.push({ serves: { kind: 'standing', count: standing }, instead: instead(pass, type, standingShape) });
+    all.push({ serves: { kind: 'standing', count: standing }, instead: instead(grounds, type, standingShape) });
   for (const [gang, { requests, shape }] of gangs)
-    all.push({ serves: { kind: 'gang', gang, requests }, instead: instead(pass, type, shape) });
+    all.push({ serves: { kind: 'gang', gang, requests }, instead: instead(grounds, type, shape) });
   for (const [shape, count] of tasks)
-    all.push({ serves: { kind: 'tasks', request: shape.request, count }, instead: instead(pass, type, shape) });
+    all.push({ serves: { kind: 'tasks', request: shape.request, count }, instead: instead(grounds, type, shape) });
   return all;
 }
 
 /** The other types and offers, each with what spoke against it. */
-function instead(pass: Pass, chosen: TypeInfo, shape: Shape | undefined): Passed[] {
+function instead(grounds: Grounds, chosen: TypeInfo, shape: Shape | undefined): Passed[] {
   if (shape === undefined) return [];
   const passed: Passed[] = [];
+  const { pass } = grounds;
   for (const type of pass.types) {
     for (const { offer, refusal } of pass.offers.get(type)?.refused ?? [])
       passed.push({
@@ -70,17 +80,24 @@ function instead(pass: Pass, chosen: TypeInfo, shape: Shape | undefined): Passed
         why: { kind: 'refused', refusal },
       });
     if (type === chosen) continue;
-    const why = whyNot(type, shape, pass) ?? whyOther(pass, type, chosen);
+    const why = whyNot(type, shape, pass) ?? whyOther(grounds, type, chosen, shape);
     if (why !== undefined) passed.push({ type: type.name, why });
   }
   return passed;
 }
 
-function whyOther(pass: Pass, type: TypeInfo, chosen: TypeInfo): Passed['why'] | undefined {
+function whyOther(
+  { pass, workers }: Grounds,
+  type: TypeInfo,
+  chosen: TypeInfo,
+  shape: Shape,
+): Passed['why'] | undefined {
   const max = type.spec?.maxWorkers ?? 0;
-  const existing = pass.bins.reduce((sum, { state }) => sum + (state.type === type && !state.head ? 1 : 0), 0);
+  const existing = workers.get(type) ?? 0;
   if (existing + type.hosts > max) return { kind: 'type-limit', max };
   if (pass.offers.get(type)?.offer === undefined) return undefined;
+  const hasGpus = ({ resources }: TypeInfo): boolean => (resources['GPU'] ?? 0) > 0;
+  if (!shape.gpu && hasGpus(type) && !hasGpus(chosen)) return { kind: 'keeps-gpus' };
   if (type.priority < chosen.priority)
     return { kind: 'lower-priority', priority: type.priority, chosen: chosen.priority };
   if (type.price !== undefined && chosen.price !== undefined && type.price * type.hosts > chosen.price * chosen.hosts)

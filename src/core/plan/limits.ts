@@ -11,15 +11,15 @@ const heads = (bins: readonly Bin[], type?: TypeInfo): number =>
   bins.reduce((sum, { state }) => sum + (state.head && (type === undefined || state.type === type) ? 1 : 0), 0);
 
 /** Nodes, the head among them, that the cluster may have. */
-export function nodeLimit(pass: Pass): number {
+function nodeLimit(pass: Pass): number {
   return pass.spec.maxWorkers === undefined ? Number.POSITIVE_INFINITY : pass.spec.maxWorkers + heads(pass.bins);
 }
 
-export const typeLimit = (pass: Pass, type: TypeInfo): number =>
+const typeLimit = (pass: Pass, type: TypeInfo): number =>
   type.spec === undefined ? Number.POSITIVE_INFINITY : type.spec.maxWorkers + heads(pass.bins, type);
 
 export const typeFloor = (pass: Pass, type: TypeInfo): number =>
-  type.spec === undefined ? 0 : type.spec.minWorkers + heads(pass.bins, type);
+  type.spec === undefined ? 0 : Math.min(type.spec.minWorkers, type.spec.maxWorkers) + heads(pass.bins, type);
 
 /** Ends nodes whose type is gone or has another launch configuration. */
 export function endOutdated(pass: Pass): void {

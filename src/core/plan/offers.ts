@@ -16,12 +16,19 @@ export function bestOffer(type: ScalingType, refusals: readonly Refusal[], now: 
   const refused: { offer: Offer; refusal: Refusal }[] = [];
   let best: Offer | undefined;
   for (const offer of type.offers) {
-    const refusal = refusals.find(
-      (one) => one.type === type.name && one.zone === offer.zone && one.market === offer.market && one.until > now,
-    );
+    const refusal = lastRefusal(type, offer, refusals, now);
     if (refusal !== undefined) refused.push({ offer, refusal });
     else best ??= offer;
   }
   const until = refused.length === 0 ? undefined : Math.min(...refused.map(({ refusal }) => refusal.until));
   return { offer: best, refused, until };
+}
+
+function lastRefusal(type: ScalingType, offer: Offer, refusals: readonly Refusal[], now: Instant): Refusal | undefined {
+  let last: Refusal | undefined;
+  for (const one of refusals) {
+    if (one.type !== type.name || one.zone !== offer.zone || one.market !== offer.market || one.until <= now) continue;
+    if (last === undefined || one.until > last.until) last = one;
+  }
+  return last;
 }

@@ -38,7 +38,7 @@ export interface Packer {
  */
 export function pack(packer: Packer, ground: Ground, runs: readonly Run[], source: Source): Packed {
   const asRay = packer.policy.like === 'ray';
-  const queue = makeQueue(runs, packer.vocabulary, !asRay);
+  const queue = makeQueue(runs, packer.vocabulary, asRay);
   const filled = fillBins(packer, ground.bins, queue, source);
   const purchases = buy(packer, ground, queue, source);
   return { picks: filled.picks, purchases, left: queue.left, order: asRay ? filled.others() : undefined };

@@ -8,7 +8,7 @@ import type { Bin } from './bin.ts';
 import { type BestOffer, bestOffer } from './offers.ts';
 import type { Packer } from './pack.ts';
 import type { Policy } from './policy.ts';
-import { compareText, gangOrder, joinTogether, type Run, toRuns, Vocabulary } from './shape.ts';
+import { compareText, gangOrder, joinTogether, type Run, standingOrder, toRuns, Vocabulary } from './shape.ts';
 import { type State, States, type TypeInfo } from './state.ts';
 
 /** Everything one call of `plan` works on. Made anew for each call; nothing outlives it. */
@@ -43,7 +43,7 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
       policy,
     ),
   }));
-  const standing = view.demand.standing.map((one) => ({
+  const standing = standingOrder(view.demand.standing, policy).map((one) => ({
     standing: one,
     runs: toRuns(one.requests, vocabulary, policy),
   }));
@@ -141,7 +141,8 @@ function readInstances(
       continue;
     }
     if (type.spec === undefined) {
-      if (!spec.replaceOutdated) {
+      const complete = view.complete.engine && view.complete.provider;
+      if (!spec.replaceOutdated || (!asRay && (head || !complete))) {
         outside.push(instance);
         continue;
       }

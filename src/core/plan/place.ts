@@ -4,7 +4,7 @@ import { clusterRoom, typeRoom } from './limits.ts';
 import { type Ground, type Packed, pack } from './pack.ts';
 import type { Pass } from './pass.ts';
 import type { Run } from './shape.ts';
-import { demand, type State, standing, type TypeInfo } from './state.ts';
+import { demand, type State, standing } from './state.ts';
 
 /** Demand for which this pass found no place. */
 export interface Unplaced {
@@ -68,12 +68,13 @@ function settle(pass: Pass, packed: Packed, cause: Pick<LaunchCause, 'kind' | 'g
   if (launches.length > 0) pass.bins = [...pass.bins, ...launches];
 }
 
-/** Whether the demand would find a place in an empty cluster at its limits. */
-export function fitsEmptyCluster(pass: Pass, runs: readonly Run[]): boolean {
+/** Whether demand could ever find a place: in an empty cluster at its limits, or on whole nodes as they stand now. */
+export function couldHold(pass: Pass, runs: readonly Run[]): boolean {
+  const heads = pass.bins.filter(({ state }) => state.head);
   const pool = pass.types
     .filter(({ spec }) => (spec?.maxWorkers ?? 0) > 0)
-    .map((type: TypeInfo) => ({ type, fresh: pass.fresh.get(type) as State, room: type.spec?.maxWorkers ?? 0 }));
-  const heads = pass.bins.filter(({ state }) => state.head).map((bin) => ({ ...bin }));
-  const ground = { bins: heads, pool, room: pass.spec.maxWorkers ?? Number.POSITIVE_INFINITY };
-  return pack(pass, ground, runs, standing).left.every((left) => left === 0);
+    .map((type) => ({ type, fresh: pass.fresh.get(type) as State, room: type.spec?.maxWorkers ?? 0 }));
+  const empty: Ground = { bins: heads, pool, room: pass.spec.maxWorkers ?? Number.POSITIVE_INFINITY };
+  const holds = (ground: Ground): boolean => pack(pass, ground, runs, standing).left.every((left) => left === 0);
+  return holds(empty) || holds({ ...groundOf(pass), bins: pass.bins.filter(({ fate }) => fate === 'keep') });
 }

@@ -72,6 +72,8 @@ export type PassReason =
   | { readonly kind: 'cluster-limit'; readonly max: number }
   | { readonly kind: 'upscaling-speed'; readonly pending: number; readonly allowed: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
+  /** It has GPUs, and the demand asks for none. */
+  | { readonly kind: 'keeps-gpus' }
   | { readonly kind: 'worse-fit' }
   | { readonly kind: 'dearer'; readonly price: number; readonly chosen: number }
   | { readonly kind: 'lower-priority'; readonly priority: number; readonly chosen: number };

@@ -98,7 +98,7 @@ function toTermination(action: Action, at: number, originals: Originals): Fields
 }
 
 function details(because: EndReason, instance: Fields, originals: Originals): string {
-  const limits = (nodes: unknown, perType: unknown): string =>
+  const limits = (nodes: number | undefined, perType: number | undefined): string =>
     `max_num_nodes=${nodes ?? 'None'}, max_num_nodes_per_type=${perType ?? 'None'}`;
   switch (because.kind) {
     case 'idle':

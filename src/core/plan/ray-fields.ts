@@ -40,6 +40,18 @@ export function optionalNumberAt(fields: Fields, key: string, path: string): num
   throw planErrors.BadRequest({ path: join(path, key), problem: `expected a number, got ${describe(value)}` });
 }
 
+/** A whole number of things, small enough to be counted one by one. */
+export function countAt(fields: Fields, key: string, path: string): number {
+  const count = optionalNumberAt(fields, key, path) ?? 0;
+  if (Number.isInteger(count) && Math.abs(count) <= mostThings) return count;
+  throw planErrors.BadRequest({
+    path: join(path, key),
+    problem: `expected a whole number, got ${describe(fields[key])}`,
+  });
+}
+
+const mostThings = 10_000_000;
+
 const join = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
 
 function describe(value: unknown): string {

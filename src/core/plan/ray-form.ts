@@ -6,7 +6,7 @@ import type { ScalingSpec, ScalingType } from '../scaling.ts';
 import type { View } from '../view.ts';
 import { countsAsNode } from './pass.ts';
 import type { Policy } from './policy.ts';
-import { type Fields, fieldsOf, listAt, mapAt, numberAt, optionalNumberAt, textAt } from './ray-fields.ts';
+import { countAt, type Fields, fieldsOf, listAt, mapAt, numberAt, optionalNumberAt, textAt } from './ray-fields.ts';
 
 /** A request to Ray's autoscaler-v2 planner, read into Manta's terms, with the originals to answer in Ray's terms. */
 export interface RayRequest {
@@ -61,7 +61,7 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
   };
   const readCounted = (value: unknown, path: string): TaskDemand => {
     const entry = fieldsOf(value, path);
-    return { request: read(entry['request'] ?? {}, `${path}.request`), count: numberAt(entry, 'count', path, 0) };
+    return { request: read(entry['request'] ?? {}, `${path}.request`), count: countAt(entry, 'count', path) };
   };
 
   const instances = new Map<string, Fields>();
@@ -95,7 +95,7 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
   const nodeTypes = (typeOrder ?? Object.keys(configs)).map((name) => {
     const path = `node_type_configs.${name}`;
     const config = fieldsOf(configs[name], path);
-    maxNodesOfType.set(name, numberAt(config, 'max_worker_nodes', path, 0));
+    maxNodesOfType.set(name, countAt(config, 'max_worker_nodes', path));
     return readType(name, config, path, heads(name));
   });
 
@@ -167,8 +167,8 @@ function readType(name: string, config: Fields, path: string, heads: number): Sc
     resources: readAmounts(config, 'resources', path),
     labels: readLabels(config, 'labels', path),
     // Ray counts the head among the nodes of its type, Manta does not.
-    minWorkers: numberAt(config, 'min_worker_nodes', path, 0) - heads,
-    maxWorkers: numberAt(config, 'max_worker_nodes', path, 0) - heads,
+    minWorkers: countAt(config, 'min_worker_nodes', path) - heads,
+    maxWorkers: countAt(config, 'max_worker_nodes', path) - heads,
     ...(idle === undefined ? {} : { idleTimeout: idle * 1000 }),
     priority: numberAt(config, 'priority', path, 0),
     launchHash: textAt(config, 'launch_config_hash', path, ''),

@@ -15,7 +15,7 @@ export function nodeTypeOrder(text: string, value: unknown): string[] | undefine
 
 function configsOf(value: unknown): Fields | undefined {
   let fields = value as Fields | undefined;
-  if (isObject(fields?.['in'])) fields = fields['in'] as Fields;
+  if (isObject(fields?.['in'])) fields = fields['in'];
   if (Array.isArray(fields?.['args'])) fields = fields['args'][0] as Fields | undefined;
   const configs = isObject(fields) ? fields['node_type_configs'] : undefined;
   return isObject(configs) ? configs : undefined;

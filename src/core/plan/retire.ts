@@ -12,14 +12,14 @@ const pendingGrace: Duration = 30_000;
 
 const isNeeded = ({ state }: Bin): boolean => state.load[0].any || state.load[1].any;
 
-export function idleTimeout(pass: Pass, { state, instance }: Bin): Duration | undefined {
+function idleTimeout(pass: Pass, { state, instance }: Bin): Duration | undefined {
   const asRay = pass.policy.like === 'ray';
   if (asRay && instance !== undefined && isPending(instance.status) && instance.status !== 'requested')
     return pass.spec.pendingIdleTimeout;
   return state.type.spec?.idleTimeout ?? pass.spec.idleTimeout;
 }
 
-export function idleFor(pass: Pass, { state, instance }: Bin): Duration {
+function idleFor(pass: Pass, { state, instance }: Bin): Duration {
   const idle = state.running ? (instance?.node?.idleFor ?? 0) : 0;
   return idle > 0 ? idle + Math.max(0, pass.now - pass.view.at) : idle;
 }
@@ -27,8 +27,11 @@ export function idleFor(pass: Pass, { state, instance }: Bin): Duration {
 /** Ends what nothing has needed for long enough. The head and the floor of each type stay. */
 export function endIdle(pass: Pass): { facts: PlanFact[]; next: Instant | undefined } {
   const counts = new Map<TypeInfo, number>();
-  for (const { fate, state } of pass.bins)
-    if (fate !== 'end') counts.set(state.type, (counts.get(state.type) ?? 0) + 1);
+  for (const { fate, state } of pass.bins) {
+    // A node that is only to be launched does not stand in for one that runs; to Ray it does.
+    if (fate === 'end' || (fate === 'launch' && pass.policy.like !== 'ray')) continue;
+    counts.set(state.type, (counts.get(state.type) ?? 0) + 1);
+  }
   const floors = new Map(pass.types.map((type) => [type, typeFloor(pass, type)]));
   const spare = (type: TypeInfo): number => (counts.get(type) ?? 0) - (floors.get(type) ?? 0);
   const retire = (unit: readonly Bin[], reason: (bin: Bin) => NonNullable<Bin['end']>): void => {

@@ -1,4 +1,4 @@
-import type { GangDemand, PlacementRule, Request, TaskDemand } from '../demand.ts';
+import type { GangDemand, PlacementRule, Request, StandingDemand, TaskDemand } from '../demand.ts';
 import type { LabelSelector } from '../resources.ts';
 import type { Policy } from './policy.ts';
 
@@ -52,8 +52,6 @@ export class Vocabulary {
   /** What a node that does not name the resource has of it. */
   readonly unnamed: number[] = [];
   readonly labels = new Map<string, number>();
-  readonly labelNames: string[] = [];
-  private readonly byRequest = new Map<Request, Shape>();
   private readonly byKey = new Map<string, Shape>();
 
   resource(name: string): number {
@@ -70,23 +68,19 @@ export class Vocabulary {
   label(name: string): number {
     let index = this.labels.get(name);
     if (index === undefined) {
-      index = this.labelNames.length;
+      index = this.labels.size;
       this.labels.set(name, index);
-      this.labelNames.push(name);
     }
     return index;
   }
 
   shape(request: Request): Shape {
-    const known = this.byRequest.get(request);
-    if (known !== undefined) return known;
     const key = requestKey(request);
     let shape = this.byKey.get(key);
     if (shape === undefined) {
       shape = this.make(key, request);
       this.byKey.set(key, shape);
     }
-    this.byRequest.set(request, shape);
     return shape;
   }
 
@@ -123,11 +117,12 @@ export class Vocabulary {
   }
 }
 
-export function requestKey(request: Request): string {
+function requestKey(request: Request): string {
   const names = Object.keys(request.resources);
   if (names.length > 1) names.sort();
   let key = '';
-  for (const name of names) key += `${JSON.stringify(name)}=${request.resources[name]},`;
+  // The length keeps names apart whatever stands in them.
+  for (const name of names) key += `${name.length}:${name}=${request.resources[name]},`;
   if (request.selectors.length > 0) key += `|${selectorsKey(request.selectors)}`;
   if (request.placement.length > 0)
     key += `|${JSON.stringify(request.placement.map((p) => [p.kind, p.label, p.value]))}`;
@@ -229,4 +224,17 @@ export function gangOrder(gangs: readonly GangDemand[], policy: Policy): GangDem
   }));
   keyed.sort((a, b) => b.rules - a.rules || b.requests - a.requests || compareText(a.text, b.text));
   return keyed.map(({ gang }) => gang);
+}
+
+/** Standing requests in packing order: as given, or whatever the order in which they were given. */
+export function standingOrder(standing: readonly StandingDemand[], policy: Policy): readonly StandingDemand[] {
+  if (policy.like === 'ray' || standing.length < 2) return standing;
+  const keyed = standing.map((one) => ({
+    one,
+    text: one.requests
+      .map(({ request, count }) => `${count}x${requestKey(request)}`)
+      .sort()
+      .join(';'),
+  }));
+  return keyed.sort((a, b) => compareText(a.text, b.text)).map(({ one }) => one);
 }

@@ -46,8 +46,7 @@ export interface State {
   readonly running: boolean;
   /** Free amount by resource index, for each source; NaN where the node does not name it. */
   readonly room: readonly [readonly number[], readonly number[]];
-  /** Label values by label index. */
-  readonly labels: readonly (string | undefined)[];
+  readonly labels: LabelValues;
   /** Values that `apart` requests left on labels which already had another one. */
   readonly marks: ReadonlySet<string>;
   readonly load: readonly [Load, Load];
@@ -76,6 +75,9 @@ export interface NodeFacts {
   readonly labels: Labels;
 }
 
+/** Values by label index, of the labels that some demand mentions. */
+export type LabelValues = ReadonlyMap<number, string>;
+
 /** Interns states. One for each pass. */
 export class States {
   private readonly vocabulary: Vocabulary;
@@ -89,7 +91,7 @@ export class States {
   }
 
   of(facts: NodeFacts): State {
-    const { resources, labelNames } = this.vocabulary;
+    const { resources } = this.vocabulary;
     let key = `${facts.type.index} ${facts.type.name}|${facts.head ? 'h' : ''}${facts.unmanaged ? 'u' : ''}${facts.running ? 'r' : ''}|`;
     for (const name in facts.total) {
       const total = facts.total[name] as number;
@@ -101,13 +103,11 @@ export class States {
     for (const name in facts.available)
       if (facts.total[name] === undefined && resources.has(name))
         key += `+${resources.get(name)}=${facts.available[name]},`;
-    for (const label of labelNames) {
-      const value = facts.labels[label];
-      key += value === undefined ? '|' : `|${JSON.stringify(value)}`;
-    }
+    const labels = this.labelsOf(facts.labels);
+    for (const [label, value] of labels) key += `|${label}=${JSON.stringify(value)}`;
     const known = this.known.get(key);
     if (known !== undefined) return known;
-    return this.keep(key, this.make(facts));
+    return this.keep(key, this.make(facts, labels));
   }
 
   /** The state after placing `placed` (shapes with counts, in order), which leaves `room` and `labels`. */
@@ -116,7 +116,7 @@ export class States {
     source: Source,
     placed: readonly { readonly shape: Shape; readonly count: number }[],
     room: readonly number[],
-    labels: readonly (string | undefined)[],
+    labels: LabelValues,
     marks: ReadonlySet<string>,
   ): State {
     let key = `${state.id}:${source}`;
@@ -139,8 +139,17 @@ export class States {
     return kept;
   }
 
-  private make(facts: NodeFacts): Omit<State, 'id'> {
-    const { resources, resourceNames, labelNames } = this.vocabulary;
+  private labelsOf(labels: Labels): LabelValues {
+    let known: [number, string][] | undefined;
+    for (const name in labels) {
+      const label = this.vocabulary.labels.get(name);
+      if (label !== undefined) (known ??= []).push([label, labels[name] as string]);
+    }
+    return known === undefined ? noLabels : new Map(known.sort(([a], [b]) => a - b));
+  }
+
+  private make(facts: NodeFacts, labels: LabelValues): Omit<State, 'id'> {
+    const { resources, resourceNames } = this.vocabulary;
     const size = resourceNames.length;
     const free = new Array<number>(size).fill(Number.NaN);
     const whole = new Array<number>(size).fill(Number.NaN);
@@ -171,7 +180,7 @@ export class States {
       unmanaged: facts.unmanaged ?? false,
       running: facts.running,
       room: [free, whole],
-      labels: labelNames.map((label) => facts.labels[label]),
+      labels,
       marks: noMarks,
       load: [empty, empty],
       frame: { slots, totals, fixed: [fixedDemand, fixedStanding], named, hasGpu: (facts.total['GPU'] ?? 0) > 0 },
@@ -186,6 +195,7 @@ export class States {
 }
 
 const noMarks: ReadonlySet<string> = new Set();
+const noLabels: LabelValues = new Map();
 
 function addLoad(load: Load, placed: readonly { readonly shape: Shape }[]): Load {
   const names = new Set(load.names);
@@ -224,13 +234,13 @@ function productError(a: number, b: number, product: number): number {
 }
 
 /** How well a label set serves a request: number of selectors left from the first one that holds; 0 when none does. */
-export function labelMatch(shape: Shape, labels: readonly (string | undefined)[]): number {
+export function labelMatch(shape: Shape, labels: LabelValues): number {
   const { selectors } = shape;
   for (let i = 0; i < selectors.length; i++) {
     const rules = selectors[i] as Shape['selectors'][number];
     let holds = true;
     for (const rule of rules) {
-      const value = labels[rule.label];
+      const value = labels.get(rule.label);
       const inside = value !== undefined && rule.values.has(value);
       if (inside !== rule.inside) {
         holds = false;

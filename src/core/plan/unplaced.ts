@@ -2,9 +2,9 @@ import type { Instant } from '../../base/clock.ts';
 import { clusterRoom, typeFloor, typeRoom } from './limits.ts';
 import type { Pass } from './pass.ts';
 import { whyNot } from './passed.ts';
-import { fitsEmptyCluster, type Unplaced } from './place.ts';
+import { couldHold, type Unplaced } from './place.ts';
 import type { Infeasible, Passed, Waiting } from './plan.ts';
-import type { Run, Shape } from './shape.ts';
+import type { Shape } from './shape.ts';
 import type { HeldBack } from './speed.ts';
 
 /** Turns what found no place into standing answers: never possible, or waiting, for what, and until when. */
@@ -16,6 +16,12 @@ export function explainUnplaced(
   const infeasible: Infeasible[] = [];
   const waiting: Waiting[] = [];
   let until: Instant | undefined;
+  const holding = new Map(pass.types.map((type) => [type, holdsUp(pass, type)]));
+  const passedBy = (shape: Shape): Passed[] =>
+    pass.types.flatMap((type) => {
+      const why = whyNot(type, shape, pass);
+      return why === undefined ? (holding.get(type) ?? []) : [{ type: type.name, why }];
+    });
   const wait = (demand: Waiting['demand'], types: readonly Passed[]): void => {
     const ends = types
       .map(({ why }) => (why.kind === 'refused' ? why.refusal.until : undefined))
@@ -25,18 +31,18 @@ export function explainUnplaced(
     waiting.push({ demand, for: types, ...(at === undefined ? {} : { until: at }) });
   };
   for (const { shape, count } of unplaced.tasks) {
-    const passed = passedBy(pass, shape);
+    const passed = passedBy(shape);
     const task = { kind: 'tasks', request: shape.request, count } as const;
     if (couldHold(pass, [{ shape, count: 1 }])) wait(task, passed.filter(isForNow));
     else infeasible.push({ ...task, types: passed });
   }
   for (const { gang, runs } of unplaced.gangs) {
-    const passed = runs.flatMap(({ shape }) => passedBy(pass, shape));
+    const passed = runs.flatMap(({ shape }) => passedBy(shape));
     if (couldHold(pass, runs)) wait({ kind: 'gang', gang: gang.id }, unique(passed.filter(isForNow)));
     else infeasible.push({ kind: 'gang', gang, types: unique(passed) });
   }
   for (const { standing, runs } of unplaced.standing) {
-    const passed = runs.flatMap(({ shape }) => passedBy(pass, shape));
+    const passed = runs.flatMap(({ shape }) => passedBy(shape));
     if (couldHold(pass, runs)) wait({ kind: 'standing', standing }, unique(passed.filter(isForNow)));
     else infeasible.push({ kind: 'standing', standing, types: unique(passed) });
   }
@@ -48,20 +54,10 @@ export function explainUnplaced(
     for (const type of pass.types) {
       const have = pass.bins.filter((bin) => bin.fate !== 'end' && bin.state.type === type).length;
       const missing = typeFloor(pass, type) - have;
-      if (missing > 0) wait({ kind: 'min-workers', type: type.name, count: missing }, holdsUp(pass, type));
+      if (missing > 0) wait({ kind: 'min-workers', type: type.name, count: missing }, holding.get(type) ?? []);
     }
   return { infeasible, waiting, until };
 }
-
-function couldHold(pass: Pass, runs: readonly Run[]): boolean {
-  return fitsEmptyCluster(pass, runs);
-}
-
-const passedBy = (pass: Pass, shape: Shape): Passed[] =>
-  pass.types.flatMap((type) => {
-    const why = whyNot(type, shape, pass);
-    return why === undefined ? holdsUp(pass, type) : [{ type: type.name, why }];
-  });
 
 /** What keeps a type that could hold the demand from being launched now. */
 function holdsUp(pass: Pass, type: Pass['types'][number]): Passed[] {

@@ -13,8 +13,9 @@ import {
   seconds,
 } from './cluster.ts';
 import { fingerprint } from './fingerprint.ts';
-import type { Modern } from './legacy.ts';
+import type { Modern } from './legacy/modernise.ts';
 import { isPrepared, localType, localWorkers } from './local.ts';
+import { machineResources } from './machines.ts';
 import { hostsPerSlice, offersFor } from './offers.ts';
 import { isMap } from './source.ts';
 
@@ -41,7 +42,7 @@ export function buildSpec(modern: Modern, defaults: PlainMap): ClusterSpec {
     name: String(file.cluster_name),
     provider: { type: String(providerType), config },
     headType,
-    maxWorkers,
+    maxWorkers: instanceLimit(maxWorkers, nodeTypes),
     idleTimeout: minutes(Number(file.idle_timeout_minutes)),
     upscalingSpeed: Number(file.upscaling_speed),
     replaceOutdated: provider.disable_launch_config_check === false,
@@ -50,6 +51,16 @@ export function buildSpec(modern: Modern, defaults: PlainMap): ClusterSpec {
     auth: authOf(mapOf(file.auth)),
     files: filesOf(file),
   };
+}
+
+/**
+ * The file counts a slice once, the planner counts its hosts: the limit makes room for what the file allows, and never
+ * for more than the types together.
+ */
+function instanceLimit(maxWorkers: number, types: readonly NodeType[]): number {
+  const hosts = Math.max(1, ...types.map((type) => type.hostsPerSlice));
+  const together = types.reduce((sum, type) => sum + type.maxWorkers, 0);
+  return hosts === 1 ? maxWorkers : Math.min(maxWorkers * hosts, Math.max(maxWorkers, together));
 }
 
 interface Around {
@@ -63,28 +74,34 @@ interface Around {
 
 function nodeType(name: string, type: PlainMap, around: Around): NodeType {
   const launchConfig = mapOf(type.node_config);
-  const resources = resourcesOf(mapOf(type.resources));
+  const given = resourcesOf(mapOf(type.resources));
+  const likely = machineResources(String(around.provider.type), launchConfig);
   const maxWorkers = numberOf(type.max_workers) ?? (around.isHead ? 0 : around.maxWorkers);
   const minWorkers = Math.min(numberOf(type.min_workers) ?? 0, maxWorkers);
   const idleTimeout = idleTimeoutOf(type.idle_timeout_s);
+  const hosts =
+    numberOf(around.own.hosts_per_slice) ?? (around.provider.type === 'gcp' ? hostsPerSlice(launchConfig) : 1);
   return {
     name,
-    resources,
-    resourcesKnown: Object.keys(resources).length > 0,
+    resources: isComplete(given, around.provider.type) ? given : { ...likely, ...given },
+    resourcesKnown: isComplete(given, around.provider.type),
     labels: Object.fromEntries(Object.entries(mapOf(type.labels)).map(([label, value]) => [label, String(value)])),
-    minWorkers,
-    maxWorkers,
-    initialWorkers: Math.min(maxWorkers, Math.max(minWorkers, numberOf(around.own.initial_workers) ?? 0)),
+    minWorkers: minWorkers * hosts,
+    maxWorkers: maxWorkers * hosts,
+    initialWorkers: Math.min(maxWorkers, Math.max(minWorkers, numberOf(around.own.initial_workers) ?? 0)) * hosts,
     ...(idleTimeout === undefined ? {} : { idleTimeout }),
     priority: numberOf(type.priority) ?? 0,
     launchHash: fingerprint(launchConfig),
-    hostsPerSlice:
-      numberOf(around.own.hosts_per_slice) ?? (around.provider.type === 'gcp' ? hostsPerSlice(launchConfig) : 1),
+    hostsPerSlice: hosts,
     offers: offersFor(around.provider, launchConfig, around.own),
     launchConfig,
     worker: commandsOf(around.file, 'worker', type),
   };
 }
+
+/** AWS is asked for what the file leaves out; elsewhere what the file lists is all there is. */
+const isComplete = (given: Resources, provider: Plain | undefined): boolean =>
+  provider === 'aws' ? 'CPU' in given : Object.keys(given).length > 0;
 
 /** What a node runs. A type's own lists stand in place of the cluster's, `setup_commands` included, as in Ray. */
 function commandsOf(file: PlainMap, role: 'head' | 'worker', type: PlainMap): NodeCommands {

@@ -36,7 +36,10 @@ export interface ProviderSpec {
 export interface NodeType extends ScalingType {
   readonly name: NodeTypeName;
   readonly resources: Resources;
-  /** False when the file gives no resources: the provider is asked for them, or the node reports them once it runs. */
+  /**
+   * False when the file does not give them: `resources` is then what the machine's name gives away, or empty, until the
+   * provider is asked or the node reports them.
+   */
   readonly resourcesKnown: boolean;
   /** Workers to start with when the cluster is made; they end when idle. Never under `minWorkers`. */
   readonly initialWorkers: number;

@@ -8,7 +8,7 @@ import { isMap, type Source } from './source.ts';
 /** Values by name: what `${env:NAME}` in a file stands for. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const reference = /\$\{env:([^}\n]*)\}/g;
+const reference = /\$\{env:([^}\n]{0,200})\}/g;
 const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** The file with every `${env:NAME}` filled in, and a problem for each one that is unset. */
@@ -60,7 +60,7 @@ function scalar(text: string): Plain {
   return text;
 }
 
-export const mapValues = (map: PlainMap, change: (value: Plain, key: string) => Plain): PlainMap =>
+const mapValues = (map: PlainMap, change: (value: Plain, key: string) => Plain): PlainMap =>
   Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
 
 /** The variables of a `.env` file: `NAME=value` lines, `export ` allowed, quotes taken off, `#` comments passed over. */

@@ -2,7 +2,7 @@ import type { PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
 /** The one node type of a local cluster, as Ray names it. */
-export const localTypeName = 'local.cluster.node';
+const localTypeName = 'local.cluster.node';
 
 export interface LocalWorkers {
   readonly min: number;

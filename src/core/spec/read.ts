@@ -6,7 +6,7 @@ import { positionsOf } from './yaml/locate.ts';
 import { readYamlBytes } from './yaml/read.ts';
 
 /** Reads a cluster file; a template that is not YAML yet is recognised, with each of its placeholders. */
-export function readCluster(file: string, bytes: Uint8Array): ReadResult {
+function readCluster(file: string, bytes: Uint8Array): ReadResult {
   const read = readYamlBytes(file, bytes);
   if ('source' in read) return read;
   const [failure] = read.problems;

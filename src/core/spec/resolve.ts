@@ -1,4 +1,5 @@
 import { buildSpec } from './build.ts';
+import { checkDuplicates } from './check/duplicates.ts';
 import { checkMeaning } from './check/meaning.ts';
 import { checkPlaceholders } from './check/placeholders.ts';
 import { checkStructure } from './check/structure.ts';
@@ -8,7 +9,7 @@ import type { ClusterSpec } from './cluster.ts';
 import { defaultsOf } from './defaults.ts';
 import { type Environment, fillEnvironment } from './env.ts';
 import { keyFor } from './keys/table.ts';
-import { modernise } from './legacy.ts';
+import { modernise } from './legacy/modernise.ts';
 import type { Problem } from './problem.ts';
 import { isMap, type Source } from './source.ts';
 
@@ -32,6 +33,7 @@ export function resolveCluster(read: Source, env: Environment): Resolution {
   const problems = [
     ...filled.problems,
     ...structure,
+    ...checkDuplicates(read),
     ...modern.problems,
     ...checkPlaceholders(source),
     ...checkMeaning(source, modern.value, defaults),

@@ -135,7 +135,13 @@ export const cpuWorkloads: readonly ScenarioFile[] = [
     cloud: usualCloud,
     work: [
       { standing: [{ needs: { CPU: 1 }, count: 64 }], until: '30m' },
-      { tasks: 100, needs: { CPU: 1 }, duration: { min: '1m', max: '4m' }, at: '5m', repeat: { every: '10m', times: 3 } },
+      {
+        tasks: 100,
+        needs: { CPU: 1 },
+        duration: { min: '1m', max: '4m' },
+        at: '5m',
+        repeat: { every: '10m', times: 3 },
+      },
     ],
   },
   {

@@ -1,7 +1,7 @@
 import { mapOf, numberOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { nearest } from '../keys/nearest.ts';
-import { legacyWorkerType } from '../legacy.ts';
+import { legacyWorkerType } from '../legacy/modernise.ts';
 import { isPrepared, localWorkers } from '../local.ts';
 import type { Path, Problem } from '../problem.ts';
 import { type ProblemKind, pathText, report } from '../problems.ts';
@@ -26,6 +26,7 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
     if (defaults.cluster_name === undefined && !('cluster_name' in raw))
       add(structureProblems.MissingKey, [], { key: 'cluster_name', example: '`cluster_name: training`' });
   }
+  checkLegacyNodes();
   checkDocker();
   checkProxy();
   return found;
@@ -99,21 +100,12 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
     const types = mapOf('available_node_types' in file ? file.available_node_types : defaults.available_node_types);
     const names = Object.keys(types);
     const named = file.head_node_type;
-    if (
-      typeof named === 'string' &&
-      isMap(file.available_node_types ?? null) &&
-      !Object.hasOwn(types, named) &&
-      !isPlaceholder(named)
-    ) {
+    const expected = String(defaults.head_node_type ?? '');
+    if (names.length === 0) add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
+    else if (typeof named === 'string' && !Object.hasOwn(types, named) && !isPlaceholder(named)) {
       add(problems.UnknownHeadType, ['head_node_type'], { type: named, types: names, nearest: nearest(named, names) });
-    } else if (named === undefined) {
-      const expected = String(defaults.head_node_type ?? '');
-      if ('available_node_types' in raw && !Object.hasOwn(types, expected))
-        addAtKey(problems.HeadTypeMissing, ['available_node_types'], { types: names, expected });
-      else if (names.length === 0)
-        add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
-    } else if (names.length === 0 && typeof named === 'string') {
-      add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
+    } else if (named === undefined && !Object.hasOwn(types, expected)) {
+      addAtKey(problems.HeadTypeMissing, ['available_node_types'], { types: names, expected });
     }
     const own = mapOf(mapOf(provider.manta).node_types);
     for (const name of Object.keys(own)) {
@@ -186,6 +178,21 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
   /** Where the file says how many workers a type has at least. */
   function minPath(type: string): Path {
     return type === legacyWorkerType ? ['min_workers'] : ['available_node_types', type, 'min_workers'];
+  }
+
+  /** Some files say `head_node: true`; a list or a text is a mistake. */
+  function checkLegacyNodes(): void {
+    for (const key of ['head_node', 'worker_nodes'] as const) {
+      const value = raw[key];
+      if (!Array.isArray(value) && typeof value !== 'string' && typeof value !== 'number') continue;
+      const data = {
+        what: key,
+        wanted: 'a mapping',
+        got: Array.isArray(value) ? 'a list' : 'a single value',
+        value: '',
+      };
+      add(structureProblems.WrongType, [key], data);
+    }
   }
 
   function checkDocker(): void {

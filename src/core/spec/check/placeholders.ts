@@ -19,11 +19,14 @@ const marks = [
 ];
 /** `{{ name }}`, but not the `{{.Field}}`, `{{json .}}` and `{{range …}}` that docker's --format takes in a command. */
 const braces =
-  /\{\{-?\s*(?![-\s]*[.}])(?!(?:json|range|if|end|else|with|index|printf|len|println|join|upper|lower)\b)[^{}\n]{1,120}\}\}/g;
+  /\{\{-?[ \t]{0,8}(?![- \t]{0,8}[.}])(?!(?:json|range|if|end|else|with|index|printf|len|println|join|upper|lower)\b)[^{}\n]{1,120}\}\}/g;
 const blocks = /\{%-?[^\n]{0,200}?%\}/g;
 
+/** Any text with a placeholder or a variable in it has one of these. */
+const suspicious = /[{<$]|XXX|[A-Z]{4}/;
+
 /** The placeholders in a text, as they stand there. */
-export function placeholdersIn(text: string): readonly string[] {
+function placeholdersIn(text: string): readonly string[] {
   const trimmed = text.trim();
   if (wholeValue.some((form) => form.test(trimmed))) return [trimmed];
   if (!/\{\{|XXX|</.test(text)) return [];
@@ -55,6 +58,7 @@ export function checkPlaceholders(source: Source): Problem[] {
 
   function visit(value: Plain, node: KeyNode | undefined, path: Path, shell: boolean): void {
     if (typeof value === 'string') {
+      if (!suspicious.test(value)) return;
       const what = pathText(path);
       const left = placeholdersIn(value);
       for (const [placeholder, at] of positionsIn(path, left)) {
@@ -117,21 +121,26 @@ const expectsNoText = (node: KeyNode | undefined): boolean =>
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}…` : text);
 
 /** Marks of a template engine in a text that cannot be read as YAML. Empty: it is no template. */
-export function templateMarks(text: string): readonly { readonly text: string; readonly offset: number }[] {
+function templateMarks(text: string): readonly { readonly text: string; readonly offset: number }[] {
   const found: { text: string; offset: number }[] = [];
-  for (const form of [braces, blocks, /\$\{[^}\n]{1,80}\}|^\s*%\s?(?:if|for|endif|endfor|else)\b[^\n]*/gm]) {
+  for (const form of [braces, blocks, variables, percentLines]) {
     for (const match of text.matchAll(form)) {
-      if (form !== braces && form !== blocks && inCommand(text, match.index)) continue;
+      if (found.length >= mostMarks) break;
+      if (form === variables && inCommand(text, match.index)) continue;
       found.push({ text: match[0].trim(), offset: match.index });
     }
   }
   return found.sort((a, b) => a.offset - b.offset);
 }
 
+const variables = /\$\{[^}\n]{1,80}\}/g;
+const percentLines = /^[ \t]{0,40}%[ \t]?(?:if|for|endif|endfor|else)\b[^\n]{0,200}/gm;
+const mostMarks = 2_000;
+
 /** `${X}` on a line of shell is no mark of a template. */
 function inCommand(text: string, offset: number): boolean {
-  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
-  return /^\s*-\s|&&|\|\||;|#|export |echo /.test(line);
+  const line = text.slice(Math.max(text.lastIndexOf('\n', offset - 1) + 1, offset - 200), offset);
+  return /^[ \t]*-[ \t]|&&|\|\||;|#|export |echo /.test(line);
 }
 
 /** What to say of a text that is a template and not YAML yet; undefined when it is not one. */

@@ -72,6 +72,12 @@ export const structureProblems = {
     hint: "quote the whole command with '…', or write it as a block after `- |`",
     message: (e) => `'${e.what}' is not a command: YAML reads the ': ' in it as a mapping with the key '${e.key}'`,
   }),
+  DuplicateKey: warning<{ what: string; line: number }>('DUPLICATE_KEY', {
+    title: 'a key that stands twice',
+    meaning: 'Of equal keys in one mapping YAML takes the last; the others are lost without a word. Ray does the same.',
+    hint: 'remove one of them, or put their values together',
+    message: (e) => `'${e.what}' is set again on line ${e.line}: this one has no effect`,
+  }),
   EmptyValue: warning<{ what: string; write: string }>('EMPTY_VALUE', {
     title: 'a key without a value',
     meaning: 'The key stands there with nothing behind it. Manta takes it as empty; Ray refuses it.',

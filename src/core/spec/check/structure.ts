@@ -1,4 +1,5 @@
 import type { Plain, PlainMap } from '../cluster.ts';
+import { holdsSecret } from '../keys/key.ts';
 import { nearest } from '../keys/nearest.ts';
 import { type KeyNode, keyTree } from '../keys/table.ts';
 import type { Path, Problem } from '../problem.ts';
@@ -36,7 +37,7 @@ function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, foun
       const data = {
         key: name,
         parent: pathText(path),
-        nearest: nearest(name, known),
+        nearest: found.length < adviceLimit ? nearest(name, known) : undefined,
         known,
         section: path.length === 0 ? sectionWith(name) : undefined,
       };
@@ -55,6 +56,9 @@ function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, foun
     );
   }
 }
+
+/** Behind so many problems nobody reads advice any more, and a file of nothing but unknown keys stays quick to refuse. */
+const adviceLimit = 200;
 
 /** The section that has a key which stands outside of it. */
 function sectionWith(name: string): string | undefined {
@@ -118,7 +122,7 @@ function checkValue(value: Plain, node: KeyNode, path: Path, source: Source, fou
       what,
       wanted: wantedOf[key.shape],
       got: kindOf(value),
-      value: isMap(value) || Array.isArray(value) ? '' : shown(value),
+      value: isMap(value) || Array.isArray(value) || holdsSecret(what) ? '' : shown(value),
     };
     found.push(report(problems.WrongType, spot, { ...data, advice: adviceFor(value, node, lastOf(what)) }));
   }
@@ -192,7 +196,7 @@ const isNumber = (value: Plain): value is number | bigint =>
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
-export function kindOf(value: Plain): string {
+function kindOf(value: Plain): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Date) return 'a date';
@@ -203,7 +207,7 @@ export function kindOf(value: Plain): string {
 }
 
 /** A value as a message shows it, cut to a readable length. */
-export function shown(value: Plain): string {
+function shown(value: Plain): string {
   if (value === null) return '';
   const text =
     typeof value === 'string' ? `'${value}'` : value instanceof Date ? value.toISOString().slice(0, 10) : String(value);

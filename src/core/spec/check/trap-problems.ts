@@ -76,11 +76,17 @@ export const trapProblems = {
     hint: 'add KeyName to the node_config of every node type, or remove ssh_private_key to have a key pair made',
     message: (e) => `auth.ssh_private_key is set and node_config of ${e.types} has no KeyName: login will fail`,
   }),
-  ProjectMissing: warning<Record<string, never>>('PROJECT_MISSING', {
-    title: 'no project (GCP)',
-    meaning: 'Instances on Google Cloud belong to a project.',
-    hint: 'set provider.project_id',
-    message: () => 'provider.project_id is not set',
+  ProviderKeyMissing: warning<{ provider: string; key: string }>('PROVIDER_KEY_MISSING', {
+    title: 'a key that the provider needs',
+    meaning: 'The file is well-formed, and the launch will fail because the provider is not told where or for whom.',
+    hint: 'add the key under provider',
+    message: (e) => `provider.${e.key} is not set, which ${e.provider} needs for a launch`,
+  }),
+  HalfKeyPair: warning<{ given: string; missing: string }>('HALF_KEY_PAIR', {
+    title: 'one half of a key pair (Azure)',
+    meaning: 'Azure takes both paths of a key pair, or makes a pair when neither is given.',
+    hint: 'give both ssh_private_key and ssh_public_key, or neither',
+    message: (e) => `auth has ${e.given} and no ${e.missing}`,
   }),
   GpuMaintenance: warning<{ type: string }>('GPU_MAINTENANCE', {
     title: 'a GPU machine without onHostMaintenance (GCP)',

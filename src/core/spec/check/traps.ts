@@ -1,6 +1,6 @@
 import { mapOf } from '../build.ts';
 import type { ClusterSpec, NodeType, Plain, PlainMap } from '../cluster.ts';
-import { legacyHeadType, legacyWorkerType } from '../legacy.ts';
+import { legacyHeadType, legacyWorkerType } from '../legacy/modernise.ts';
 import { isSpot } from '../offers.ts';
 import type { Path, Problem } from '../problem.ts';
 import { type ProblemKind, report } from '../problems.ts';
@@ -18,6 +18,8 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
   checkZones();
   if (spec.provider.type === 'aws') checkAws();
   if (spec.provider.type === 'gcp') checkGcp();
+  if (spec.provider.type === 'azure') checkAzure();
+  checkProviderKeys();
   if ((spec.provider.type === 'aws' || spec.provider.type === 'azure') && !('cache_stopped_nodes' in provider)) {
     addAtKey(problems.StoppedDisks, ['provider'], { provider: spec.provider.type });
   }
@@ -53,7 +55,7 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
 
   function checkCommands(): void {
     for (const [path, command] of commandsIn(raw)) {
-      const wheel = /[^\s/'"]*ray-\d[^\s'"]*?\.whl/.exec(command)?.[0];
+      const wheel = wheelIn(command);
       const why = wheel === undefined ? undefined : whyGone(command, wheel);
       if (wheel !== undefined && why !== undefined) add(problems.OldWheel, path, { wheel, why });
       const flag = /--redis-(port|address)\b/.exec(command);
@@ -65,12 +67,9 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
     for (const key of ['head_start_ray_commands', 'worker_start_ray_commands'] as const) {
       const commands = raw[key];
       if (!Array.isArray(commands) || commands.length === 0 || provider.disable_node_updaters === true) continue;
-      if (
-        !commands.some((command) =>
-          /\bray\b.*\bstart\b|\.sh\b|\bsource\b|\b(bash|make|python\S*)\s/s.test(String(command)),
-        )
-      )
+      if (!commands.some((command) => mayStartRay(String(command)))) {
         addAtKey(problems.NoRayStart, [key], { key });
+      }
     }
   }
 
@@ -125,9 +124,24 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
     }
   }
 
+  function checkAzure(): void {
+    const auth = mapOf(file.auth);
+    const [given, missing] =
+      'ssh_private_key' in auth ? ['ssh_private_key', 'ssh_public_key'] : ['ssh_public_key', 'ssh_private_key'];
+    if (given in auth && !(missing in auth)) addAtKey(problems.HalfKeyPair, ['auth', given], { given, missing });
+  }
+
+  function checkProviderKeys(): void {
+    for (const key of neededKeys[spec.provider.type] ?? []) {
+      if ((provider[key] ?? null) !== null) continue;
+      addAtKey(problems.ProviderKeyMissing, key in provider ? ['provider', key] : ['provider'], {
+        provider: spec.provider.type,
+        key,
+      });
+    }
+  }
+
   function checkGcp(): void {
-    if (provider.project_id === undefined || provider.project_id === null)
-      addAtKey(problems.ProjectMissing, ['provider'], {});
     for (const { type, path } of written()) {
       const accelerators = type.launchConfig.guestAccelerators;
       if (
@@ -141,6 +155,18 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
     }
   }
 }
+
+/** What each cloud must be told before it launches anything. */
+const neededKeys: Readonly<Record<string, readonly string[]>> = {
+  aws: ['region'],
+  gcp: ['project_id', 'region', 'availability_zone'],
+  azure: ['location', 'resource_group'],
+};
+
+/** `ray start` itself, or something that may call it. */
+const mayStartRay = (command: string): boolean =>
+  (/\bray\b/.test(command) && /\bstart\b/.test(command)) ||
+  /\.sh\b|\bsource\b|\b(?:bash|make|python[\d.]{0,5})\s/.test(command);
 
 const isFilled = (value: Plain | undefined): boolean => isMap(value) && Object.keys(value).length > 0;
 const listOf = (value: Plain | undefined): readonly Plain[] =>
@@ -162,6 +188,12 @@ function* commandsIn(file: PlainMap): Generator<readonly [Path, string]> {
       if (typeof command === 'string') yield [['available_node_types', name, 'worker_setup_commands', index], command];
     }
   }
+}
+
+/** The file name of the Ray wheel that a command installs. */
+function wheelIn(command: string): string | undefined {
+  const url = command.split(/[\s'"]+/).find((word) => word.endsWith('.whl') && /\bray-\d/.test(word));
+  return url?.slice(url.lastIndexOf('/') + 1);
 }
 
 function whyGone(command: string, wheel: string): string | undefined {

@@ -49,5 +49,8 @@ export const key = (path: string, shape: Shape, doc: string, extra: Extra = {}):
   ...extra,
 });
 
+/** Whether the value of a key is nobody's business. */
+export const holdsSecret = (name: string): boolean => /secret|passw|token|credential|api_?key|access_?key/i.test(name);
+
 export const segmentsOf = (path: string): readonly string[] => path.split('.');
 export const isName = (segment: string): boolean => segment.startsWith('<');

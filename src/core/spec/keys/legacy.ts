@@ -35,7 +35,7 @@ export const legacyKeys: readonly Key[] = [
     'string',
     '`aggressive` started all that was asked for at once (Ray before 1.1).',
     'upscaling_speed: 99999 for aggressive',
-    { choices: ['default', 'aggressive'], example: 'default' },
+    { example: 'default' },
   ),
   old(
     'target_utilization_fraction',

@@ -37,18 +37,24 @@ export const providerKeys: readonly Key[] = [
     'provider.use_external_head_ip',
     'boolean',
     'With use_internal_ips: reach the head from outside by its public address.',
-    { default: 'false', example: true },
+    { nullable: true, default: 'false', example: true },
   ),
   key('provider.disable_node_updaters', 'boolean', 'Run nothing on the nodes: they set themselves up.', {
     default: 'false',
     example: false,
   }),
   key('provider.disable_launch_config_check', 'boolean', 'False: end workers whose launch configuration is outdated.', {
+    nullable: true,
     default: 'true',
     example: false,
   }),
-  key('provider.foreground_node_launch', 'boolean', 'Launch one call at a time.', { default: 'false', example: false }),
+  key('provider.foreground_node_launch', 'boolean', 'Launch one call at a time.', {
+    nullable: true,
+    default: 'false',
+    example: false,
+  }),
   key('provider.worker_liveness_check', 'boolean', 'Restart Ray on workers that went silent.', {
+    nullable: true,
     default: 'true',
     example: true,
   }),
@@ -66,13 +72,18 @@ export const providerKeys: readonly Key[] = [
     open: true,
     example: [{ FromPort: 443, ToPort: 443, IpProtocol: 'TCP', IpRanges: [{ CidrIp: '10.0.0.0/8' }] }],
   }),
-  key('provider.cloudwatch', 'map', 'CloudWatch agent, dashboard and alarms.', { ...aws, open: true }),
+  key('provider.cloudwatch', 'map', 'CloudWatch agent, dashboard and alarms.', { nullable: true, ...aws, open: true }),
   key('provider.key_pair', 'map', 'Name of the key pair to make: key_name.', {
+    nullable: true,
     providers: ['aws', 'gcp'],
     open: true,
     example: { key_name: 'my-key' },
   }),
-  key('provider.aws_credentials', 'map', 'Credentials in place of those of the environment.', { ...aws, open: true }),
+  key('provider.aws_credentials', 'map', 'Credentials in place of those of the environment.', {
+    nullable: true,
+    ...aws,
+    open: true,
+  }),
   key('provider.project_id', 'string', 'Project of the instances.', {
     ...gcp,
     nullable: true,
@@ -122,6 +133,7 @@ export const providerKeys: readonly Key[] = [
     example: ['10.0.0.2', '10.0.0.3'],
   }),
   key('provider.external_head_ip', 'string', 'Address of the head as seen from outside.', {
+    nullable: true,
     ...local,
     example: '203.0.113.7',
   }),
@@ -129,7 +141,7 @@ export const providerKeys: readonly Key[] = [
     'provider.coordinator_address',
     'string',
     'Coordinator that hands out hosts, as host:port, in place of head_ip and worker_ips.',
-    { ...local, example: '10.0.0.9:1234' },
+    { nullable: true, ...local, example: '10.0.0.9:1234' },
   ),
   key('provider.module', 'string', 'Python class of the provider, as package.module.Class.', {
     providers: ['external'],
@@ -173,11 +185,16 @@ export const providerKeys: readonly Key[] = [
     providers: ['kubernetes'],
     open: true,
   }),
-  key('provider.use_node_id_as_ip', 'boolean', 'The id of a node is its address.', { ...fake, example: true }),
+  key('provider.use_node_id_as_ip', 'boolean', 'The id of a node is its address.', {
+    nullable: true,
+    ...fake,
+    example: true,
+  }),
   key('provider.head_node_id', 'any', 'Node id of the head.', fake),
   key('provider.gcs_address', 'string', "Address of the head's GCS.", {
+    nullable: true,
     providers: ['fake_multinode', 'kuberay'],
     example: '10.0.0.1:6379',
   }),
-  key('provider.launch_multiple', 'boolean', 'Launch several nodes in one call.', fake),
+  key('provider.launch_multiple', 'boolean', 'Launch several nodes in one call.', { ...fake, nullable: true }),
 ];

@@ -2,7 +2,7 @@ import type { Path, Problem } from '../problem.ts';
 import type { Source } from '../source.ts';
 
 /** The Ray whose answers these are. */
-export const RAY_VERSION = '2.60';
+const RAY_VERSION = '2.60';
 
 /** Text of the file in a message is cut. */
 const LONGEST = 300;

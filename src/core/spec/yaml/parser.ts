@@ -224,7 +224,7 @@ class Parser {
     this.#scanner.next();
     for (let first = true; ; first = false) {
       if (!first && !this.#at('sequence-close'))
-        this.#expect('comma', `expected ',' or ']'`, "close the list with ']'");
+        this.#expect('comma', `expected ',' or ']'`, "add the missing ',', or close the list with ']'");
       const close = this.#take('sequence-close');
       if (close !== undefined) return close.end;
       node.items.push(this.#at('key') ? this.#flowPairItem() : this.#node('flow'));
@@ -242,7 +242,7 @@ class Parser {
     this.#scanner.next();
     for (let first = true; ; first = false) {
       if (!first && !this.#at('mapping-close'))
-        this.#expect('comma', `expected ',' or '}'`, "close the mapping with '}'");
+        this.#expect('comma', `expected ',' or '}'`, "add the missing ',', or close the mapping with '}'");
       const close = this.#take('mapping-close');
       if (close !== undefined) return close.end;
       if (this.#at('key')) {

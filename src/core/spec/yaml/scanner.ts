@@ -51,6 +51,8 @@ export class Scanner {
   readonly #candidates: (Candidate | undefined)[] = [];
   /** A key, and so a block collection, may start here. */
   #keyAllowed = true;
+  /** Line on which the last plain scalar starts. */
+  #plainLine = 0;
 
   constructor(text: string) {
     this.#cursor = new Cursor(text);
@@ -107,6 +109,9 @@ export class Scanner {
     const { offset } = this.#cursor;
     if (code === 0x09) return new Refusal(yamlProblems.tab, offset, 'found a tab where YAML wants spaces');
     const sign = String.fromCharCode(code);
+    if (sign === '%' && this.#cursor.text.charAt(offset - 1) === '{') {
+      return new Refusal(yamlProblems.syntax, offset - 1, "'{%' is not YAML", 'this is a template: render it first');
+    }
     return new Refusal(yamlProblems.syntax, offset, `no value can start with '${sign}'`, `quote the value: "${sign}…"`);
   }
 
@@ -269,11 +274,7 @@ export class Scanner {
     const candidate = this.#candidates[this.#level];
     if (candidate === undefined) {
       if (this.#level === 0) {
-        this.#startBlock(
-          'block-mapping-start',
-          "a second ':' on one line, or a ':' that no key stands before",
-          'quote the value if it holds \': \', as in "a: b"',
-        );
+        this.#startBlock('block-mapping-start', ...this.#strayColon());
       }
       this.#keyAllowed = this.#level === 0;
     } else {
@@ -285,6 +286,19 @@ export class Scanner {
       this.#keyAllowed = false;
     }
     this.#pushSign('value');
+  }
+
+  #strayColon(): [message: string, hint: string] {
+    if (this.#plainLine < this.#cursor.line) {
+      return [
+        "this line goes on with the value above it, so its ':' makes no key",
+        'indent it like the key it belongs beside',
+      ];
+    }
+    return [
+      "a second ':' on one line, or a ':' that no key stands before",
+      'quote the value if it holds \': \', as in "a: b"',
+    ];
   }
 
   /** A token that a simple key may start with. */
@@ -302,6 +316,7 @@ export class Scanner {
 
   #plain(): void {
     this.#saveCandidate();
+    this.#plainLine = this.#cursor.line;
     const { token, endsLine } = scanPlain(this.#cursor, this.#level > 0 ? undefined : this.#indent + 1);
     this.#keyAllowed = endsLine;
     this.#push(token);

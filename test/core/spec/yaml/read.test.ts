@@ -148,6 +148,13 @@ describe('a refusal says what, where and what to do', () => {
     });
   }
 
+  test('the next step fits the slip', () => {
+    assert.match(refusal('a: b\n    c: d\n').message, /goes on with the value above/);
+    assert.match(refusal('a: b: c\n').message, /second ':'/);
+    assert.match(refusal('a:\n  {% if x %}\n').hint ?? '', /template/);
+    assert.match(refusal('a: [1 2,\n "b" "c"]\n').hint ?? '', /missing ','/);
+  });
+
   test('bytes that are not UTF-8', () => {
     const result = readYamlBytes('cluster.yaml', Uint8Array.from([0x61, 0x3a, 0x20, 0xff]));
     assert.ok('problems' in result);

@@ -1,74 +1,13 @@
-import { mapOf } from './build.ts';
-import type { Plain, PlainMap } from './cluster.ts';
-import { applyEdits, type Edit, indented, lineStart, newlineOf, nextLine } from './convert-edits.ts';
-import { defaultsOf } from './defaults.ts';
-import type { Environment } from './env.ts';
-import { legacyHeadType, legacySpeed, legacyWorkerType, modernise, renamed, sharedStart } from './legacy.ts';
-import { legacyProblems } from './legacy-problems.ts';
-import type { Path, Problem } from './problem.ts';
-import { pathText, report } from './problems.ts';
-import { resolveCluster } from './resolve.ts';
-import { isMap, type Source } from './source.ts';
-import { readYaml } from './yaml/read.ts';
+import { mapOf } from '../build.ts';
+import type { Plain, PlainMap } from '../cluster.ts';
+import { defaultsOf } from '../defaults.ts';
+import type { Path } from '../problem.ts';
+import { isMap, type Source } from '../source.ts';
+import { legacyHeadType, legacySpeed, legacyWorkerType, modernise, renamed, sharedStart } from './modernise.ts';
+import { type Edit, indented, lineStart, newlineOf, nextLine } from './text-edit.ts';
 
-export type Conversion =
-  | { readonly text: string; readonly changed: boolean }
-  | { readonly problems: readonly Problem[] };
-
-/**
- * A file of any era in the keys of today, by edits of its text: comments and everything else stay. The result is read
- * again and must mean the same; a file that cannot be edited so is refused, never changed in meaning.
- */
-export function convertCluster(source: Source, env: Environment): Conversion {
-  const before = resolveCluster(source, env);
-  const { spec } = before;
-  if (spec === undefined) return { problems: before.problems };
-  let current = source;
-  for (let pass = 0; pass < passes && hasLegacy(current); pass++) {
-    const read = readYaml(source.file, applyEdits(current.text, editsFor(current)));
-    const after = 'source' in read ? resolveCluster(read.source, env).spec : undefined;
-    const difference = after === undefined ? undefined : firstDifference(spec, after, []);
-    if (!('source' in read) || after === undefined) return refuse('the edited text cannot be read');
-    if (difference !== undefined) return refuse(`${pathText(difference)} would change`);
-    current = read.source;
-  }
-  return hasLegacy(current)
-    ? refuse('its text cannot be edited')
-    : { text: current.text, changed: current.text !== source.text };
-
-  function refuse(why: string): Conversion {
-    const path = legacyPath(before.problems);
-    return {
-      problems: [report(legacyProblems.NotConvertible, { at: source.keyAt(path), path }, { key: pathText(path), why })],
-    };
-  }
-}
-
-/** A key that stands twice in a file shows its other text only when the last one is gone. */
-const passes = 3;
-
-const hasLegacy = (source: Source): boolean =>
-  legacyPath(modernise(source, defaultsOf(source.value as PlainMap)).problems).length > 0;
-
-function legacyPath(problems: readonly Problem[]): Path {
-  const codes: readonly string[] = [legacyProblems.LegacyKey.code, legacyProblems.LegacyIgnored.code];
-  return problems.find((problem) => codes.includes(problem.code))?.path ?? [];
-}
-
-/** Where two values differ; undefined when they are equal. */
-function firstDifference(a: unknown, b: unknown, path: Path): Path | undefined {
-  if (Object.is(a, b)) return undefined;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return path;
-  const left = a as Record<string, unknown>;
-  const right = b as Record<string, unknown>;
-  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const found = firstDifference(left[key], right[key], [...path, key]);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function editsFor(source: Source): Edit[] {
+/** The edits that put the keys of today in place of legacy ones. Comments stay; what cannot be edited is left alone. */
+export function editsFor(source: Source): Edit[] {
   const raw = source.value as PlainMap;
   const modern = modernise(source, defaultsOf(raw)).value;
   const text = source.text;
@@ -209,7 +148,10 @@ function editsFor(source: Source): Edit[] {
     const between = second?.lines ? text.slice(first.lines.end, second.lines.start) : '';
     const tail = `head_node_type: ${legacyHeadType}${newline}`;
     const inPlace =
-      second?.lines && first.key === 'head_node' && blocks.length === 2 && /^(\s*(#[^\n]*)?\r?\n)*$/.test(between);
+      second?.lines &&
+      first.key === 'head_node' &&
+      blocks.length === 2 &&
+      between.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line));
     if (inPlace && second.lines) {
       edits.push({ ...first.lines, text: `available_node_types:${newline}${blocks[0] as string}` });
       edits.push({ ...second.lines, text: `${blocks[1] as string}${tail}` });

@@ -1,8 +1,8 @@
-import type { Plain, PlainMap } from './cluster.ts';
-import { legacyProblems as problems } from './legacy-problems.ts';
-import type { Path, Problem } from './problem.ts';
-import { pathText, report } from './problems.ts';
-import { isMap, type Source } from './source.ts';
+import type { Plain, PlainMap } from '../cluster.ts';
+import type { Path, Problem } from '../problem.ts';
+import { pathText, report } from '../problems.ts';
+import { isMap, type Source } from '../source.ts';
+import { legacyProblems as problems } from './problems.ts';
 
 /** The names that Ray itself gives to the types of a file with head_node and worker_nodes. */
 export const legacyHeadType = 'ray-legacy-head-node-type';
@@ -262,7 +262,7 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
       );
       draft.min_workers = Math.max(
         numberOr(type.min_workers, 0),
-        Math.min(min, numberOr(value.max_workers, min)) - others,
+        Math.min(min, numberOr(value.max_workers ?? defaults.max_workers, min)) - others,
       );
     }
     value.available_node_types = { ...types, [target]: draft };

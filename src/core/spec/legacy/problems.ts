@@ -1,4 +1,4 @@
-import { error, warning } from './problems.ts';
+import { error, warning } from '../problems.ts';
 
 /** What a file of an earlier Ray version shows. */
 export const legacyProblems = {

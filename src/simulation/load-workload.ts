@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import type { ScalingSpec } from '../core/scaling.ts';
+import { readYamlBytes } from '../core/spec/yaml/read.ts';
+import { simulationErrors } from './errors.ts';
+import { readScenario } from './read-scenario.ts';
+import type { Scenario } from './scenario.ts';
+import type { ScenarioFile } from './scenario-file.ts';
+
+/** Reads a workload file, YAML or JSON. `spec` takes the place of its own `cluster`. Every problem has its position. */
+export async function loadWorkload(path: string, file: string, spec?: ScalingSpec): Promise<Scenario> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFile(path);
+  } catch (error) {
+    const what = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : 'it cannot be read';
+    throw simulationErrors.BadWorkload({ file, line: 1, column: 1, what, more: 0 }, error);
+  }
+  const read = readYamlBytes(file, bytes);
+  if ('problems' in read) {
+    const [first] = read.problems;
+    throw simulationErrors.BadWorkload({
+      file,
+      line: first?.at.line ?? 1,
+      column: first?.at.column ?? 1,
+      what: first?.message ?? 'it is not YAML',
+      hint: first?.hint,
+      more: read.problems.length - 1,
+    });
+  }
+  const result = readScenario(read.source.value, spec);
+  if ('scenario' in result) return result.scenario;
+  const [first] = result.problems;
+  const at = read.source.at(first?.path ?? []);
+  throw simulationErrors.BadWorkload({
+    file,
+    line: at.line,
+    column: at.column,
+    what: first?.what ?? 'it cannot be understood',
+    hint: first?.hint,
+    more: result.problems.length - 1,
+  });
+}
+
+/** A scenario that is part of Manta. */
+export function builtInScenario(file: ScenarioFile): Scenario {
+  const result = readScenario(file);
+  if ('scenario' in result) return result.scenario;
+  const [first] = result.problems;
+  const what = `${first?.path.join('.') ?? ''}: ${first?.what ?? ''}`;
+  throw simulationErrors.BadWorkload({
+    file: file.name ?? 'workload',
+    line: 1,
+    column: 1,
+    what,
+    more: result.problems.length - 1,
+  });
+}
+
+/** Equal tasks, as the command line asks for them. */
+export function taskScenario(
+  spec: ScalingSpec,
+  asked: Readonly<Record<string, string | number | boolean | readonly string[]>>,
+): Scenario {
+  const amount = (name: string): number => Number(asked[name] ?? 0);
+  const needs = {
+    ...(amount('cpus') > 0 ? { CPU: amount('cpus') } : {}),
+    ...(amount('gpus') > 0 ? { GPU: amount('gpus') } : {}),
+    ...(amount('memory') > 0 ? { memory: Math.round(amount('memory') * 1024 ** 3) } : {}),
+  };
+  const tasks = asked['tasks'] === undefined ? 100 : amount('tasks');
+  const over = asked['over'] === undefined ? {} : { over: String(asked['over']) };
+  const duration = String(asked['duration'] ?? '2m');
+  const result = readScenario({ name: `${tasks} tasks`, work: [{ tasks, needs, duration, ...over }] }, spec);
+  if ('scenario' in result) return result.scenario;
+  const [first] = result.problems;
+  throw simulationErrors.BadOption({
+    option: String(first?.path.at(-1) ?? 'tasks'),
+    what: first?.what ?? '',
+    hint: first?.hint,
+  });
+}

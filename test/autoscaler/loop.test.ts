@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MemoryJournal } from '../../src/autoscaler/memory-journal.ts';
+import { providerErrors } from '../../src/providers/errors.ts';
+import type { LaunchRequest, Provider } from '../../src/providers/provider.ts';
+import type { World } from '../../src/simulation/world.ts';
+import { smallCluster, worldOf } from '../simulation/worlds.ts';
+import { loopIn, seconds } from './loop-in-world.ts';
+
+const tasks = (count: number, cpus = 1, duration = '20s') => ({
+  work: [{ tasks: count, needs: { CPU: cpus }, duration }],
+});
+
+/** The world's provider with a call of it replaced. */
+const providerOf = (world: World, change: Partial<Provider>): Provider => ({
+  list: (signal) => world.cloud.list(signal),
+  launch: (request, signal) => world.cloud.launch(request, signal),
+  terminate: (ids, signal) => world.cloud.terminate(ids, signal),
+  tag: (id, tags, signal) => world.cloud.tag(id, tags, signal),
+  ...change,
+});
+
+test('demand becomes a node, the node does the work, and is drained and ended when it has been idle long enough', async () => {
+  const world = worldOf(tasks(4));
+  const loop = loopIn(world);
+  loop.start();
+  await seconds(world, 60);
+  assert.ok(world.workDone);
+  assert.equal([...world.workers()].length, 1);
+  await seconds(world, 60);
+  assert.equal([...world.workers()].length, 0);
+  const ends = loop.journal.facts.filter((fact) => fact.kind === 'end').map((fact) => fact.how);
+  assert.deepEqual(ends, ['drain', 'terminate']);
+});
+
+test('a launch whose answer is lost is asked for again under its token, and there is one set', async () => {
+  const world = worldOf(tasks(4));
+  const asked: LaunchRequest[] = [];
+  const loop = loopIn(world, {
+    provider: providerOf(world, {
+      launch: async (request, signal) => {
+        asked.push(request);
+        const made = await world.cloud.launch(request, signal);
+        if (asked.length === 1) throw providerErrors.Unreachable({ call: 'launch' });
+        return made;
+      },
+    }),
+  });
+  loop.start();
+  await seconds(world, 60);
+  assert.equal([...world.cloud.machines].filter((machine) => machine.kind === 'worker').length, 1);
+  assert.equal(new Set(asked.map((request) => request.token)).size, 1);
+});
+
+test('the token of a launch is in the journal before the provider is asked', async () => {
+  const world = worldOf(tasks(4));
+  const journal = new MemoryJournal();
+  let known: boolean | undefined;
+  const loop = loopIn(world, {
+    journal,
+    provider: providerOf(world, {
+      launch: (request, signal) => {
+        known ??= journal.facts.some((fact) => fact.kind === 'launch' && fact.token === request.token);
+        return world.cloud.launch(request, signal);
+      },
+    }),
+  });
+  loop.start();
+  await seconds(world, 10);
+  assert.equal(known, true);
+});
+
+test('a launch that cannot be written down is not asked for, and the loop goes on when the journal does', async () => {
+  const world = worldOf(tasks(4));
+  let broken = true;
+  const kept = new MemoryJournal();
+  let calls = 0;
+  const loop = loopIn(world, {
+    journal: {
+      read: () => kept.read(),
+      append: (facts) =>
+        broken && facts.some((fact) => fact.kind === 'launch')
+          ? Promise.reject(new Error('disk full'))
+          : kept.append(facts),
+    },
+    provider: providerOf(world, {
+      launch: (request, signal) => {
+        calls++;
+        return world.cloud.launch(request, signal);
+      },
+    }),
+  });
+  loop.start();
+  await seconds(world, 30);
+  assert.equal(calls, 0);
+  assert.ok(loop.happened('FAILED').length > 0);
+  broken = false;
+  await seconds(world, 60);
+  assert.ok(world.workDone);
+});
+
+test('a loop that dies between the journal and the call asks for that launch when it starts again', async () => {
+  const world = worldOf(tasks(4));
+  const journal = new MemoryJournal();
+  const dying = loopIn(world, { journal, provider: providerOf(world, { launch: () => new Promise(() => {}) }) });
+  dying.start();
+  await seconds(world, 5);
+  dying.stop();
+  assert.equal([...world.workers()].length, 0);
+  const tokens = journal.facts.flatMap((fact) => (fact.kind === 'launch' ? fact.token : []));
+  const next = loopIn(world, { journal, newId: () => `second-${journal.facts.length}-${Math.round(world.elapsed)}` });
+  next.start();
+  await seconds(world, 30);
+  const machines = [...world.workers()];
+  assert.equal(machines.length, 1);
+  assert.deepEqual([machines[0]?.token], tokens);
+});
+
+test('what a zone does not give is asked for in the next one, and the zone is left alone for a while', async () => {
+  const capacity = [{ type: 'cpu', zone: 'a', limit: 1 }];
+  const world = worldOf({ ...tasks(12), cloud: { ...smallCluster.cloud, capacity } });
+  const loop = loopIn(world);
+  loop.start();
+  await seconds(world, 20);
+  assert.deepEqual(
+    [...world.workers()].map((machine) => machine.zone ?? '').toSorted((a, b) => a.localeCompare(b)),
+    ['a', 'b', 'b'],
+  );
+  const refusals = loop.journal.facts.filter((fact) => fact.kind === 'refused');
+  assert.equal(refusals[0]?.refusal.reason, 'no-capacity');
+  assert.equal(refusals[0]?.refusal.zone, 'a');
+});
+
+test('a drain that is refused leaves the node running', async () => {
+  const world = worldOf(tasks(1), { drainRefused: 1 });
+  const loop = loopIn(world);
+  loop.start();
+  await seconds(world, 180);
+  assert.ok(loop.happened('DRAIN_REFUSED').length > 0);
+  const [machine] = world.workers();
+  assert.equal(world.engine.nodeOn(machine?.id ?? '')?.state, 'alive');
+});
+
+test('nothing is ended while the provider does not answer', async () => {
+  const world = worldOf(tasks(4));
+  let silent = false;
+  let ended = 0;
+  const loop = loopIn(world, {
+    provider: providerOf(world, {
+      list: (signal) =>
+        silent ? Promise.reject(providerErrors.Unreachable({ call: 'list' })) : world.cloud.list(signal),
+      terminate: (ids, signal) => {
+        ended++;
+        return world.cloud.terminate(ids, signal);
+      },
+    }),
+  });
+  loop.start();
+  await seconds(world, 45);
+  silent = true;
+  await seconds(world, 300);
+  assert.equal(ended, 0);
+  assert.equal(world.engine.nodeOn([...world.workers()][0]?.id ?? '')?.state, 'alive');
+  silent = false;
+  await seconds(world, 60);
+  assert.equal([...world.workers()].length, 0);
+});
+
+test('a machine with the cluster’s tag that nobody asked for is taken in and ended', async () => {
+  const world = worldOf();
+  const loop = loopIn(world);
+  world.cloud.place({ type: 'cpu', kind: 'worker', token: 'from-elsewhere' });
+  loop.start();
+  await seconds(world, 240);
+  assert.equal(loop.happened('ADOPTED').length, 1);
+  assert.equal([...world.workers()].length, 0);
+});
+
+test('an order to end a machine is repeated until the list shows it gone', async () => {
+  const world = worldOf(tasks(1));
+  let orders = 0;
+  const loop = loopIn(world, {
+    provider: providerOf(world, {
+      terminate: (ids, signal) => (++orders < 3 ? Promise.resolve() : world.cloud.terminate(ids, signal)),
+    }),
+  });
+  loop.start();
+  await seconds(world, 400);
+  assert.equal(orders, 3);
+  assert.equal([...world.workers()].length, 0);
+});
+
+test('a node that is announced to go is drained and replaced before it is gone', async () => {
+  const world = worldOf(tasks(4, 1, '10m'));
+  const loop = loopIn(world);
+  loop.start();
+  await seconds(world, 60);
+  const [machine] = world.workers();
+  assert.ok(machine);
+  world.cloud.preempt(machine, 120_000);
+  await seconds(world, 20);
+  assert.equal(world.engine.nodeOn(machine.id)?.state, 'draining');
+  assert.ok(loop.journal.facts.some((fact) => fact.kind === 'end' && fact.because.kind === 'preemption'));
+  await seconds(world, 160);
+  assert.equal(world.engine.waiting, 0);
+});
+
+test('a burst of wake-ups is one pass, not one each', async () => {
+  const world = worldOf();
+  let passes = 0;
+  const loop = loopIn(world, { onPass: () => passes++ });
+  loop.start();
+  await seconds(world, 2);
+  const before = passes;
+  for (let index = 0; index < 500; index++) world.time.after(index / 10, () => loop.autoscaler.wake());
+  await seconds(world, 2);
+  assert.equal(passes - before, 1);
+});
+
+test('new demand is looked at within a moment, not at the next sweep', async () => {
+  const world = worldOf();
+  const loop = loopIn(world, { settings: { sweep: 3_600_000 } });
+  loop.start();
+  await seconds(world, 10);
+  world.engine.submit({ kind: 'task', at: 0, resources: { CPU: 1 }, selectors: [], duration: 1_000 });
+  await seconds(world, 2);
+  assert.equal([...world.workers()].length, 1);
+});
+
+test('a record that makes no sense is isolated, and the others are cared for', async () => {
+  const world = worldOf(tasks(4));
+  const journal = new MemoryJournal();
+  const record = {
+    ...{ id: 'odd', type: 'cpu', kind: 'worker' as const, requestedAt: 0, since: 0, attempts: 1, providerId: 'i-odd' },
+    status: 'somewhere' as never,
+  };
+  await journal.append([{ kind: 'instance', at: 0, record, moves: [] }]);
+  await journal.append([{ kind: 'from-the-future' } as never]);
+  const loop = loopIn(world, { journal });
+  loop.start();
+  await seconds(world, 60);
+  assert.ok(world.workDone);
+  assert.equal(loop.happened('UNREADABLE_FACT').length, 1);
+  assert.ok(loop.happened('ISOLATED').length >= 1);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Fact } from '../../src/autoscaler/journal.ts';
+import { Ledger } from '../../src/autoscaler/ledger.ts';
+import { refuse } from '../../src/autoscaler/refusals.ts';
+import { steadyClock } from '../../src/autoscaler/steady-clock.ts';
+import { endAllInstances } from '../../src/autoscaler/teardown.ts';
+import { silent } from '../../src/base/events.ts';
+import { inTime, worldOf } from '../simulation/worlds.ts';
+import { loopIn, seconds } from './loop-in-world.ts';
+
+const offer = { type: 'cpu', zone: 'a', market: 'on-demand' as const };
+
+test('the pause after a refusal doubles up to ten minutes and is forgotten after a calm time', () => {
+  let refusal = refuse(undefined, offer, 'no-capacity', 0);
+  assert.deepEqual([refusal.times, refusal.until], [1, 30_000]);
+  refusal = refuse(refusal, offer, 'no-capacity', 30_000);
+  assert.deepEqual([refusal.times, refusal.until], [2, 90_000]);
+  for (let round = 0; round < 10; round++) refusal = refuse(refusal, offer, 'no-capacity', refusal.until);
+  assert.equal(refusal.until - refusal.last, 600_000);
+  assert.equal(refuse(refusal, offer, 'no-capacity', refusal.until + 1_200_001).times, 1);
+});
+
+test('a clock that was set back does not stretch a back-off', () => {
+  const ledger = new Ledger();
+  ledger.apply({ kind: 'refused', at: 0, refusal: refuse(undefined, offer, 'no-capacity', 1_000_000) });
+  const [refusal] = ledger.memory(500_000).refusals;
+  assert.equal(refusal?.until, 530_000);
+});
+
+test('the journal folds to the same ledger however often it is read', async () => {
+  const world = worldOf(
+    { work: [{ tasks: 12, needs: { CPU: 1 }, duration: '20s' }] },
+    { noCapacity: 0.3, setupFailure: 0.3 },
+  );
+  const loop = loopIn(world);
+  loop.start();
+  await seconds(world, 200);
+  const fold = (facts: readonly Fact[]): string => {
+    const ledger = new Ledger();
+    for (const fact of facts) assert.ok(ledger.apply(fact));
+    return JSON.stringify([[...ledger.records], ledger.memory(world.time.now)]);
+  };
+  assert.ok(loop.journal.facts.length > 10);
+  assert.equal(fold(loop.journal.facts), fold(structuredClone(loop.journal.facts)));
+});
+
+test('facts outlive JSON: what is written can be read back', async () => {
+  const world = worldOf({ work: [{ tasks: 4, needs: { CPU: 1 }, duration: '20s' }] });
+  const loop = loopIn(world);
+  loop.start();
+  await seconds(world, 150);
+  assert.deepEqual(JSON.parse(JSON.stringify(loop.journal.facts)), loop.journal.facts);
+});
+
+test('a steady clock does not follow a clock that is set', () => {
+  let wall = 1_000;
+  let elapsed = 50;
+  const clock = steadyClock({ now: () => wall, elapsed: () => elapsed, sleep: () => Promise.resolve() });
+  wall = 9_999_999;
+  elapsed = 80;
+  assert.equal(clock.now(), 1_030);
+});
+
+test('the end of a cluster waits until late lists cannot hide a machine any more', async () => {
+  const world = worldOf({}, { staleList: 0.5, throttle: 0.2, lostAnswer: 0.1 });
+  const signal = new AbortController().signal;
+  void world.cloud
+    .launch({ token: 't', type: 'cpu', count: 3, zone: 'a', market: 'on-demand', tags: {} }, signal)
+    .catch(() => {});
+  await inTime(
+    world,
+    endAllInstances({ clock: world.clock, provider: world.cloud, events: silent, head: false }, signal),
+  );
+  assert.equal([...world.workers()].length, 0);
+  assert.ok(world.head.goneAt > world.time.now);
+});
