@@ -23,6 +23,7 @@ export function createJson(path: string, value: unknown): boolean {
 }
 
 /** The file's value; undefined when there is none. A file that is no JSON throws. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a file of ours holds is known where it is read
 export function readJson<T>(path: string): T | undefined {
   let text: string;
   try {

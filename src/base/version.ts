@@ -6,7 +6,10 @@ export const version: string = (() => {
   for (let last = ''; folder.href !== last; folder = new URL('..', folder)) {
     last = folder.href;
     try {
-      const found = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as { name?: string; version?: string };
+      const found = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as {
+        name?: string;
+        version?: string;
+      };
       if (found.name === 'mantaray' && found.version !== undefined) return found.version;
     } catch {
       // Not this folder.

@@ -74,9 +74,6 @@ const backUpEvery = 600_000;
 const sweepEvery = 60_000;
 const sampleEvery = 2_000;
 
-/** An embedded node is up when its agent is: the provider starts it. */
-const nothingToDo: NodeStarter = { bringUp: async () => {} };
-
 /** Opens the cluster in a state folder: adopts what is there, then lets queue and autoscaler run. */
 export async function openHead(
   folder: StateFolder,
@@ -234,7 +231,7 @@ export async function openHead(
     clock,
     provider,
     engine: observed,
-    starter: nothingToDo,
+    starter: agentStarter(provider),
     events,
     journal,
     planner: plan,
@@ -312,6 +309,12 @@ async function repeat(
     }
   }
 }
+
+/** An agent is a node from its first breath: the provider starts it, and only its end keeps it from becoming one. */
+const agentStarter = (provider: ProcessProvider): NodeStarter => ({
+  bringUp: async () => {},
+  halt: (providerId, signal) => provider.terminate([providerId], signal),
+});
 
 /** Counts what the metrics want to know as it is told. */
 function counted(log: EventLog, metrics: HeadMetrics, ageOf: (instance: string) => number | undefined): EventSink {

@@ -22,7 +22,10 @@ available_node_types:
 const samples = 12;
 
 /** Each job throws darts at a circle with a seed of its own and says what it makes of pi. Node is all it needs. */
-export function demoJobs(node: string, run: string): { readonly id: string; readonly entrypoint: string; readonly resources: { readonly CPU: 1 } }[] {
+export function demoJobs(
+  node: string,
+  run: string,
+): { readonly id: string; readonly entrypoint: string; readonly resources: { readonly CPU: 1 } }[] {
   return Array.from({ length: samples }, (_, index) => ({
     id: `pi-${run}-${index + 1}`,
     entrypoint: `'${node.replaceAll("'", "'\\''")}' -e '${program}' ${index + 1}`,

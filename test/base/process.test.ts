@@ -23,6 +23,8 @@ import {
 } from '../../src/base/process.ts';
 import { until } from '../contract/waiting.ts';
 
+const byNumber = (a: number, b: number): number => a - b;
+
 /** A shell that stays; ended with the test. */
 function start(
   t: TestContext,
@@ -86,8 +88,8 @@ test('a mark is inherited, and one word of it does not match a longer one', asyn
     withDescendants(
       processTable(),
       processTable().filter((row) => row.pid === shell.pid),
-    ).toSorted(),
-    found.toSorted(),
+    ).toSorted(byNumber),
+    found.toSorted(byNumber),
   );
 });
 

@@ -14,15 +14,15 @@ export interface EngineUnderTest {
   /** Something that no node of the engine has. */
   readonly missing: Resources;
   /** Keeps `resources` busy until the returned function is called. */
-  occupy(resources: Resources): Promise<() => Promise<void>>;
+  readonly occupy: (resources: Resources) => Promise<() => Promise<void>>;
   /** Submits `count` tasks or jobs of one shape that must wait; the returned function takes them back. */
-  submit(resources: Resources, count: number): Promise<() => Promise<void>>;
-  submitGang(bundles: readonly Resources[], strategy: string): Promise<() => Promise<void>>;
-  requestResources(bundles: readonly Resources[]): Promise<void>;
+  readonly submit: (resources: Resources, count: number) => Promise<() => Promise<void>>;
+  readonly submitGang: (bundles: readonly Resources[], strategy: string) => Promise<() => Promise<void>>;
+  readonly requestResources: (bundles: readonly Resources[]) => Promise<void>;
   /** Reads the jobs that the engine knows. */
   readonly attempts: Runner['attempts'];
   /** Hands a job over and returns its id. */
-  runJob(entrypoint: string): Promise<string>;
+  readonly runJob: (entrypoint: string) => Promise<string>;
 }
 
 /** What every engine promises to the autoscaler, sentence by sentence of `engines/engine.ts`. */

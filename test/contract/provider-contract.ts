@@ -102,7 +102,7 @@ export function providerContract(name: string, make: (t: TestContext) => Promise
       const provider = made.limited(2);
       const some = await provider.launch(request(made, 'some', 5), never);
       assert.equal(some.length, 2);
-      await assert.rejects(provider.launch(request(made, 'none', 1), never), providerErrors.NoCapacity.is);
+      await assert.rejects(provider.launch(request(made, 'none', 1), never), { code: providerErrors.NoCapacity.code });
       assert.deepEqual(ids(await provider.launch(request(made, 'some', 5), never)), ids(some));
     });
 
@@ -115,13 +115,15 @@ export function providerContract(name: string, make: (t: TestContext) => Promise
       it(`tells '${kind}' by its own error and makes nothing`, async (t) => {
         const made = await make(t);
         const provider = made.refusing(kind);
-        await assert.rejects(provider.launch(request(made, 'refused'), never), error.is);
+        await assert.rejects(provider.launch(request(made, 'refused'), never), { code: error.code });
         await listed(made.provider(), []);
       });
 
     it('lets a lost answer be resolved by the token in the list', async (t) => {
       const made = await make(t);
-      await assert.rejects(made.losingAnswer().launch(request(made, 'lost', 2), never), providerErrors.Unreachable.is);
+      await assert.rejects(made.losingAnswer().launch(request(made, 'lost', 2), never), {
+        code: providerErrors.Unreachable.code,
+      });
       const provider = made.provider();
       const found = await until('the list shows the set', async () => {
         const mine = (await provider.list(never)).filter((instance) => instance.launchToken === 'lost');
@@ -181,11 +183,11 @@ export function providerContract(name: string, make: (t: TestContext) => Promise
     it('says so when an instance to tag is gone', async (t) => {
       const made = await make(t);
       const provider = made.provider();
-      await assert.rejects(provider.tag('i-0000-0', { a: 'b' }, never), providerErrors.NotFound.is);
+      await assert.rejects(provider.tag('i-0000-0', { a: 'b' }, never), { code: providerErrors.NotFound.code });
       const [instance] = await provider.launch(request(made, 'gone'), never);
       await provider.terminate([instance?.id ?? ''], never);
       await listed(provider, []);
-      await assert.rejects(provider.tag(instance?.id ?? '', { a: 'b' }, never), providerErrors.NotFound.is);
+      await assert.rejects(provider.tag(instance?.id ?? '', { a: 'b' }, never), { code: providerErrors.NotFound.code });
     });
 
     it('does nothing when the caller has given up', async (t) => {

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { amountText, bytesText, counted, moneyText, resourcesText, shareText } from '../../src/web/words/amounts.ts';
 import { ansiSpans, plainText } from '../../src/web/words/ansi.ts';
 import { pendingCount, requestText, waitingTitle } from '../../src/web/words/demand.ts';
-import { passText, placeText } from '../../src/web/words/passed.ts';
 import { durationText, relativeTime } from '../../src/web/words/time.ts';
 
 const now = 1_700_000_000_000;
@@ -34,31 +33,6 @@ test('amounts have their unit and resources their order', () => {
   assert.equal(moneyText(1111.7), '$1,111.70');
   assert.equal(moneyText(0.0416), '$0.0416');
   assert.equal(moneyText(2, 'EUR'), '€2.00');
-});
-
-test('what holds a demand up is told per type, with the time of the next try', () => {
-  const refusal = {
-    type: 'spot',
-    market: 'spot',
-    reason: 'no-capacity',
-    times: 3,
-    last: now,
-    until: now + 30_000,
-  } as const;
-  assert.equal(
-    passText({ kind: 'refused', refusal }, now),
-    'the provider has no capacity (3 times in a row); asked again in 30 s',
-  );
-  assert.equal(
-    passText({ kind: 'refused', refusal: { ...refusal, times: 1 } }, now + 60_000),
-    'the provider has no capacity',
-  );
-  assert.equal(
-    passText({ kind: 'too-small', resource: 'GPU', asked: 4, has: 1 }, now),
-    'too small: has 1 GPU, 4 asked',
-  );
-  assert.equal(placeText({ type: 'cpu', zone: 'a', market: 'spot', why: { kind: 'labels' } }), 'cpu (a, spot)');
-  assert.equal(placeText({ type: 'cpu', market: 'on-demand', why: { kind: 'labels' } }), 'cpu');
 });
 
 test('demand is counted by parts and named by what it asks for', () => {

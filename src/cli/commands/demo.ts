@@ -24,7 +24,14 @@ export const run: Run = async (_invocation, io) => {
   let left = false;
   try {
     const { serving } = await up(
-      { home: stateHome(io.env), name: demoName, file: { path: 'demo', text: demoSpec, env: {} }, overrides: {}, clock: wallClock, events: io.events },
+      {
+        home: stateHome(io.env),
+        name: demoName,
+        file: { path: 'demo', text: demoSpec, env: {} },
+        overrides: {},
+        clock: wallClock,
+        events: io.events,
+      },
       io.signal,
     );
     const http = new HttpClient(chooseTarget({ name: demoName }, io.env, io.events), io.signal);
@@ -75,7 +82,8 @@ async function show(http: HttpClient, io: Io): Promise<Done> {
     for await (const { kind, data } of readStream(http, 0, { signal, events: io.events })) {
       if (kind === 'job' && ids.has((data as JobRow).id)) ids.set((data as JobRow).id, (data as JobRow).state);
       if (kind === 'nodes') workers = (data as readonly NodeAnswer[]).filter((node) => node.kind === 'worker').length;
-      if (kind === 'cluster' && over()) workers = Math.min(workers, (data as ClusterAnswer).nodes.running + (data as ClusterAnswer).nodes.pending - 1);
+      if (kind === 'cluster' && over())
+        workers = Math.min(workers, (data as ClusterAnswer).nodes.running + (data as ClusterAnswer).nodes.pending - 1);
       if (kind === 'event' && /^MANTA_AUTOSCALER_(LAUNCHING|ENDING)$/.test((data as EventAnswer).code))
         io.events.emit(demoEvents.scaling, { text: (data as EventAnswer).text });
       mostWorkers = Math.max(mostWorkers, workers);

@@ -12,9 +12,7 @@ export const run: Run = async ({ args, options }, io) => {
   const named = options['cluster-name'] as string | undefined;
   const name =
     named ??
-    (path === undefined
-      ? onlyCluster(home)
-      : loadSpec({ name: 'default', config: await readGiven(path, io) }).name);
+    (path === undefined ? onlyCluster(home) : loadSpec({ name: 'default', config: await readGiven(path, io) }).name);
   const folder = stateFolder(home, name);
   if (readCluster(folder) !== undefined && options['yes'] !== true && io.terminal && !(await confirmed(name, io))) {
     io.out('Nothing was ended.\n');
@@ -25,7 +23,10 @@ export const run: Run = async ({ args, options }, io) => {
     io.signal,
   );
   if (io.json) io.out(`${JSON.stringify({ name, instances, wasThere })}\n`);
-  else io.out(wasThere ? `The cluster '${name}' is down.\n` : `There is no cluster '${name}' on this machine; nothing to do.\n`);
+  else
+    io.out(
+      wasThere ? `The cluster '${name}' is down.\n` : `There is no cluster '${name}' on this machine; nothing to do.\n`,
+    );
   return 0;
 };
 
@@ -38,7 +39,9 @@ function onlyCluster(home: string): string {
 async function confirmed(name: string, io: Io): Promise<boolean> {
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   try {
-    const answer = await lines.question(`End the cluster '${name}' and everything that runs in it? [y/N] `, { signal: io.signal });
+    const answer = await lines.question(`End the cluster '${name}' and everything that runs in it? [y/N] `, {
+      signal: io.signal,
+    });
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     lines.close();

@@ -67,11 +67,10 @@ export function quoted(word: string): string {
   return /[^\w@%+=:,./-]/.test(word) ? `'${word.replaceAll("'", `'"'"'`)}'` : word;
 }
 
-/** Made here, so that a submission whose answer was lost can be repeated without a second job. */
+/** Made here, so that a submission whose answer was lost can be repeated without a second job. A name, not a secret. */
 function newId(): string {
-  const { randomInt } = process.getBuiltinModule('node:crypto');
   const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz123456789';
-  return `raysubmit_${Array.from({ length: 16 }, () => letters[randomInt(letters.length)]).join('')}`;
+  return `raysubmit_${Array.from({ length: 16 }, () => letters[Math.floor(Math.random() * letters.length)]).join('')}`;
 }
 
 async function runtimeEnvOf({ options }: Invocation, io: Io): Promise<Record<string, unknown>> {

@@ -17,9 +17,19 @@ export const upDownCommands: readonly Command[] = [
     args: [{ name: 'FILE', summary: 'the cluster file; `-` reads standard input', complete: 'file' }],
     options: [
       name,
-      { name: 'min-workers', value: 'N', type: 'integer', summary: 'workers to keep of each type, in place of the file' },
+      {
+        name: 'min-workers',
+        value: 'N',
+        type: 'integer',
+        summary: 'workers to keep of each type, in place of the file',
+      },
       { name: 'max-workers', value: 'N', type: 'integer', summary: 'workers at most, in place of the file' },
-      { name: 'port', value: 'PORT', type: 'integer', summary: 'port of the API and the page (8265, or the next free one)' },
+      {
+        name: 'port',
+        value: 'PORT',
+        type: 'integer',
+        summary: 'port of the API and the page (8265, or the next free one)',
+      },
       { name: 'yes', short: 'y', summary: 'accepted for the sake of scripts: nothing is asked here' },
     ],
     examples: ['manta up', 'manta up cluster.yaml --max-workers 8', 'manta up -n second'],
@@ -28,7 +38,8 @@ export const upDownCommands: readonly Command[] = [
   {
     path: ['down'],
     summary: 'end a cluster and everything that runs in it',
-    description: 'Ends the daemon, the instances and their jobs, and comes back when none of their processes is left. What was cut short is completed by running it again.',
+    description:
+      'Ends the daemon, the instances and their jobs, and comes back when none of their processes is left. What was cut short is completed by running it again.',
     args: [{ name: 'FILE', summary: 'the cluster file that names the cluster', complete: 'file' }],
     options: [
       name,
@@ -41,7 +52,8 @@ export const upDownCommands: readonly Command[] = [
   {
     path: ['demo'],
     summary: 'show a cluster of this machine scale up for a sweep of jobs, and down again',
-    description: 'Starts a cluster named `demo`, runs twelve small jobs on it and tells what happens. On a terminal the cluster stays for you to try things on; without one it is ended.',
+    description:
+      'Starts a cluster named `demo`, runs twelve small jobs on it and tells what happens. On a terminal the cluster stays for you to try things on; without one it is ended.',
     args: [],
     options: [],
     examples: ['manta demo'],

@@ -53,8 +53,17 @@ export async function readGiven(path: string, io: Io): Promise<NonNullable<UpReq
   const errors = loaded.problems.filter(isError);
   const [first] = errors;
   if (first !== undefined)
-    throw specErrors.Refused({ file: path, errors: errors.length, first: `${first.at.line}:${first.at.column}: ${first.message}`, hint: first.hint });
+    throw specErrors.Refused({
+      file: path,
+      errors: errors.length,
+      first: `${first.at.line}:${first.at.column}: ${first.message}`,
+      hint: first.hint,
+    });
   const text = Buffer.from(loaded.bytes).toString('utf8');
   const used = [...text.matchAll(/\$\{env:([A-Za-z_]\w*)\}/g)].map((match) => match[1] as string);
-  return { path: path === '-' ? path : resolve(io.cwd, path), text, env: Object.fromEntries(used.map((name) => [name, loaded.env[name] ?? ''])) };
+  return {
+    path: path === '-' ? path : resolve(io.cwd, path),
+    text,
+    env: Object.fromEntries(used.map((name) => [name, loaded.env[name] ?? ''])),
+  };
 }

@@ -1,7 +1,8 @@
 /** Reasons are data; here they become sentences, for `why`, the events and the page alike. */
 import type { Duration, Instant } from '../../base/clock.ts';
 import type { Resources } from '../resources.ts';
-import type { EndReason, Infeasible, LaunchReason, PassReason, Passed, Waiting } from './plan.ts';
+import type { Refusal } from '../view.ts';
+import type { EndReason, Infeasible, LaunchReason, Passed, PassReason, Waiting } from './plan.ts';
 
 export function durationWords(duration: Duration): string {
   const seconds = Math.max(0, Math.round(duration / 1000));
@@ -18,7 +19,9 @@ const plural = (count: number, one: string): string => `${count} ${one}${count =
 export function resourceWords(resources: Resources): string {
   const words = Object.entries(resources)
     .filter(([, amount]) => amount > 0)
-    .map(([name, amount]) => (name.endsWith('memory') ? `${sizeWords(amount)} ${name}` : `${amountWords(amount)} ${name}`));
+    .map(([name, amount]) =>
+      name.endsWith('memory') ? `${sizeWords(amount)} ${name}` : `${amountWords(amount)} ${name}`,
+    );
   return words.length === 0 ? 'nothing' : words.join(', ');
 }
 
@@ -48,6 +51,15 @@ export function launchWords(because: readonly LaunchReason[]): string {
   return because.length === 0 ? 'demand' : because.map(servesWords).join('; ');
 }
 
+const refusals: Readonly<Record<Refusal['reason'], string>> = {
+  'no-capacity': 'the provider has no capacity',
+  quota: 'a quota of the account is used up',
+  throttled: 'the provider throttles requests',
+  denied: 'the provider denies the request',
+  'launch-timeout': 'launches did not come up in time',
+};
+
+/** Why a node type does not serve a demand now. */
 export function passReasonWords(why: PassReason, now: Instant): string {
   switch (why.kind) {
     case 'too-small':
@@ -62,9 +74,11 @@ export function passReasonWords(why: PassReason, now: Instant): string {
       return `${why.pending} are pending and upscaling_speed allows ${why.allowed}`;
     case 'refused': {
       const { reason, times, until } = why.refusal;
-      const when = until > now ? `asked again in ${durationWords(until - now)}` : 'asked again now';
-      return `the provider said ${reason.replace('-', ' ')} ${times === 1 ? 'once' : `${times} times`}; ${when}`;
+      const again = until > now ? `; asked again in ${durationWords(until - now)}` : '';
+      return `${refusals[reason]}${times > 1 ? `, ${times} times in a row` : ''}${again}`;
     }
+    case 'keeps-gpus':
+      return 'it has GPUs, which are kept for those who ask for them';
     case 'worse-fit':
       return 'another type fits better';
     case 'dearer':
@@ -74,10 +88,14 @@ export function passReasonWords(why: PassReason, now: Instant): string {
   }
 }
 
-export function passedWords(passed: Passed, now: Instant): string {
-  const place = [passed.zone, passed.market].filter((part) => part !== undefined).join(', ');
-  return `${passed.type}${place ? ` (${place})` : ''}: ${passReasonWords(passed.why, now)}`;
+/** Where it was looked: the type, with zone and market when they matter. */
+export function placeWords(passed: Passed): string {
+  const where = [passed.zone, passed.market === 'spot' ? 'spot' : undefined].filter((part) => part !== undefined);
+  return where.length === 0 ? passed.type : `${passed.type} (${where.join(', ')})`;
 }
+
+export const passedWords = (passed: Passed, now: Instant): string =>
+  `${placeWords(passed)}: ${passReasonWords(passed.why, now)}`;
 
 export function endWords(because: EndReason, now: Instant): string {
   switch (because.kind) {

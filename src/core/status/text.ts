@@ -171,7 +171,9 @@ function usageLines(usage: Map<string, Usage>, verbose: boolean): string[] {
     reserved.set(resource, indexed ? sum : { used: sum.used + used, total: sum.total + total });
   }
   const hidden = (name: string): boolean =>
-    name.includes('node:') || groupResource(name).group !== undefined || (name.startsWith('accelerator_type:') && !verbose);
+    name.includes('node:') ||
+    groupResource(name).group !== undefined ||
+    (name.startsWith('accelerator_type:') && !verbose);
   return [...usage]
     .filter(([name]) => !hidden(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -179,7 +181,9 @@ function usageLines(usage: Map<string, Usage>, verbose: boolean): string[] {
       const amount = name === 'memory' || name === 'object_store_memory' ? memoryText : pythonFloat;
       const group = reserved.get(name);
       const own = group ? used - group.total + group.used : used;
-      const inGroups = group ? ` (${amount(group.used)} used of ${amount(group.total)} reserved in placement groups)` : '';
+      const inGroups = group
+        ? ` (${amount(group.used)} used of ${amount(group.total)} reserved in placement groups)`
+        : '';
       return `${amount(own)}/${amount(total)} ${name}${inGroups}`;
     });
 }

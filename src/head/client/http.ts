@@ -77,6 +77,13 @@ export class HttpClient {
     }
   }
 
+  /** The status of an answer whose body does not matter; the line is free again afterwards. */
+  async statusOf(method: string, path: string, request: Request = {}): Promise<number> {
+    const answer = await this.ask(method, path, request);
+    await textOf(answer);
+    return answer.status;
+  }
+
   async json<Value>(method: string, path: string, request: Request = {}): Promise<Value> {
     const answer = await this.send(method, path, request);
     const text = await textOf(answer);

@@ -92,7 +92,5 @@ export async function openJobs(context: JobsContext): Promise<JobsClient> {
 }
 
 async function isManta(http: HttpClient): Promise<boolean> {
-  const answer = await http.ask('GET', '/api/manta/v1/jobs', { query: { limit: 1 } });
-  answer.body.resume();
-  return answer.status !== 404;
+  return (await http.statusOf('GET', '/api/manta/v1/jobs', { query: { limit: 1 } })) !== 404;
 }

@@ -94,9 +94,7 @@ async function upload(path: string, local: LocalPackage, { http, events, cwd }: 
   const name = basename(local.uri);
   const target = `/api/packages/gcs/${encodeURIComponent(name)}`;
   const id = resolve(cwd, path);
-  const there = await http.ask('GET', target);
-  there.body.resume();
-  if (there.status === 200) {
+  if ((await http.statusOf('GET', target)) === 200) {
     events.emit(clientEvents.alreadyThere, { path, files: local.files }, { id, state: 'done' });
     return local.uri;
   }

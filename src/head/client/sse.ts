@@ -1,3 +1,5 @@
+import { StringDecoder } from 'node:string_decoder';
+
 /** One server-sent event. */
 export interface ServerEvent {
   readonly event: string;
@@ -10,11 +12,11 @@ export interface ServerEvent {
  * there. Comments are dropped. Only LF and CRLF end a line, which is all that a head sends.
  */
 export async function* readServerEvents(bytes: AsyncIterable<Buffer>): AsyncGenerator<ServerEvent> {
-  const decoder = new TextDecoder();
+  const decoder = new StringDecoder('utf8');
   let rest = '';
   let fields: { event?: string; data: string[]; id?: string } = { data: [] };
   for await (const part of bytes) {
-    rest += decoder.decode(part, { stream: true });
+    rest += decoder.write(part);
     let begin = 0;
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', begin)) {
       const line = rest.slice(begin, rest[end - 1] === '\r' ? end - 1 : end);

@@ -59,7 +59,7 @@ function readRule(rule: Plain, at: string): FaultRule {
     } else if (typeof value !== 'string') throw bad('must be a text');
     else read[key] = value;
   }
-  return read as FaultRule;
+  return read;
 }
 
 const isMap = (value: Plain | undefined): value is PlainMap =>

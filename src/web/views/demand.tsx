@@ -7,7 +7,7 @@ import { now } from '../state/clock.ts';
 import { demand, refreshDemand } from '../state/cluster.ts';
 import { counted, countText } from '../words/amounts.ts';
 import { infeasibleTitle, pendingCount, requestText, waitingTitle } from '../words/demand.ts';
-import { passText, placeText } from '../words/passed.ts';
+import { passReasonWords, placeWords } from '../../core/plan/words.ts';
 import type { Look } from '../words/states.ts';
 import { exactTime, relativeTime } from '../words/time.ts';
 
@@ -152,8 +152,8 @@ function Entry({ look, title, text, passed, until }: EntryProps) {
           <tbody>
             {passed.map((each, index) => (
               <tr key={index}>
-                <th scope="row">{placeText(each)}</th>
-                <td>{passText(each.why, now.value)}</td>
+                <th scope="row">{placeWords(each)}</th>
+                <td>{passReasonWords(each.why, now.value)}</td>
               </tr>
             ))}
           </tbody>

@@ -6,7 +6,8 @@ import { memoryText, pythonFloat } from '../../../src/core/status/python-text.ts
 import type { ClusterStatus, StatusNode } from '../../../src/core/status/status.ts';
 import { statusText } from '../../../src/core/status/text.ts';
 
-const utc = (at: number): string => new Date(at).toISOString().replace('T', ' ').replace('.000Z', '').replace('Z', '000');
+const utc = (at: number): string =>
+  new Date(at).toISOString().replace('T', ' ').replace('.000Z', '').replace('Z', '000');
 
 const empty: ClusterStatus = {
   at: 0,
@@ -52,7 +53,16 @@ Pending Demands:
   });
 
   it('counts every instance that is being launched, not every request', () => {
-    const text = statusText({ ...empty, launching: [{ type: 'gpu', count: 5 }, { type: 'gpu', count: 2 }] }, utc);
+    const text = statusText(
+      {
+        ...empty,
+        launching: [
+          { type: 'gpu', count: 5 },
+          { type: 'gpu', count: 2 },
+        ],
+      },
+      utc,
+    );
     assert.match(text, /^ gpu, 7 launching$/m);
   });
 
@@ -62,7 +72,10 @@ Pending Demands:
       details: `${id}:PACK|PENDING`,
       requests: [{ resources: { CPU: cpu }, selectors: [], placement: [] }],
     });
-    const text = statusText({ ...empty, demand: { ...empty.demand, gangs: [gang('a', 1), gang('b', 2), gang('c', 2)] } }, utc);
+    const text = statusText(
+      { ...empty, demand: { ...empty.demand, gangs: [gang('a', 1), gang('b', 2), gang('c', 2)] } },
+      utc,
+    );
     assert.match(text, /^ {'CPU': 1\.0} \* 1 \(PACK\): 1\+ pending placement groups$/m);
     assert.match(text, /^ {'CPU': 2\.0} \* 1 \(PACK\): 2\+ pending placement groups$/m);
   });
@@ -74,8 +87,22 @@ Pending Demands:
       type: 't',
       idleFor: 0,
       activity: [],
-      total: { CPU: 4, CPU_group_ab: 2, CPU_group_0_ab: 2, 'node:10.0.0.1': 1, 'accelerator_type:T4': 1, memory: 2 ** 31 },
-      available: { CPU: 1, CPU_group_ab: 1, CPU_group_0_ab: 1, 'node:10.0.0.1': 1, 'accelerator_type:T4': 1, memory: 2 ** 30 },
+      total: {
+        CPU: 4,
+        CPU_group_ab: 2,
+        CPU_group_0_ab: 2,
+        'node:10.0.0.1': 1,
+        'accelerator_type:T4': 1,
+        memory: 2 ** 31,
+      },
+      available: {
+        CPU: 1,
+        CPU_group_ab: 1,
+        CPU_group_0_ab: 1,
+        'node:10.0.0.1': 1,
+        'accelerator_type:T4': 1,
+        memory: 2 ** 30,
+      },
     };
     const text = statusText({ ...empty, active: [node] }, utc);
     assert.match(text, /^ 2\.0\/4\.0 CPU \(1\.0 used of 2\.0 reserved in placement groups\)$/m);
@@ -90,7 +117,9 @@ Pending Demands:
       const { in: input, out } = JSON.parse(line);
       const data = input.args[0];
       // Ray counts requests, and folds equal demands that came apart; the case has both.
-      const expected = whole(out).replace(' worker_node, 1 launching', ' worker_node, 2 launching').replace("{'GPU': 2, 'CPU': 100}", "{'CPU': 100, 'GPU': 2}");
+      const expected = whole(out)
+        .replace(' worker_node, 1 launching', ' worker_node, 2 launching')
+        .replace("{'GPU': 2, 'CPU': 100}", "{'CPU': 100, 'GPU': 2}");
       const text = statusText(fromRecorded(data), utc, { verbose: input.kwargs.verbose });
       assert.deepEqual(whole(text).split('\n'), expected.split('\n'));
     }
@@ -112,7 +141,14 @@ describe('numbers as Python prints them', () => {
     [-2.5e-7, '-2.5e-07'],
   ];
   for (const [value, text] of cases) it(`${text}`, () => assert.equal(pythonFloat(value), text));
-  it('memory', () => assert.deepEqual([0, 1023, 1024, 2 ** 30 + 1, 2 ** 40].map(memoryText), ['0B', '1023B', '1.00KiB', '1.00GiB', '1.00TiB']));
+  it('memory', () =>
+    assert.deepEqual([0, 1023, 1024, 2 ** 30 + 1, 2 ** 40].map(memoryText), [
+      '0B',
+      '1023B',
+      '1.00KiB',
+      '1.00GiB',
+      '1.00TiB',
+    ]));
 });
 
 /** The recorded case was made with whole numbers where a live cluster has floats. */
@@ -134,8 +170,16 @@ function fromRecorded(data: any): ClusterStatus {
     active: data.active_nodes.map(node),
     idle: data.idle_nodes.map(node),
     launching: data.pending_launches.map((l: any) => ({ type: l.ray_node_type_name, count: l.count })),
-    pending: data.pending_nodes.map((n: any) => ({ instance: n.instance_id, type: n.ray_node_type_name, details: n.details })),
-    failedLaunches: data.failed_launches.map((l: any) => ({ type: l.ray_node_type_name, at: l.request_ts_s * 1000, reason: l.details })),
+    pending: data.pending_nodes.map((n: any) => ({
+      instance: n.instance_id,
+      type: n.ray_node_type_name,
+      details: n.details,
+    })),
+    failedLaunches: data.failed_launches.map((l: any) => ({
+      type: l.ray_node_type_name,
+      at: l.request_ts_s * 1000,
+      reason: l.details,
+    })),
     failedNodes: data.failed_nodes.map((n: any) => ({ type: n.ray_node_type_name, instance: n.instance_id })),
     demand: {
       tasks: data.resource_demands.ray_task_actor_demand.flatMap((d: any) => requests(d.bundles_by_count)),
@@ -144,7 +188,9 @@ function fromRecorded(data: any): ClusterStatus {
         details: g.details,
         requests: requests(g.bundles_by_count).flatMap(({ request, count }) => Array(count).fill(request)),
       })),
-      standing: data.resource_demands.cluster_constraint_demand.map((d: any) => ({ requests: requests(d.bundles_by_count) })),
+      standing: data.resource_demands.cluster_constraint_demand.map((d: any) => ({
+        requests: requests(d.bundles_by_count),
+      })),
     },
     timings: {
       engineMs: data.stats.gcs_request_time_s * 1000,

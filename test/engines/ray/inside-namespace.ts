@@ -110,8 +110,8 @@ function submitJob(entrypoint: string): Promise<string> {
 it('tells a token that is not accepted from a Ray that is not there', async () => {
   for (const other of [undefined, 'f'.repeat(64)]) {
     const stranger = new RayEngine({ address: '127.0.0.1:6379', dashboard, clock, ...(other ? { token: other } : {}) });
-    await assert.rejects(stranger.state(never), rayErrors.NotAllowed.is);
-    await assert.rejects(stranger.attempts(never), rayErrors.NotAllowed.is);
+    await assert.rejects(stranger.state(never), { code: rayErrors.NotAllowed.code });
+    await assert.rejects(stranger.attempts(never), { code: rayErrors.NotAllowed.code });
     stranger.close();
   }
   const nowhere = new RayEngine({ address: '127.0.0.1:1', dashboard: 'http://127.0.0.1:1', clock });

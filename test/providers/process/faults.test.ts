@@ -137,5 +137,5 @@ test('fault knobs are read from the cluster file and checked', () => {
     { manta: { faults: [{ refuse: 'maybe' }] } },
     { manta: { faults: [{ vanish_after_s: -1 }] } },
   ])
-    assert.throws(() => readFaults(bad), processErrors.BadFault.is);
+    assert.throws(() => readFaults(bad), { code: processErrors.BadFault.code });
 });
