@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -123,6 +123,7 @@ test('sockets are private, also where the folder is too deep for a socket', asyn
   const folder = join(root, 'x'.repeat(60), 'y'.repeat(60));
   mkdirSync(folder, { recursive: true });
   const cluster = new TestCluster(t, { folder });
+  t.after(() => rmSync(root, { recursive: true, force: true }));
   const engine = await cluster.open();
   const [instance] = await cluster.launch('large');
   const record = readJson<AgentRecord>(join(folder, 'agents', `${instance}.json`));
