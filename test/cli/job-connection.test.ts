@@ -66,6 +66,13 @@ describe('a head that cannot be reached', () => {
   });
 });
 
+test('a submission and its output go over one connection', async (t) => {
+  const front = await openFront({ port: bed.port });
+  t.after(() => front.close());
+  assert.equal((await at(front.address, ['submit', '--', 'echo', 'hi'])).stdout, 'hi\n');
+  assert.equal(front.connections, 1);
+});
+
 describe('a token', () => {
   test('that is missing or wrong is told as such, without showing it', async () => {
     const missing = await runManta(['job', 'list'], { env: { RAY_ADDRESS: bed.address } });

@@ -7,6 +7,8 @@ export interface Front {
   readonly address: string;
   /** Connections that were cut so far. */
   readonly cuts: number;
+  /** Connections that were opened so far. */
+  readonly connections: number;
   /** Requests that came through, as `GET /path`. */
   readonly requests: string[];
   close(): void;
@@ -22,6 +24,7 @@ export interface FrontOptions {
 
 export async function openFront({ port, hideManta = false, cutAfter }: FrontOptions): Promise<Front> {
   let cuts = 0;
+  let connections = 0;
   const requests: string[] = [];
   const server = createServer((asked, answer) => {
     requests.push(`${asked.method} ${asked.url}`);
@@ -58,6 +61,7 @@ export async function openFront({ port, hideManta = false, cutAfter }: FrontOpti
     }
   });
   server.on('connection', (socket) => {
+    connections += 1;
     if (cutAfter === undefined) return;
     const limit = cutAfter();
     const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;
@@ -76,6 +80,9 @@ export async function openFront({ port, hideManta = false, cutAfter }: FrontOpti
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    get connections() {
+      return connections;
+    },
     get cuts() {
       return cuts;
     },
