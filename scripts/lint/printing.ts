@@ -3,12 +3,15 @@ import { dottedName, sourcePath } from './rule.ts';
 
 const forbidden = new Set(['process.stdout', 'process.stderr', 'process.exit', 'process.exitCode']);
 
-/** Nothing below `cli/` prints or ends the process; inside `cli/` nothing goes past the renderings by `console`. */
+/** Daemons: what they say goes to their log, and they end themselves. */
+const programs = new Set(['head/mantad.ts', 'head/supervisor.ts', 'engines/embedded/agent/main.ts']);
+
+/** Nothing below `cli/` but a program's own file prints or ends the process; inside `cli/` nothing goes past the renderings by `console`. */
 export const printingRule: Rule = {
   create(context) {
     const file = sourcePath(context.filename);
     if (file === undefined) return {};
-    const below = !file.startsWith('cli/');
+    const below = !file.startsWith('cli/') && !programs.has(file);
     return {
       MemberExpression: (node) => {
         const name = dottedName(node);

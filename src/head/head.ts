@@ -52,6 +52,8 @@ export interface Head {
   readonly engine: EmbeddedEngine;
   readonly history: History;
   readonly metrics: HeadMetrics;
+  /** A line in the daemon's own log: what no event can tell, because telling failed. */
+  readonly log: (line: string) => void;
   spec(): ClusterSpec;
   /** Reads the cluster's record again and applies what changed, without touching jobs. */
   reload(): void;
@@ -79,6 +81,7 @@ export async function openHead(
   folder: StateFolder,
   clock: Clock,
   env: Readonly<Record<string, string | undefined>>,
+  log: (line: string) => void,
 ): Promise<Head> {
   const startedAt = clock.now();
   const read = (): ClusterSpec => {
@@ -90,8 +93,7 @@ export async function openHead(
   let last: { view: View; plan: Plan } | undefined;
   const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
   const metrics = new HeadMetrics(folder.name);
-  const trouble = (error: unknown): void =>
-    void process.stderr.write(`${new Date().toISOString()} ${messageOf(error)}\n`);
+  const trouble = (error: unknown): void => log(messageOf(error));
   const eventLog = openEventLog(database, () => clock.now(), trouble);
   const events = counted(eventLog, metrics, (instance) => {
     const asked = last?.view.instances.find((each) => each.id === instance)?.requestedAt;
@@ -160,6 +162,7 @@ export async function openHead(
     engine,
     history,
     metrics,
+    log,
     spec: () => spec,
     reload() {
       spec = read();

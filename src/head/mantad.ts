@@ -23,7 +23,7 @@ const folder = stateFolder(home, name);
 const { head, serving } = await start(name).catch((error: unknown) => {
   const words = error instanceof MantaError ? error.message : (error as Error).stack;
   // `up` shows the last line of the log when nothing serves in the end.
-  process.stderr.write(`${new Date().toISOString()} mantad could not start: ${words}\n`);
+  log(`mantad could not start: ${words}`);
   process.exit(1);
 });
 head.events.emit(headEvents.started, {
@@ -42,7 +42,7 @@ async function start(cluster: string): Promise<{ readonly head: Head; readonly s
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
-  const head = await openHead(folder, wallClock, process.env);
+  const head = await openHead(folder, wallClock, process.env, log);
   await ensureOwner(head);
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readJson<Serving>(folder.files.serving);
@@ -54,6 +54,11 @@ async function start(cluster: string): Promise<{ readonly head: Head; readonly s
     startedAt: head.startedAt,
   } satisfies Serving);
   return { head, serving };
+}
+
+/** The supervisor sends standard error to `mantad.log`. */
+function log(line: string): void {
+  process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 }
 
 async function end(why: string): Promise<void> {

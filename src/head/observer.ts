@@ -3,7 +3,7 @@ import type { InstanceView } from '../core/instance.ts';
 import { isOver, type Job, type JobState } from '../core/jobs/job.ts';
 import { mayRun } from '../core/lifecycle.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import { endWords, infeasibleWords, launchWords, waitingWords } from '../core/plan/words.ts';
+import { endWords, infeasibleWords, waitingWords } from '../core/plan/words.ts';
 import type { Resources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { ClusterStatus, StatusNode } from '../core/status/status.ts';
@@ -84,9 +84,7 @@ const hasFailed = ({ status }: InstanceView): boolean =>
   status === 'terminate-failed' ||
   status === 'launch-timeout';
 
-export function usageOf(
-  instances: readonly Pick<InstanceView, 'node'>[],
-): Record<string, { used: number; total: number }> {
+function usageOf(instances: readonly Pick<InstanceView, 'node'>[]): Record<string, { used: number; total: number }> {
   const usage: Record<string, { used: number; total: number }> = {};
   for (const { node } of instances) {
     if (node === undefined) continue;
@@ -200,8 +198,3 @@ function statusNode(instance: InstanceView, node: NonNullable<InstanceView['node
     activity: busy.map(([name]) => `Resource: ${name} currently in use.`),
   };
 }
-
-export const launchReasons = (plan: Plan): Map<string, string> =>
-  new Map(
-    plan.actions.flatMap((action) => (action.kind === 'launch' ? [[action.type, launchWords(action.because)]] : [])),
-  );

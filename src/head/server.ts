@@ -44,12 +44,11 @@ export async function serve(head: Head, port: number | undefined, lastPort?: num
     ),
   );
   app.onError((error, c) => {
-    process.stderr.write(
-      `${new Date().toISOString()} ${c.req.method} ${c.req.path}: ${error.stack ?? error.message}\n`,
-    );
+    head.log(`${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     return c.json({ error: { code: 'MANTA_INTERNAL', message: 'mantad failed to answer; its log says why' } }, 500);
   });
 
+  const answer = getRequestListener(app.fetch);
   const server = createServer(
     {
       maxHeaderSize: serverLimits.maxHeaderSize,
@@ -57,7 +56,7 @@ export async function serve(head: Head, port: number | undefined, lastPort?: num
       keepAliveTimeout: 65_000,
       noDelay: true,
     },
-    getRequestListener(app.fetch),
+    (request, response) => void answer(request, response),
   );
   const upgrade = makeUpgradeHandler(deps);
   server.on('upgrade', (request, socket, rest) => {

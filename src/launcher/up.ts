@@ -141,7 +141,7 @@ function lastLine(file: string): string {
   }
 }
 
-export const ownerToken = (folder: StateFolder): string => readFileSync(`${folder.files.tokens}/owner`, 'utf8').trim();
+const ownerToken = (folder: StateFolder): string => readFileSync(`${folder.files.tokens}/owner`, 'utf8').trim();
 
 const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
   call(`${url}/readyz`, { signal }).then(

@@ -1,4 +1,3 @@
-import type { Problem } from '../../core/spec/problem.ts';
 import type { Run } from '../command.ts';
 import { exitCodeOf, isError, type LoadedFile, loadFile } from './config-file.ts';
 import { counted, problemData, problemText } from './config-problems.ts';
@@ -31,7 +30,7 @@ export const run: Run = async ({ args, options }, io) => {
       errors === 0 && warnings === 0
         ? `fine${whatIs(file)}`
         : `${verdictOf(errors, warnings)}${errors === 0 ? whatIs(file) : ''}`;
-    return `${problemText(file.file, file.bytes, file.problems as Problem[], io)}${name}: ${verdict}\n`;
+    return `${problemText(file.file, file.bytes, file.problems, io)}${name}: ${verdict}\n`;
   }
 };
 

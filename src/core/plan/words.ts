@@ -34,7 +34,7 @@ function sizeWords(bytes: number): string {
   return `${Math.round(bytes * 10) / 10} ${units[unit]}`;
 }
 
-export function servesWords({ serves }: LaunchReason): string {
+function servesWords({ serves }: LaunchReason): string {
   switch (serves.kind) {
     case 'min-workers':
       return `min_workers asks for ${plural(serves.count, 'node')}`;

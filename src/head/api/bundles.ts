@@ -18,7 +18,7 @@ export function readBundles(body: unknown): TaskDemand[] {
     if (!Number.isInteger(count) || (count as number) < 1 || (count as number) > most)
       throw headErrors.BadBundles({ problem: `bundle ${index} has the count ${JSON.stringify(count)}` });
     return {
-      request: { resources: Object.fromEntries(amounts) as Record<string, number>, selectors: [], placement: [] },
+      request: { resources: Object.fromEntries(amounts), selectors: [], placement: [] },
       count: count as number,
     };
   });

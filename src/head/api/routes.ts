@@ -118,7 +118,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
   );
 }
 
-export function clusterOf(head: Head, user: string): ClusterAnswer {
+function clusterOf(head: Head, user: string): ClusterAnswer {
   const { name } = head.folder;
   return clusterAnswer(head.sight(), {
     name,
@@ -132,7 +132,7 @@ export function clusterOf(head: Head, user: string): ClusterAnswer {
 const nodesOf = (head: Head): NodeAnswer[] => nodeAnswers(head.sight(), launchedBecause(head));
 
 /** `2026-01-31 12:34:56.789000`, as Python prints a local time. */
-export function localTime(at: number): string {
+function localTime(at: number): string {
   const date = new Date(at);
   const local = new Date(at - date.getTimezoneOffset() * 60_000).toISOString();
   return `${local.slice(0, 10)} ${local.slice(11, 23)}000`;

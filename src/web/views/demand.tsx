@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import type { Passed } from '../../core/plan/plan.ts';
+import { passReasonWords, placeWords } from '../../core/plan/words.ts';
 import type { DemandAnswer } from '../../head/api/types.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Empty, Loading } from '../parts/notice.tsx';
@@ -7,7 +8,6 @@ import { now } from '../state/clock.ts';
 import { demand, refreshDemand } from '../state/cluster.ts';
 import { counted, countText } from '../words/amounts.ts';
 import { infeasibleTitle, pendingCount, requestText, waitingTitle } from '../words/demand.ts';
-import { passReasonWords, placeWords } from '../../core/plan/words.ts';
 import type { Look } from '../words/states.ts';
 import { exactTime, relativeTime } from '../words/time.ts';
 

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { durationWords, endWords, launchWords, passReasonWords, placeWords, resourceWords, waitingWords } from '../../../src/core/plan/words.ts';
+import {
+  durationWords,
+  endWords,
+  launchWords,
+  passReasonWords,
+  placeWords,
+  resourceWords,
+  waitingWords,
+} from '../../../src/core/plan/words.ts';
 
 const now = 1_700_000_000_000;
 const request = { resources: { CPU: 2 }, selectors: [], placement: [] };
@@ -31,7 +39,13 @@ test('what holds a demand up is told per type, with the time of the next try', (
 });
 
 test('lengths of time are told in one unit that people use', () => {
-  assert.deepEqual([0, 90_000, 600_000, 8_640_000, 400_000_000].map(durationWords), ['0 s', '90 s', '10 min', '2.4 h', '5 days']);
+  assert.deepEqual([0, 90_000, 600_000, 8_640_000, 400_000_000].map(durationWords), [
+    '0 s',
+    '90 s',
+    '10 min',
+    '2.4 h',
+    '5 days',
+  ]);
 });
 
 test('resources are told by name, memory in units', () => {
@@ -42,7 +56,10 @@ test('resources are told by name, memory in units', () => {
 test('launches, waits and ends are whole sentences, one or many', () => {
   assert.equal(launchWords([{ serves: { kind: 'tasks', request, count: 1 }, instead: [] }]), '1 task of 2 CPU');
   const waiting = (count: number) =>
-    waitingWords({ demand: { kind: 'tasks', request, count }, for: [{ type: 'a', why: { kind: 'type-limit', max: 3 } }] }, now);
+    waitingWords(
+      { demand: { kind: 'tasks', request, count }, for: [{ type: 'a', why: { kind: 'type-limit', max: 3 } }] },
+      now,
+    );
   assert.equal(waiting(1), '1 task of 2 CPU waits: a: its max_workers of 3 is reached');
   assert.equal(waiting(2), '2 tasks of 2 CPU wait: a: its max_workers of 3 is reached');
   assert.equal(endWords({ kind: 'idle', idleFor: 61_000, timeout: 60_000 }, now), 'idle for 61 s, the limit is 60 s');

@@ -140,7 +140,7 @@ describe('numbers as Python prints them', () => {
     [123456.789, '123456.789'],
     [-2.5e-7, '-2.5e-07'],
   ];
-  for (const [value, text] of cases) it(`${text}`, () => assert.equal(pythonFloat(value), text));
+  for (const [value, text] of cases) it(text, () => assert.equal(pythonFloat(value), text));
   it('memory', () =>
     assert.deepEqual([0, 1023, 1024, 2 ** 30 + 1, 2 ** 40].map(memoryText), [
       '0B',
@@ -154,41 +154,45 @@ describe('numbers as Python prints them', () => {
 /** The recorded case was made with whole numbers where a live cluster has floats. */
 const whole = (text: string): string => text.replace(/(\d)\.0(?=[^\d]|$)/g, '$1');
 
-function fromRecorded(data: any): ClusterStatus {
-  const node = (n: any): StatusNode => ({
+/** The recorded answers are Ray's own and have no type here. */
+// oxlint-disable-next-line typescript/no-explicit-any
+type Recorded = any;
+
+function fromRecorded(data: Recorded): ClusterStatus {
+  const node = (n: Recorded): StatusNode => ({
     id: n.node_id,
     instance: n.instance_id,
     type: n.ray_node_type_name,
     idleFor: n.resource_usage.idle_time_ms,
     activity: n.node_activity ?? [],
-    total: Object.fromEntries(n.resource_usage.usage.map((u: any) => [u.resource_name, u.total])),
-    available: Object.fromEntries(n.resource_usage.usage.map((u: any) => [u.resource_name, u.total - u.used])),
+    total: Object.fromEntries(n.resource_usage.usage.map((u: Recorded) => [u.resource_name, u.total])),
+    available: Object.fromEntries(n.resource_usage.usage.map((u: Recorded) => [u.resource_name, u.total - u.used])),
   });
-  const requests = (bundles: any[]): TaskDemand[] => bundles.map((b) => tasks(b.bundle, b.count));
+  const requests = (bundles: Recorded[]): TaskDemand[] => bundles.map((b) => tasks(b.bundle, b.count));
   return {
     at: data.stats.request_ts_s * 1000,
     active: data.active_nodes.map(node),
     idle: data.idle_nodes.map(node),
-    launching: data.pending_launches.map((l: any) => ({ type: l.ray_node_type_name, count: l.count })),
-    pending: data.pending_nodes.map((n: any) => ({
+    launching: data.pending_launches.map((l: Recorded) => ({ type: l.ray_node_type_name, count: l.count })),
+    pending: data.pending_nodes.map((n: Recorded) => ({
       instance: n.instance_id,
       type: n.ray_node_type_name,
       details: n.details,
     })),
-    failedLaunches: data.failed_launches.map((l: any) => ({
+    failedLaunches: data.failed_launches.map((l: Recorded) => ({
       type: l.ray_node_type_name,
       at: l.request_ts_s * 1000,
       reason: l.details,
     })),
-    failedNodes: data.failed_nodes.map((n: any) => ({ type: n.ray_node_type_name, instance: n.instance_id })),
+    failedNodes: data.failed_nodes.map((n: Recorded) => ({ type: n.ray_node_type_name, instance: n.instance_id })),
     demand: {
-      tasks: data.resource_demands.ray_task_actor_demand.flatMap((d: any) => requests(d.bundles_by_count)),
-      gangs: data.resource_demands.placement_group_demand.map((g: any) => ({
+      tasks: data.resource_demands.ray_task_actor_demand.flatMap((d: Recorded) => requests(d.bundles_by_count)),
+      gangs: data.resource_demands.placement_group_demand.map((g: Recorded) => ({
         id: g.pg_id,
         details: g.details,
         requests: requests(g.bundles_by_count).flatMap(({ request, count }) => Array(count).fill(request)),
       })),
-      standing: data.resource_demands.cluster_constraint_demand.map((d: any) => ({
+      standing: data.resource_demands.cluster_constraint_demand.map((d: Recorded) => ({
         requests: requests(d.bundles_by_count),
       })),
     },

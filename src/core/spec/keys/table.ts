@@ -35,7 +35,7 @@ function grow(): KeyNode {
     if (isName(last)) parent.named = node;
     else parent.children.set(last, node);
   }
-  return root as KeyNode;
+  return root;
 }
 
 export const keyTree: KeyNode = grow();

@@ -182,7 +182,7 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
     }
     if (isMap(value.provider) && isMap(value.provider.available_instance_types)) {
       const { available_instance_types: given, ...rest } = value.provider;
-      taken = given as PlainMap;
+      taken = given;
       legacy(['provider', 'available_instance_types'], 'available_node_types');
       value.provider = rest;
     }
