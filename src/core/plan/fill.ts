@@ -22,6 +22,10 @@ interface Class extends Ranked {
   start: number;
   /** Goes up whenever `fit` changes. */
   version: number;
+  /** The fit's score, at hand for the many comparisons of the heap: label match, GPU, running and names in one number. */
+  major: number;
+  least: number;
+  mean: number;
 }
 
 /** Classes that would take some of a run, each as of one version of it. */
@@ -98,7 +102,19 @@ class Filling {
       const key = asRay && !state.running ? sameToRay(state, this.source) : state.id;
       const known = classes.get(key);
       if (known !== undefined) known.positions.push(position);
-      else classes.set(key, { positions: [position], next: 0, state, fit: undefined, start: 0, version: 0, place: -1 });
+      else
+        classes.set(key, {
+          positions: [position],
+          next: 0,
+          state,
+          fit: undefined,
+          start: 0,
+          version: 0,
+          place: -1,
+          major: 0,
+          least: 0,
+          mean: 0,
+        });
     }
     return [...classes.values()];
   }
@@ -112,7 +128,12 @@ class Filling {
       this.heap.remove(one);
       return;
     }
-    const { runs } = one.fit;
+    // Work goes to a node that already runs before one that is still to come; Ray does not look at that.
+    const tier = one.state.running && !this.queue.asRay ? 1 : 0;
+    const { runs, match, gpu, names } = one.fit;
+    one.major = ((match * 2 + gpu) * 2 + tier) * 2 ** 20 + names;
+    one.least = one.fit.least;
+    one.mean = one.fit.mean;
     let first = runs[0] as number;
     for (let k = 1; k < runs.length; k++) first = Math.min(first, runs[k] as number);
     if (this.queue.asRay || one.state.labels === one.fit.labels) one.start = first;
@@ -233,15 +254,9 @@ class Filling {
   }
 
   private compare(a: Class, b: Class): number {
-    const x = a.fit as Fit;
-    const y = b.fit as Fit;
-    if (x.match !== y.match) return x.match - y.match;
-    if (x.gpu !== y.gpu) return x.gpu - y.gpu;
-    // Work goes to a node that already runs before one that is still to come.
-    if (a.state.running !== b.state.running && this.packer.policy.like !== 'ray') return a.state.running ? 1 : -1;
-    if (x.names !== y.names) return x.names - y.names;
-    if (x.least !== y.least) return x.least - y.least;
-    if (x.mean !== y.mean) return x.mean - y.mean;
+    if (a.major !== b.major) return a.major - b.major;
+    if (a.least !== b.least) return a.least - b.least;
+    if (a.mean !== b.mean) return a.mean - b.mean;
     const s = a.state.type;
     const t = b.state.type;
     return s.recoverable - t.recoverable || s.priority - t.priority || s.availability - t.availability;

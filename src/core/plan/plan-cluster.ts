@@ -71,7 +71,7 @@ function clusterResources(pass: Pass): Record<string, number> {
   for (const { fate, state, instance } of pass.bins) {
     if (fate === 'end') continue;
     const total = state.running && instance?.node !== undefined ? instance.node.total : state.type.resources;
-    for (const [name, amount] of Object.entries(total)) sums[name] = (sums[name] ?? 0) + amount;
+    for (const name in total) sums[name] = (sums[name] ?? 0) + (total[name] ?? 0);
   }
   return sums;
 }

@@ -63,7 +63,9 @@ const earliest = (a: Instant | undefined, b: Instant): Instant => (a === undefin
 function inEndingOrder(pass: Pass): Bin[][] {
   const asRay = pass.policy.like === 'ray';
   const workers = pass.bins.filter((bin) => bin.fate === 'keep' && !bin.state.head && (asRay || bin.state.running));
-  const units = asRay ? workers.map((bin) => [bin]) : bySlice(workers);
+  const units = asRay
+    ? workers.map((bin) => [bin])
+    : bySlice(workers).filter((unit) => unit.every((bin) => idleFor(pass, bin) > 0));
   const keyed = units.map((unit) => {
     const first = unit[0] as Bin;
     const hasNode = first.state.running && first.instance?.node?.id !== '';
