@@ -7,21 +7,19 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The Ray that Manta is held to. */
+/** The Ray that Manta is held to, and one about a year older whose clients must work too. */
 export const rayVersion = '2.60.0';
+export const olderRayVersion = '2.52.1';
 
-const proof = 'import ray.autoscaler.v2.scheduler, ray; print(ray.__version__)';
+const proof = 'import ray.autoscaler.v2.scheduler, ray, aiohttp, pydantic, requests, yaml; print(ray.__version__)';
 
 /**
- * Path of a Python with this Ray. `MANTA_RAY_PYTHON` names one to use instead of the cached one.
+ * Path of a Python with this Ray: one of those that `MANTA_RAY_PYTHON` names, parted by `:`, or the cached one.
  * Installing takes a minute; `say` is told what happens. Throws when Ray cannot be installed.
  */
 export async function ensureRay(version: string = rayVersion, say: (line: string) => void = toStderr): Promise<string> {
-  const given = process.env['MANTA_RAY_PYTHON'];
-  if (given !== undefined && given !== '') {
-    if (await hasRay(given, version)) return given;
-    throw new Error(`MANTA_RAY_PYTHON (${given}) has no Ray ${version}`);
-  }
+  for (const given of (process.env['MANTA_RAY_PYTHON'] ?? '').split(':'))
+    if (given !== '' && (await hasRay(given, version))) return given;
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   const folder = join(cache, 'manta', `ray-${version}`);
   const python = join(folder, 'bin', 'python');
@@ -40,7 +38,7 @@ export async function ensureRay(version: string = rayVersion, say: (line: string
       'install',
       '--quiet',
       '--disable-pip-version-check',
-      `ray==${version}`,
+      `ray[default]==${version}`,
     ]);
     renameSync(half, folder);
   } finally {

@@ -5,6 +5,7 @@
 import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runChecks } from './check.ts';
+import { installComponents } from './components.ts';
 import { soak, tallyLines } from './soak.ts';
 import { runTestFiles } from './test-files.ts';
 
@@ -50,6 +51,7 @@ async function simulation(): Promise<Tally> {
 const mustNotSkip = ({ reason }: Skip): boolean => Boolean(process.env['CI']) && !/optional|\bshared\b/i.test(reason);
 
 const named = process.argv.slice(2);
+if (named.length === 0) await installComponents(say);
 const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: root }).sort();
 const suites =
   named.length > 0

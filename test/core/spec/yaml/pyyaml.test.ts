@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { pythonJson } from '../../../../src/core/spec/ray/json.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
+import { rayPythons } from '../../../jobs/ray-python.ts';
 import { seed, yamlText } from './texts.ts';
 
 /** Reads JSON lines of texts, writes a line each: the value as JSON text with named and sorted keys, or why there is none. */
@@ -26,14 +27,16 @@ for line in sys.stdin:
     except KeyError as e: print(json.dumps({'refused': str(e)}))
 `;
 
-const python = spawnSync('python3', ['-c', 'import yaml']).status === 0;
+const python = [...rayPythons().map((each) => each.python), 'python3'].find(
+  (each) => spawnSync(each, ['-c', 'import yaml']).status === 0,
+);
 
 test('PyYAML accepts the same texts and gives the same values', {
-  skip: python ? false : 'no python3 with PyYAML on PATH',
+  skip: python ? false : 'no Python with PyYAML: neither that of a Ray nor python3 on PATH has it',
 }, (t) => {
   t.diagnostic(`seed ${seed}; another one by MANTA_SEED`);
   const texts = fc.sample(yamlText, { seed, numRuns: 4000 });
-  const answers = spawnSync('python3', ['-c', oracle], {
+  const answers = spawnSync(python ?? 'python3', ['-c', oracle], {
     input: texts.map((text) => `${JSON.stringify(text)}\n`).join(''),
     encoding: 'utf8',
     maxBuffer: 1 << 30,
