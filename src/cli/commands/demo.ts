@@ -58,7 +58,8 @@ async function show(http: HttpClient, io: Io): Promise<Done> {
   const began = performance.now();
   const client = await openJobs({ http, signal: io.signal, events: io.events });
   const ids = new Map<string, JobRow['state']>();
-  for (const job of demoJobs(process.execPath, randomBytes(2).toString('hex'))) {
+  const sweep = randomBytes(2).toString('hex');
+  for (const job of demoJobs(process.execPath, sweep)) {
     await client.submit(job);
     ids.set(job.id, 'queued');
   }
@@ -79,7 +80,11 @@ async function show(http: HttpClient, io: Io): Promise<Done> {
     io.events.emit(demoEvents.sweep, counts, { id: 'sweep', state, fraction: counts.over / ids.size });
   };
   try {
+    let caughtUp = false;
     for await (const { kind, data } of readStream(http, 0, { signal, events: io.events })) {
+      // The stream tells changes from its opening on; some jobs may run already.
+      if (!caughtUp) for await (const job of client.list({ search: `pi-${sweep}-` })) ids.set(job.id, job.state);
+      caughtUp = true;
       if (kind === 'job' && ids.has((data as JobRow).id)) ids.set((data as JobRow).id, (data as JobRow).state);
       if (kind === 'nodes') workers = (data as readonly NodeAnswer[]).filter((node) => node.kind === 'worker').length;
       if (kind === 'cluster' && over())
