@@ -24,8 +24,7 @@ function endReasonText(because: EndReason | FollowUpReason): string {
       return `slice ${because.slice} is broken`;
     case 'preemption':
       return 'the provider takes it back';
-    case 'failed':
-    case 'follow-up':
+    default:
       return endWords[because.status] ?? because.status;
   }
 }

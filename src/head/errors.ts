@@ -61,14 +61,9 @@ export const headErrors = {
   }),
   NoSuchThing: defineError<{ kind: string; id: string }>({
     code: 'MANTA_HEAD_NO_SUCH_THING',
-    exit: 4,
+    exit: 1,
     message: (e) => `there is no ${e.kind} '${e.id.slice(0, 200)}'`,
     hint: () => "'manta status -v' lists nodes, 'manta job list' lists jobs",
-  }),
-  NotAllowed: defineError<{ action: string }>({
-    code: 'MANTA_HEAD_NOT_ALLOWED',
-    exit: 4,
-    message: (e) => `only an administrator of the cluster may ${e.action}`,
   }),
   BadBundles: defineError<{ problem: string }>({
     code: 'MANTA_HEAD_BAD_BUNDLES',

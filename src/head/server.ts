@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type JobsApiDeps, makeUpgradeHandler, mountJobsApi } from '../jobs/api.ts';
+import { errorAnswer } from '../jobs/api-answer.ts';
+import { apiErrors } from '../jobs/api-errors.ts';
 import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket, serverLimits } from '../jobs/auth.ts';
 import { mountHeadApi } from './api/routes.ts';
 import { headErrors } from './errors.ts';
@@ -37,12 +39,10 @@ export async function serve(head: Head, port: number | undefined, lastPort?: num
   mountJobsApi(app, deps);
   mountOpenRoutes(app, head, auth);
   mountHeadApi(app, head);
-  app.notFound((c) =>
-    c.json(
-      { error: { code: 'MANTA_API_NOT_FOUND', message: `there is nothing at ${c.req.method} ${c.req.path}` } },
-      404,
-    ),
-  );
+  app.notFound((c) => {
+    const { method, path } = c.req;
+    return errorAnswer(c, apiErrors.NotFound({ method, path: path.slice(0, 200) }), 404);
+  });
   app.onError((error, c) => {
     head.log(`${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     return c.json({ error: { code: 'MANTA_INTERNAL', message: 'mantad failed to answer; its log says why' } }, 500);

@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Clock } from '../base/clock.ts';
+import type { MantaError } from '../base/errors.ts';
+import { errorAnswer } from './api-answer.ts';
+import { apiErrors } from './api-errors.ts';
 import { sessionLife, type User, type Users } from './users.ts';
 
 export interface AuthDeps {
@@ -43,31 +46,60 @@ export interface RequestHead {
   readonly cookie: (name: string) => string | undefined;
 }
 
-export type Verdict = { readonly user?: User } | { readonly status: 400 | 401 | 403 | 405; readonly text: string };
+export type Verdict = { readonly user?: User } | Refusal;
+
+export interface Refusal {
+  readonly status: 401 | 403 | 405;
+  /** In Ray's words, for Ray's paths. */
+  readonly text: string;
+  /** For Manta's. */
+  readonly error: MantaError;
+}
+
+const missing: Refusal = {
+  status: 401,
+  text: 'Unauthorized: Missing authentication token',
+  error: apiErrors.Unauthenticated({}),
+};
+const invalid: Refusal = {
+  status: 403,
+  text: 'Forbidden: Invalid authentication token',
+  error: apiErrors.Denied({}),
+};
+const crossSite = (text: string): Refusal => ({ status: 403, text, error: apiErrors.CrossSite({}) });
 
 /** Whether a request may go on, and for whom. */
 export function judge(request: RequestHead, deps: AuthDeps): Verdict {
   const host = request.header('host') ?? '';
-  if (!deps.hosts.has(host.replace(/:\d+$/, '').toLowerCase()))
-    return { status: 403, text: `Forbidden: unknown host '${host.slice(0, 100)}'` };
+  if (!deps.hosts.has(host.replace(/:\d+$/, '').toLowerCase())) {
+    const shown = host.slice(0, 100);
+    return {
+      status: 403,
+      text: `Forbidden: unknown host '${shown}'`,
+      error: apiErrors.UnknownHost({ host: shown }),
+    };
+  }
   const changes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
   const own = request.path.startsWith('/api/manta/') || request.path === '/api/authenticate';
-  if (changes && !own && isBrowser(request))
-    return { status: 405, text: `'${request.method}' method not allowed for browser traffic.` };
+  if (changes && !own && isBrowser(request)) {
+    const { method } = request;
+    const text = `'${method}' method not allowed for browser traffic.`;
+    return { status: 405, text, error: apiErrors.Browser({ method }) };
+  }
   if ((changes || request.header('upgrade') !== undefined) && !sameOrigin(request, host))
-    return { status: 403, text: 'Forbidden: cross-origin request' };
+    return crossSite('Forbidden: cross-origin request');
   if (rayPublic.has(request.path) || deps.isPublic(request.path)) return {};
   const given = credentialOf(request, deps.cookie);
-  if (given === undefined) return { status: 401, text: 'Unauthorized: Missing authentication token' };
+  if (given === undefined) return missing;
   const user = given.token === '' ? undefined : deps.users.byToken(given.token);
-  if (!user) return { status: 403, text: 'Forbidden: Invalid authentication token' };
+  if (!user) return invalid;
   if (
     given.byCookie &&
     changes &&
     request.header('origin') === undefined &&
     request.header('sec-fetch-site') === undefined
   ) {
-    return { status: 403, text: 'Forbidden: a cookie alone does not authorise a change' };
+    return crossSite('Forbidden: a cookie alone does not authorise a change');
   }
   return { user };
 }
@@ -113,7 +145,7 @@ function sameOrigin(request: RequestHead, host: string): boolean {
 export function guard(deps: AuthDeps): MiddlewareHandler<JobsEnv> {
   return async (c, next) => {
     const verdict = judge(headOf(c), deps);
-    if ('status' in verdict) return refuse(c, verdict.status, verdict.text);
+    if ('status' in verdict) return refuse(c, verdict);
     if (verdict.user) {
       c.set('user', verdict.user);
       endWhenRevoked(c, deps.users, verdict.user);
@@ -137,25 +169,17 @@ const headOf = (c: Context): RequestHead => ({
   cookie: (name) => getCookie(c, name),
 });
 
-const codes: Readonly<Record<number, string>> = {
-  400: 'MANTA_API_BAD_REQUEST',
-  401: 'MANTA_API_UNAUTHENTICATED',
-  403: 'MANTA_API_DENIED',
-  405: 'MANTA_API_BROWSER',
-};
-
 /** Plain text on Ray's paths, an error object on Manta's. */
-function refuse(c: Context, status: 400 | 401 | 403 | 405, text: string): Response {
-  if (!c.req.path.startsWith('/api/manta/')) return c.text(text, status);
-  return c.json({ error: { code: codes[status], message: text } }, status);
+function refuse(c: Context, { status, text, error }: Refusal): Response {
+  return c.req.path.startsWith('/api/manta/') ? errorAnswer(c, error, status) : c.text(text, status);
 }
 
 /** Exchanges the token in the request for a session cookie that scripts cannot read. */
 export async function authenticate(c: Context, deps: AuthDeps): Promise<Response> {
   const given = credentialOf(headOf(c), '');
-  if (!given) return c.text('Unauthorized: Missing authentication token', 401);
+  if (!given) return c.text(missing.text, missing.status);
   const user = given.token === '' ? undefined : deps.users.byToken(given.token);
-  if (!user) return c.text('Forbidden: Invalid authentication token', 403);
+  if (!user) return c.text(invalid.text, invalid.status);
   const session = await deps.users.issue(user.name, deps.clock.now() + sessionLife);
   setSession(c, deps, session);
   return c.json({ status: 'authenticated', message: 'Token is valid' });

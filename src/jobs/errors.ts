@@ -1,17 +1,20 @@
 import { defineError } from '../base/errors.ts';
 
-/** What the jobs layer may answer instead of doing what it was asked. Both HTTP APIs choose their status by the kind. */
+/**
+ * What the jobs layer may answer instead of doing what it was asked. Both HTTP APIs choose their status by the kind;
+ * Ray's says it in Ray's words.
+ */
 export const jobErrors = {
   NotFound: defineError<{ job: string }>({
     code: 'MANTA_JOB_NOT_FOUND',
-    exit: 3,
-    message: (e) => `Job ${e.job} does not exist`,
+    exit: 1,
+    message: (e) => `job '${e.job}' does not exist`,
     hint: () => "'manta job list' shows the jobs that are kept",
   }),
   Exists: defineError<{ job: string }>({
     code: 'MANTA_JOB_EXISTS',
-    exit: 3,
-    message: (e) => `Job with submission_id ${e.job} already exists. Please use a different submission_id.`,
+    exit: 1,
+    message: (e) => `job '${e.job}' already exists and does other work`,
     hint: () => 'leave the id out and one is made up',
   }),
   Invalid: defineError<{ field: string; problem: string }>({
@@ -21,40 +24,30 @@ export const jobErrors = {
   }),
   Infeasible: defineError<{ reason: string }>({
     code: 'MANTA_JOB_INFEASIBLE',
-    exit: 3,
+    exit: 1,
     message: (e) => `the job can never run on this cluster: ${e.reason}`,
     hint: () => 'ask for less, or add a node type that offers it',
   }),
   QueueFull: defineError<{ scope: 'cluster' | 'user'; limit: number }>({
     code: 'MANTA_JOB_QUEUE_FULL',
-    exit: 3,
+    exit: 1,
     message: (e) => `${e.limit} jobs wait already${e.scope === 'user' ? ' for this user' : ''}; no more are taken`,
     hint: () => 'submit again when some of them have started',
   }),
   NotOver: defineError<{ job: string; state: string }>({
     code: 'MANTA_JOB_NOT_OVER',
-    exit: 3,
+    exit: 1,
     message: (e) => `job '${e.job}' is ${e.state} and has to be over first`,
     hint: () => 'stop it, or wait for its end',
   }),
   Needed: defineError<{ job: string; by: string }>({
     code: 'MANTA_JOB_NEEDED',
-    exit: 3,
+    exit: 1,
     message: (e) => `job '${e.job}' cannot be deleted while '${e.by}' depends on it`,
-  }),
-  NotYours: defineError<{ job: string; action: string }>({
-    code: 'MANTA_API_FORBIDDEN',
-    exit: 4,
-    message: (e) => `only the owner of job '${e.job}' or an administrator may ${e.action} it`,
-  }),
-  NotAdmin: defineError<{ user: string }>({
-    code: 'MANTA_API_ADMIN_ONLY',
-    exit: 4,
-    message: (e) => `'${e.user}' is not an administrator`,
   }),
   SetupFailed: defineError<{ problem: string }>({
     code: 'MANTA_JOB_SETUP_FAILED',
-    exit: 3,
+    exit: 9,
     message: (e) => e.problem,
   }),
   PackageName: defineError<{ name: string }>({
@@ -65,29 +58,29 @@ export const jobErrors = {
   }),
   PackageTooLarge: defineError<{ limit: number }>({
     code: 'MANTA_PACKAGE_TOO_LARGE',
-    exit: 3,
-    message: (e) => `Maximum request body size ${e.limit} exceeded.`,
+    exit: 1,
+    message: (e) => `the package is larger than ${e.limit} bytes`,
     hint: () => 'leave large files out with .rayignore or excludes, or raise the package limit of the cluster',
   }),
   PackageMissing: defineError<{ uri: string }>({
     code: 'MANTA_PACKAGE_MISSING',
-    exit: 3,
+    exit: 1,
     message: (e) => `package ${e.uri} is not on the head`,
     hint: () => 'submit the job again: the client uploads what is missing',
   }),
   UserExists: defineError<{ user: string }>({
     code: 'MANTA_USER_EXISTS',
-    exit: 3,
+    exit: 1,
     message: (e) => `user '${e.user}' exists already`,
   }),
   UserNotFound: defineError<{ user: string }>({
     code: 'MANTA_USER_NOT_FOUND',
-    exit: 3,
+    exit: 1,
     message: (e) => `there is no user '${e.user}'`,
   }),
   LastAdmin: defineError<{ user: string }>({
     code: 'MANTA_USER_LAST_ADMIN',
-    exit: 3,
+    exit: 1,
     message: (e) => `'${e.user}' is the last administrator and stays`,
   }),
 };

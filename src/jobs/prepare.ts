@@ -59,6 +59,6 @@ export function orderOf(
 export function preparationFailure(error: unknown): { readonly message: string; readonly ofTheJob: boolean } {
   return {
     message: (error as Error).message,
-    ofTheJob: error instanceof MantaError && !error.code.startsWith('MANTA_STATE'),
+    ofTheJob: error instanceof MantaError && !error.code.startsWith('MANTA_STATE_'),
   };
 }

@@ -149,7 +149,7 @@ test('events are found by level and open in full', async (t) => {
   await page.getByRole('button', { name: 'Warning' }).click();
   await page.getByText('no capacity; not asked again').first().click();
   const dialog = page.getByRole('dialog', { name: 'Event' });
-  await dialog.getByText('MANTA_LAUNCH_REFUSED').waitFor();
+  await dialog.getByText('MANTA_AUTOSCALER_REFUSED').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await close();

@@ -29,7 +29,7 @@ export interface Place {
 }
 
 /** A home in which nothing is found by accident. */
-export const emptyHome = mkdtempSync(join(tmpdir(), 'manta-home-'));
+const emptyHome = mkdtempSync(join(tmpdir(), 'manta-home-'));
 process.on('exit', () => rmSync(emptyHome, { recursive: true, force: true }));
 
 /** Runs a command line in this process, with edges that a test holds. */

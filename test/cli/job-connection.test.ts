@@ -80,7 +80,7 @@ describe('a token', () => {
     assert.match(missing.stderr, /asks for a token and none was found/);
     const wrong = await at(bed.address, ['list', '--verbose'], { RAY_AUTH_TOKEN: 'not-the-right-token' });
     assert.equal(wrong.exit, 4);
-    assert.match(wrong.stderr, /does not accept this token \(.*Invalid authentication token\)/);
+    assert.match(wrong.stderr, /does not accept this token \(the token of the request is not valid.*\)/);
     assert.doesNotMatch(wrong.stderr, /not-the-right-token/);
   });
 

@@ -338,7 +338,7 @@ describe('the other job commands', () => {
     assert.equal((await job('delete', id)).stdout, `Job '${id}' deleted successfully\n`);
     const gone = await job('status', id);
     assert.equal(gone.exit, 1);
-    assert.match(gone.stderr, new RegExp(`Job ${id} does not exist \\(MANTA_JOB_NOT_FOUND\\)`));
+    assert.match(gone.stderr, new RegExp(`job '${id}' does not exist \\(MANTA_JOB_NOT_FOUND\\)`));
   });
 
   test('stop waits for the end; a job that has not stopped cannot be deleted; wait gives up when the time is up', async () => {

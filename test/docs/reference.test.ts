@@ -19,6 +19,9 @@ describe('each reference page says what the code says', () => {
     test(`${path} is as \`npm run docs\` writes it`, () => assert.equal(read(path), withPart(read(path), part)));
 });
 
+/** Environment variables look like codes and are not. */
+const variables = new Set([...read('docs/variables.md').matchAll(/^\| `(MANTA_\w+)`/gm)].map((row) => row[1]!));
+
 /** Codes that a page lists: the first cell of each row of its tables. */
 const listed = (path: string): string[] =>
   [...read(path).matchAll(/^\| `(MANTA_[A-Z0-9_]+)` \|/gm)].map((row) => row[1]!);
@@ -29,6 +32,10 @@ describe('codes', () => {
   });
   test('docs/events.md lists every event code, and no other', () => {
     assert.deepEqual(listed('docs/events.md').sort(), events.map(({ code }) => code).sort());
+  });
+  test('every code is MANTA_<AREA>_<WHAT>', () => {
+    for (const { code } of [...errors, ...events, ...problems])
+      if (!['MANTA_INTERNAL', 'MANTA_INTERRUPTED'].includes(code)) assert.match(code, /^MANTA(?:_[A-Z0-9]+){2,}$/);
   });
   test('no code stands for two things', () => {
     const codes = [...errors, ...events, ...problems].map(({ code }) => code);
@@ -47,13 +54,14 @@ describe('codes', () => {
   test('every error is one sentence: lower case, no full stop, with its value in it', () => {
     for (const { code, message, hint } of errors) {
       assert.doesNotMatch(message, /\.$|undefined|\[object|NaN/, `${code}: ${message}`);
+      assert.doesNotMatch(message, /^(?!(?:Ray|Node|Manta)\b)[A-Z]/, `${code}: ${message}`);
       assert.doesNotMatch(hint ?? '', /undefined|\[object|NaN/, `${code}: ${hint}`);
     }
   });
+  test('every event says something of its values', () => {
+    for (const { code, text } of events) assert.doesNotMatch(text, /undefined|\[object|NaN/, `${code}: ${text}`);
+  });
 });
-
-/** Environment variables look like codes and are not. */
-const variables = new Set(['MANTA_RAY_PYTHON']);
 
 const byOrderOf =
   (codes: readonly string[]) =>
@@ -73,4 +81,15 @@ test('docs/commands.md has a section for every command with every option, and fo
       typed(command.path),
     );
   }
+});
+
+test('docs/variables.md lists every variable of Manta that the sources name, and no other', () => {
+  const codes = new Set([...errors, ...events, ...problems].map(({ code }) => code));
+  const named = globSync(['src/**/*.ts', 'bin/*'], { cwd: root }).flatMap((file) =>
+    [...read(file).matchAll(/\bMANTA_[A-Z0-9_]+\b/g)].map(([name]) => name),
+  );
+  assert.deepEqual(
+    [...variables].sort(),
+    [...new Set(named)].filter((name) => !codes.has(name) && !name.endsWith('_')).sort(),
+  );
 });

@@ -203,3 +203,21 @@ test('bodies, headers and names are bounded', async () => {
     400,
   );
 });
+
+test("each refusal on Manta's own paths has a code of its own", async () => {
+  const codeOf = async (...call: Parameters<ApiBed['call']>): Promise<[number, string]> => {
+    const answer = await bed.call(...call);
+    return [answer.status, (answer.json() as { error: { code: string } }).error.code];
+  };
+  const path = '/api/manta/v1/jobs';
+  assert.deepEqual(await codeOf('GET', path, { token: null }), [401, 'MANTA_API_UNAUTHENTICATED']);
+  assert.deepEqual(await codeOf('GET', path, { token: 'x' }), [403, 'MANTA_API_DENIED']);
+  assert.deepEqual(await codeOf('GET', path, { headers: { host: 'evil.example' } }), [403, 'MANTA_API_UNKNOWN_HOST']);
+  assert.deepEqual(await codeOf('POST', path, { headers: { origin: 'http://evil.example' } }), [
+    403,
+    'MANTA_API_CROSS_SITE',
+  ]);
+  assert.deepEqual(await codeOf('GET', '/api/manta/v1/users'), [403, 'MANTA_API_ADMIN_ONLY']);
+  const body = { entrypoint: 'x', metadata: { note: 'x'.repeat(3 << 20) } };
+  assert.deepEqual(await codeOf('POST', path, { body }), [413, 'MANTA_API_TOO_LARGE']);
+});

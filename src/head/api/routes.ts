@@ -1,14 +1,18 @@
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { MantaError } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
 import { statusText } from '../../core/status/text.ts';
+import { failureAnswer } from '../../jobs/api-answer.ts';
 import type { JobsEnv } from '../../jobs/auth.ts';
+import { requireAdmin } from '../../jobs/permissions.ts';
 import { headErrors } from '../errors.ts';
 import type { Head } from '../head.ts';
 import { clusterAnswer, demandAnswer, nodeAnswers } from '../observer.ts';
 import { readBundles } from './bundles.ts';
+import { journalAnswer } from './journal.ts';
+import { openapiDocument } from './openapi.ts';
 import { launchedBecause, recentFailures, whyAnswer } from './questions.ts';
+import { headStatuses } from './statuses.ts';
 import { openStream } from './stream.ts';
 import type { ClusterAnswer, NodeAnswer } from './types.ts';
 
@@ -21,12 +25,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     try {
       return await handler(c);
     } catch (error) {
-      if (!(error instanceof MantaError)) throw error;
-      const { code, message, hint } = error;
-      return c.json(
-        { error: { code, message, ...(hint !== undefined && { hint }) } },
-        headErrors.NoSuchThing.is(error) ? 404 : 400,
-      );
+      return failureAnswer(c, error, headStatuses);
     }
   };
   const number = (c: Context, name: string): number | undefined => {
@@ -66,6 +65,17 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
         ),
       );
     }),
+  );
+  app.get(
+    `${base}/journal`,
+    route((c) => {
+      requireAdmin(c.get('user'), 'read the journal');
+      return c.json(journalAnswer(head, Math.min(number(c, 'limit') ?? 1_000, 10_000)));
+    }),
+  );
+  app.get(
+    `${base}/openapi.json`,
+    route((c) => c.json(openapiDocument(version))),
   );
   app.get(`${base}/stream`, (c) =>
     openStream(c, head, { cluster: () => clusterOf(head, c.get('user').name), nodes: () => nodesOf(head) }),
@@ -111,7 +121,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
   app.post(
     `${base}/reload`,
     route((c) => {
-      if (!c.get('user').admin) throw headErrors.NotAllowed({ action: 'change the cluster' });
+      requireAdmin(c.get('user'), 'change the cluster');
       head.reload();
       return c.json({ name: head.folder.name });
     }),

@@ -2,11 +2,13 @@
  * The answers of Manta's own HTTP API, `/api/manta/v1`. Times are milliseconds since the Unix epoch; sizes are bytes.
  * The page, the CLI and `openapi.json` are held to these types.
  */
+import type { Fact as ScalingFact } from '../../autoscaler/journal.ts';
 import type { Demand } from '../../core/demand.ts';
 import type { InstanceStatus } from '../../core/instance.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import type { Infeasible, Waiting } from '../../core/plan/plan.ts';
 import type { Resources } from '../../core/resources.ts';
+import type { Fact as JobFact } from '../../jobs/store.ts';
 
 /** GET /cluster */
 export interface ClusterAnswer {
@@ -186,6 +188,12 @@ export interface Mark {
   readonly type: string;
   readonly count: number;
   readonly because: string;
+}
+
+/** GET /journal?limit=, for administrators: the newest facts, oldest first, without what looks like a credential. */
+export interface JournalAnswer {
+  readonly scaling: readonly (ScalingFact & { readonly seq: number })[];
+  readonly jobs: readonly JobFact[];
 }
 
 /** GET /why/{job|node|demand}/{id}: the causal chain, oldest first. */

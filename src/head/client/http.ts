@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MantaError } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
+import { apiErrors } from '../../jobs/api-errors.ts';
 import type { ErrorAnswer } from '../api/types.ts';
 import { clientErrors } from './errors.ts';
 import type { Place, Target } from './target.ts';
@@ -237,14 +238,14 @@ async function* piecesOf(body: IncomingMessage, address: string, signal: AbortSi
 export function refusal(status: number, text: string, address: string, sentToken: boolean): MantaError {
   const { error } = parsed(text);
   const words = error?.message ?? plainWords(text);
-  if (status === 401 || (status === 403 && (error === undefined || error.code === 'MANTA_API_DENIED')))
+  if (status === 401 || (status === 403 && (error === undefined || error.code === apiErrors.Denied.code)))
     return clientErrors.Unauthenticated({ address, sent: sentToken, words });
   // Ray's head wraps a refusal of its agent.
   const wrapped = /Request failed with status code 4\d\d/.test(text);
   if (status >= 500 && error === undefined && !wrapped) return clientErrors.ServerFault({ address, status, words });
   if (error === undefined) return clientErrors.Refused({ status, words });
   // The head's own code: it stands in docs/errors.md like any other.
-  const exit = status === 400 ? 2 : status === 403 ? 4 : 1;
+  const exit = status === 400 ? 2 : status === 403 || status === 405 ? 4 : status >= 500 ? 6 : 1;
   return new MantaError({ code: error.code, exit, message: () => error.message, hint: () => error.hint }, { status });
 }
 

@@ -1,19 +1,22 @@
 /** The jobs part of the OpenAPI document of `/api/manta/v1`; the head puts it together with its own. */
 
-type Schema = Readonly<Record<string, unknown>>;
-
-const text: Schema = { type: 'string' };
-const amount: Schema = { type: 'number' };
-const whole: Schema = { type: 'integer' };
-const amounts: Schema = { type: 'object', additionalProperties: amount };
-const texts: Schema = { type: 'object', additionalProperties: text };
-const listOf = (items: Schema): Schema => ({ type: 'array', items });
-const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
-  type: 'object',
-  properties,
-  required,
-});
+import {
+  amount,
+  amounts,
+  answers,
+  body,
+  inPath,
+  inQuery,
+  json,
+  listOf,
+  object,
+  type Paths,
+  ref,
+  type Schema,
+  text,
+  texts,
+  whole,
+} from './openapi-parts.ts';
 
 const states = ['held', 'queued', 'starting', 'running', 'stopping', 'succeeded', 'failed', 'stopped'];
 
@@ -114,23 +117,9 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
   ]),
 };
 
-const json = (description: string, schema: Schema): Schema => ({
-  description,
-  content: { 'application/json': { schema } },
-});
-const failed = json('What was wrong, and what to do next', ref('Error'));
-const answers = (good: Schema, status = '200'): Schema => ({ [status]: good, default: failed });
-const inPath = (name: string): Schema => ({ name, in: 'path', required: true, schema: text });
-const inQuery = (name: string, schema: Schema, description: string): Schema => ({
-  name,
-  in: 'query',
-  schema,
-  description,
-});
-const body = (schema: Schema): Schema => ({ required: true, content: { 'application/json': { schema } } });
 const job = [inPath('id')];
 
-export const jobPaths: Readonly<Record<string, Readonly<Record<string, Schema>>>> = {
+export const jobPaths: Paths = {
   '/jobs': {
     get: {
       summary: 'Jobs, newest first; values of env_vars are not part of a row',

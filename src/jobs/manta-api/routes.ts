@@ -1,13 +1,12 @@
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { MantaError } from '../../base/errors.ts';
-import { databaseErrors } from '../../base/sqlite-errors.ts';
 import type { Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
+import { errorAnswer, failureAnswer, jobStatuses } from '../api-answer.ts';
+import { apiErrors } from '../api-errors.ts';
 import { type JobsEnv, serverLimits } from '../auth.ts';
 import { jobErrors } from '../errors.ts';
-import { isOwner, requireOwner } from '../permissions.ts';
-import type { User } from '../users.ts';
+import { isOwner, requireAdmin, requireOwner } from '../permissions.ts';
 import { followLogs, readLogs, wholeNumber } from './logs.ts';
 import { answerOf, pageOf, rowText } from './rows.ts';
 import { readSubmitBody } from './submit-body.ts';
@@ -21,12 +20,12 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     try {
       return await handler(c);
     } catch (error) {
-      return errorAnswer(c, error);
+      return failureAnswer(c, error, jobStatuses);
     }
   };
   const limited = bodyLimit({
     maxSize: serverLimits.bodyBytes,
-    onError: (c) => errorAnswer(c, jobErrors.PackageTooLarge({ limit: serverLimits.bodyBytes })),
+    onError: (c) => errorAnswer(c, apiErrors.TooLarge({ limit: serverLimits.bodyBytes }), 413),
   });
   const find = (c: Context): Job => {
     const id = c.req.param('id') ?? '';
@@ -99,7 +98,7 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.get(
     `${base}/users`,
     route((c) => {
-      requireAdmin(c.get('user'));
+      requireAdmin(c.get('user'), 'list the users');
       return c.json({ users: users.list() });
     }),
   );
@@ -107,7 +106,7 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     `${base}/users`,
     limited,
     route(async (c) => {
-      requireAdmin(c.get('user'));
+      requireAdmin(c.get('user'), 'add a user');
       const body = (await jsonBody(c)) as { name?: unknown; admin?: unknown; weight?: unknown };
       if (typeof body?.name !== 'string') throw jobErrors.Invalid({ field: 'name', problem: 'is not a string' });
       const weight = typeof body.weight === 'number' ? { weight: body.weight } : {};
@@ -117,7 +116,7 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.delete(
     `${base}/users/:name`,
     route(async (c) => {
-      requireAdmin(c.get('user'));
+      requireAdmin(c.get('user'), 'revoke a user');
       return c.json(await users.revoke(c.req.param('name') ?? ''));
     }),
   );
@@ -127,37 +126,10 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   );
 }
 
-function requireAdmin(user: User): void {
-  if (!user.admin) throw jobErrors.NotAdmin({ user: user.name });
-}
-
 async function jsonBody(c: Context): Promise<unknown> {
   try {
     return await c.req.json();
   } catch (error) {
     throw jobErrors.Invalid({ field: 'the body', problem: `is not JSON: ${(error as Error).message}` });
   }
-}
-
-type Status = 400 | 403 | 404 | 409 | 413 | 422 | 429 | 507;
-
-const statuses: readonly (readonly [Status, readonly { is(value: unknown): boolean }[]])[] = [
-  [400, [jobErrors.Invalid, jobErrors.PackageName]],
-  [403, [jobErrors.NotYours, jobErrors.NotAdmin]],
-  [404, [jobErrors.NotFound, jobErrors.UserNotFound, jobErrors.PackageMissing]],
-  [409, [jobErrors.Exists, jobErrors.NotOver, jobErrors.Needed, jobErrors.UserExists, jobErrors.LastAdmin]],
-  [413, [jobErrors.PackageTooLarge]],
-  [422, [jobErrors.Infeasible]],
-  [429, [jobErrors.QueueFull]],
-  [507, [databaseErrors.DiskFull]],
-];
-
-/** Code, words and next step of a failure; what nobody declared is a fault of Manta and goes up. */
-function errorAnswer(c: Context, error: unknown): Response {
-  const status = statuses.find(([, kinds]) => kinds.some((kind) => kind.is(error)))?.[0];
-  if (!(error instanceof MantaError) || status === undefined) throw error;
-  return c.json(
-    { error: { code: error.code, message: error.message, ...(error.hint !== undefined && { hint: error.hint }) } },
-    status,
-  );
 }

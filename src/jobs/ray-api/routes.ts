@@ -4,12 +4,14 @@ import { bodyLimit } from 'hono/body-limit';
 import { databaseErrors } from '../../base/sqlite-errors.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
+import { apiErrors } from '../api-errors.ts';
 import { authenticate, type JobsEnv, serverLimits } from '../auth.ts';
 import { jobErrors } from '../errors.ts';
 import { readJob } from '../job-log.ts';
 import { requireOwner } from '../permissions.ts';
 import { jobDetails, listedJob } from './details.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
+import { words } from './words.ts';
 
 /** Ray's jobs API, as its command line and Python client use it. */
 export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
@@ -59,7 +61,7 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     '/api/jobs/',
     bodyLimit({
       maxSize: serverLimits.bodyBytes,
-      onError: (c) => c.text(`Maximum request body size ${serverLimits.bodyBytes} exceeded.`, 413),
+      onError: (c) => c.text(words.tooLarge(serverLimits.bodyBytes), 413),
     }),
     route(async (c) => {
       const job = await queue.submit(readSubmitRequest(await jsonBody(c), c.get('user').name));
@@ -178,9 +180,12 @@ function driverActivity({ store, clock }: JobsApiDeps): Record<string, unknown> 
   };
 }
 
-/** Ray's status for each kind of failure, its words in plain text. */
+/** Ray's status for each kind of failure, in plain text; in Ray's words where its clients know them. */
 function failure(c: Context, error: unknown): Response {
   const text = (error as Error).message;
+  if (jobErrors.NotFound.is(error)) return c.text(words.notFound(error.data.job), 404);
+  if (jobErrors.Exists.is(error)) return c.text(words.exists(error.data.job), 500);
+  if (jobErrors.PackageTooLarge.is(error)) return c.text(words.tooLarge(error.data.limit), 413);
   if (
     error instanceof BadRequest ||
     jobErrors.Invalid.is(error) ||
@@ -188,13 +193,10 @@ function failure(c: Context, error: unknown): Response {
     jobErrors.PackageName.is(error)
   )
     return c.text(text, 400);
-  if (jobErrors.NotFound.is(error)) return c.text(text, 404);
-  if (jobErrors.NotYours.is(error)) return c.text(`Forbidden: ${text}`, 403);
-  if (jobErrors.PackageTooLarge.is(error)) return c.text(text, 413);
+  if (apiErrors.NotYours.is(error)) return c.text(`Forbidden: ${text}`, 403);
   if (jobErrors.QueueFull.is(error)) return c.text(text, 429);
   if (
     error instanceof NotSupported ||
-    jobErrors.Exists.is(error) ||
     jobErrors.NotOver.is(error) ||
     jobErrors.Needed.is(error) ||
     databaseErrors.DiskFull.is(error)

@@ -5,6 +5,7 @@ import type { JobsApiDeps } from '../api.ts';
 import { judge } from '../auth.ts';
 import { followJob } from '../job-log.ts';
 import { isOwner } from '../permissions.ts';
+import { words } from './words.ts';
 
 /** Proxies and load balancers cut lines that are quiet for longer. */
 const pingEvery = 20_000;
@@ -33,7 +34,7 @@ export function makeTailUpgrade(
     if ('status' in verdict) return refuse(socket, verdict.status, verdict.text);
     const id = decode(match[1] ?? '');
     const job = deps.queue.get(id);
-    if (!job) return refuse(socket, 404, `Job ${id.slice(0, 200)} does not exist`);
+    if (!job) return refuse(socket, 404, words.notFound(id.slice(0, 200)));
     if (!verdict.user || !isOwner(job, verdict.user))
       return refuse(socket, 403, `Forbidden: only the owner of job '${id}' or an administrator may read its output`);
     const { name } = verdict.user;
@@ -76,8 +77,7 @@ async function say(line: WebSocket, text: string): Promise<void> {
 }
 
 function refuse(socket: Duplex, status: number, text: string): true {
-  const words: Record<number, string> = {
-    400: 'Bad Request',
+  const names: Record<number, string> = {
     401: 'Unauthorized',
     403: 'Forbidden',
     404: 'Not Found',
@@ -85,7 +85,7 @@ function refuse(socket: Duplex, status: number, text: string): true {
   };
   const body = Buffer.from(text);
   socket.end(
-    `HTTP/1.1 ${status} ${words[status] ?? 'Error'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${text}`,
+    `HTTP/1.1 ${status} ${names[status] ?? 'Error'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${text}`,
   );
   return true;
 }

@@ -11,6 +11,8 @@ import type {
   SubmitBody,
   WhyAnswer,
 } from '../../head/api/types.ts';
+import { apiErrors } from '../../jobs/api-errors.ts';
+import { pageErrors } from './errors.ts';
 
 /** What went wrong with a request, in words for the page. `status` 0: no answer at all. */
 export class RequestFailure extends Error {
@@ -28,7 +30,7 @@ export class RequestFailure extends Error {
 
   /** The page must ask for a token: there is none, or the head does not know it. Other refusals concern one thing only. */
   get signedOut(): boolean {
-    return this.status === 401 || (this.status === 403 && ['MANTA_API_DENIED', 'HTTP_403'].includes(this.code));
+    return this.status === 401 || (this.status === 403 && [apiErrors.Denied.code, 'HTTP_403'].includes(this.code));
   }
 }
 
@@ -50,12 +52,8 @@ export async function send(url: string, init: RequestInit = {}): Promise<Respons
     response = await fetch(url, { credentials: 'same-origin', cache: 'no-store', ...init });
   } catch (cause) {
     if (init.signal?.aborted === true) throw cause;
-    throw new RequestFailure(
-      0,
-      'MANTA_PAGE_NO_ANSWER',
-      'the head does not answer',
-      'is the cluster up? see manta status',
-    );
+    const { code, message, hint } = pageErrors.NoAnswer({});
+    throw new RequestFailure(0, code, message, hint);
   }
   if (!response.ok) throw await failureOf(response);
   return response;

@@ -1,4 +1,5 @@
 import { RequestFailure, send } from './client.ts';
+import { pageErrors } from './errors.ts';
 import { createSseParser, type Message } from './sse.ts';
 
 export type LineState =
@@ -70,7 +71,10 @@ export function openLine(options: LineOptions): Line {
     if (lastId !== '') headers['last-event-id'] = lastId;
     const response = await send(options.url(), { headers, signal: mine.signal });
     const reader = response.body?.getReader();
-    if (reader === undefined) throw new RequestFailure(response.status, 'MANTA_PAGE_NO_BODY', 'the stream has no body');
+    if (reader === undefined) {
+      const { code, message } = pageErrors.NoBody({});
+      throw new RequestFailure(response.status, code, message);
+    }
     failures = 0;
     say({ kind: 'open' });
     const parser = createSseParser((message) => {

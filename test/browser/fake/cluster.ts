@@ -238,7 +238,7 @@ export class FakeCluster {
     const running = this.#random() < 0.3 ? seeded('running') : undefined;
     if (running !== undefined) {
       this.#finish(running.id, 'succeeded', 0);
-      this.say('info', 'MANTA_JOB_ENDED', `${running.id} succeeded`, { job: running.id });
+      this.say('info', 'MANTA_JOB_OVER', `${running.id} succeeded`, { job: running.id });
     }
     const queued = this.#random() < 0.3 ? seeded('queued') : undefined;
     if (queued !== undefined) {

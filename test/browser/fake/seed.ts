@@ -299,35 +299,35 @@ export function seedEvents(
     const node = pick(nodes, random);
     const job = pick(jobs, random);
     const kinds = [
-      { code: 'MANTA_JOB_ENDED', level: 'info' as const, text: `${job.id} succeeded after 4 min 12 s`, job: job.id },
+      { code: 'MANTA_JOB_OVER', level: 'info' as const, text: `${job.id} succeeded after 4 min 12 s`, job: job.id },
       {
-        code: 'MANTA_INSTANCE_RUNNING',
+        code: 'MANTA_AUTOSCALER_RUNNING',
         level: 'info' as const,
         text: `${node.instance} is running after 41 s`,
         instance: node.instance,
         type: node.type,
       },
       {
-        code: 'MANTA_LAUNCH',
+        code: 'MANTA_AUTOSCALER_LAUNCHING',
         level: 'info' as const,
         text: `launching 6 × cpu-large for 48 × {CPU: 4} of queued jobs`,
         type: 'cpu-large',
       },
       {
-        code: 'MANTA_DRAIN',
+        code: 'MANTA_AUTOSCALER_ENDING',
         level: 'info' as const,
         text: `draining ${node.instance}: idle for 5 min, timeout 5 min`,
         instance: node.instance,
         type: node.type,
       },
       {
-        code: 'MANTA_LAUNCH_REFUSED',
+        code: 'MANTA_AUTOSCALER_REFUSED',
         level: 'warn' as const,
         text: 'cpu-spot in eu-central-1b: no capacity; not asked again for 2 min',
         type: 'cpu-spot',
       },
-      { code: 'MANTA_JOB_FAILED', level: 'error' as const, text: `${job.id} failed: exit code 1`, job: job.id },
-      { code: 'MANTA_PASS', level: 'debug' as const, text: 'pass of 1.8 ms: nothing to do' },
+      { code: 'MANTA_JOB_OVER', level: 'error' as const, text: `${job.id} failed: exit code 1`, job: job.id },
+      { code: 'MANTA_AUTOSCALER_ACTION_DROPPED', level: 'debug' as const, text: 'pass of 1.8 ms: nothing to do' },
     ];
     return { seq: index + 1, at: now - (count - index) * 1700, ...kinds[Math.floor(random() ** 1.6 * kinds.length)]! };
   });

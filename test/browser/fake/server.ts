@@ -58,7 +58,7 @@ export async function serveFake(cluster: FakeCluster, pageFolder: string, port =
     if (path.startsWith('api/manta/v1/')) {
       const sent = /(?:^|;\s*)fake-session=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
       if (!matches(sent, token) && !matches(request.headers.authorization ?? '', `Bearer ${token}`)) {
-        return fail(response, 401, 'HTTP_401', 'Unauthorized: Missing authentication token');
+        return fail(response, 401, 'MANTA_API_UNAUTHENTICATED', 'the request carries no token');
       }
       return api(cluster, path.slice('api/manta/v1/'.length), url, request, response);
     }
@@ -170,7 +170,7 @@ async function api(
     }
     return json(response, 200, cluster.job(id));
   }
-  fail(response, 404, 'MANTA_NOT_FOUND', `there is no ${path}`);
+  fail(response, 404, 'MANTA_API_NOT_FOUND', `there is no ${path}`);
 }
 
 function logs(
@@ -183,7 +183,7 @@ function logs(
   response: ServerResponse,
 ): void {
   const log = cluster.log(id, attempt);
-  if (log === undefined) return fail(response, 404, 'MANTA_NO_LOG', 'this attempt has no log');
+  if (log === undefined) return fail(response, 404, 'MANTA_API_NOT_FOUND', 'this attempt has no log');
   let offset = Number(query.get('offset') ?? 0);
   if (!follow) {
     if (query.has('tail')) offset = log.tail(Number(query.get('tail')));
