@@ -4,7 +4,9 @@ import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { argumentUsage, optionSummary, optionUsage, usageOf } from '../../src/cli/help.ts';
 import { typed } from '../../src/cli/tree.ts';
+import { openapiDocument } from '../../src/head/api/openapi.ts';
 import { declaredErrors, declaredEvents, declaredProblems } from './declared.ts';
+import { declaredMetrics } from './metrics.ts';
 
 /** The generated part of each reference page, by path. */
 export async function generatedParts(): Promise<ReadonlyMap<string, string>> {
@@ -13,6 +15,8 @@ export async function generatedParts(): Promise<ReadonlyMap<string, string>> {
     ['docs/errors.md', await errorsPart()],
     ['docs/events.md', await eventsPart()],
     ['docs/exit-codes.md', exitCodesPart()],
+    ['docs/api.md', apiPart()],
+    ['docs/metrics.md', metricsPart()],
   ]);
 }
 
@@ -104,6 +108,31 @@ function exitCodesPart(): string {
   return table(
     ['exit code', 'meaning'],
     Object.entries(exitCodes).map(([exit, meaning]) => [exit, cell(meaning)]),
+  );
+}
+
+function apiPart(): string {
+  type Route = { summary: string; parameters?: readonly { name: string; in: string; description?: string }[] };
+  const rows = Object.entries(openapiDocument('').paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, route]) => {
+      const { summary, parameters = [] } = route as Route;
+      const query = parameters.filter((each) => each.in === 'query');
+      const given = query.map(({ name, description = '' }) => `${code(name)} ${cell(description)}`).join('<br>');
+      return [code(`${method.toUpperCase()} ${path}`), cell(summary), given];
+    }),
+  );
+  return table(['route', 'what for', 'parameters'], rows);
+}
+
+function metricsPart(): string {
+  return table(
+    ['metric', 'type', 'labels', 'meaning'],
+    declaredMetrics().map(({ name, type, labels, help }) => [
+      code(name),
+      type,
+      labels.map(code).join(', '),
+      cell(help.replace(/\.$/, '')),
+    ]),
   );
 }
 

@@ -63,6 +63,10 @@ export class HeadMetrics {
   }
 
   text(gauges: Gauges): string {
+    return metricsText(this.metrics(gauges));
+  }
+
+  metrics(gauges: Gauges): readonly Metric[] {
     const common = this.#session;
     for (const { name } of gauges.spec.nodeTypes)
       for (const counter of [this.started, this.stopped, this.failedCreates, this.failedUpdates])
@@ -81,7 +85,7 @@ export class HeadMetrics {
     const perResource = (sum: Resources): Sample[] =>
       Object.entries(sum).map(([resource, amount]) => one(amount, { resource }));
 
-    const metrics: Metric[] = [
+    return [
       gauge('autoscaler_pending_nodes', 'Number of pending nodes, by type.', perType(pending)),
       gauge('autoscaler_active_nodes', 'Number of nodes that run, by type.', perType(running)),
       gauge(
@@ -127,7 +131,6 @@ export class HeadMetrics {
       histogram('manta_job_wait_seconds', 'From submission to the first start.', this.jobWait.samples(common)),
       gauge('manta_head_resident_bytes', 'Memory of mantad.', [one(gauges.residentBytes)]),
     ];
-    return metricsText(metrics);
   }
 }
 

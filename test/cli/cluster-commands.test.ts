@@ -145,11 +145,20 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
       'nodes.json',
       'events.jsonl',
       'jobs.jsonl',
+      'scaling.jsonl',
+      'job-facts.jsonl',
       'cluster.yaml',
       'mantad.log',
       'state.json',
     ])
       assert.ok(names.includes(name), `${name} is in ${names.join(' ')}`);
+    const facts = readFileSync(join(folder, 'manta-dump', 'job-facts.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
+    assert.ok(
+      facts.some((line) => (JSON.parse(line) as { kind: string }).kind === 'submitted'),
+      'the journal is that of now, not of the last backup',
+    );
     const all = names.map((name) => readFileSync(join(folder, 'manta-dump', name), 'utf8')).join('\n');
     for (const secret of ['s3cr3t-value', cluster.token, 'hunter22hunter22']) assert.ok(!all.includes(secret), secret);
     assert.match(all, /aws_secret_access_key: \*\*\*/);
@@ -157,7 +166,7 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
     kill(cluster.supervisor!);
     kill(cluster.mantad!);
     const without = await dump();
-    for (const name of ['problems.txt', 'mantad.log', 'scaling.jsonl', 'cluster.yaml'])
+    for (const name of ['problems.txt', 'mantad.log', 'scaling.jsonl', 'job-facts.jsonl', 'cluster.yaml'])
       assert.ok(without.includes(name), name);
     const status = await manta('status', '-n', 'default');
     assert.equal(status.exit, 4);

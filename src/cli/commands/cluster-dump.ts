@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { namesIn } from '../../base/json-file.ts';
 import { version } from '../../base/version.ts';
+import type { JournalAnswer } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';
@@ -79,6 +80,10 @@ class Pack {
     this.#entries.push({ name, what: `${what} (${values.length})`, text });
   }
 
+  has(name: string): boolean {
+    return this.#entries.some((entry) => entry.name === name);
+  }
+
   listed(): { name: string; what: string }[] {
     return this.#entries.map(({ name, what }) => ({ name, what }));
   }
@@ -125,6 +130,10 @@ async function askHead(target: Target, pack: Pack, io: Io): Promise<void> {
       await part('history', async () =>
         pack.json('history.json', 'nodes and usage over the last hour', await ask('history')),
       );
+      await part('journal', async () => {
+        const { scaling, jobs } = (await ask(`journal?limit=${factsKept}`)) as JournalAnswer;
+        packFacts(pack, scaling, jobs);
+      });
       await part('jobs', async () => {
         const jobs = await openJobs({ http, signal: io.signal, events: io.events });
         const rows: unknown[] = [];
@@ -149,8 +158,15 @@ async function readFolder(folder: StateFolder, pack: Pack): Promise<void> {
   if (config !== undefined) pack.yaml('cluster.yaml', 'the cluster file, secrets masked', config.text);
   const log = endOf(folder.files.daemonLog);
   if (log !== undefined) pack.text('mantad.log', "the end of the head's log", log);
-  const facts = await scalingFacts(folder);
-  if (facts !== undefined) pack.lines('scaling.jsonl', 'the newest scaling decisions and what became of them', facts);
+  // A head that answered has told the journal as it is now.
+  if (!pack.has(scalingFile)) await readJournal(folder, pack);
+}
+
+const scalingFile = 'scaling.jsonl';
+
+function packFacts(pack: Pack, scaling: readonly unknown[], jobs: readonly unknown[]): void {
+  pack.lines(scalingFile, 'the newest scaling decisions and what became of them', scaling);
+  pack.lines('job-facts.jsonl', 'the newest changes of jobs', jobs);
 }
 
 function endOf(path: string): string | undefined {
@@ -170,31 +186,33 @@ function endOf(path: string): string | undefined {
 }
 
 /** A running head keeps the journal to itself: its newest backup answers then. */
-async function scalingFacts(folder: StateFolder): Promise<unknown[] | undefined> {
+async function readJournal(folder: StateFolder, pack: Pack): Promise<void> {
   const { journal, backups } = folder.files;
-  if (servingOf(folder) === undefined) return await factsIn(pathToFileURL(journal));
   const [newest] = namesIn(backups)
     .filter((name) => /\.\d+$/.test(name))
     .sort()
     .toReversed();
-  if (newest === undefined) return undefined;
-  const file = pathToFileURL(join(backups, newest));
-  // Without this SQLite leaves files of its own beside it.
-  file.searchParams.set('immutable', '1');
-  return await factsIn(file);
-}
-
-async function factsIn(file: URL): Promise<unknown[] | undefined> {
+  const path = servingOf(folder) === undefined ? journal : newest && join(backups, newest);
+  if (path === undefined) return;
+  const file = pathToFileURL(path);
+  // Without this SQLite leaves files of its own beside a backup.
+  if (path !== journal) file.searchParams.set('immutable', '1');
   const { DatabaseSync } = await import('node:sqlite');
   try {
     const database = new DatabaseSync(file, { readOnly: true });
+    const newestOf = (table: 'scaling_facts' | 'facts'): Record<string, unknown>[] =>
+      database.prepare(`SELECT * FROM ${table} ORDER BY seq DESC LIMIT ?`).all(factsKept).toReversed();
+    const dataOf = (row: Record<string, unknown>): object => JSON.parse(String(row['data'])) as object;
     try {
-      const rows = database.prepare('SELECT data FROM scaling_facts ORDER BY seq DESC LIMIT ?').all(factsKept);
-      return rows.toReversed().map((row) => JSON.parse(String(row['data'])) as unknown);
+      packFacts(
+        pack,
+        newestOf('scaling_facts').map((row) => ({ ...dataOf(row), seq: row['seq'] })),
+        newestOf('facts').map((row) => ({ ...row, data: dataOf(row) })),
+      );
     } finally {
       database.close();
     }
-  } catch {
-    return undefined;
+  } catch (error) {
+    pack.text('journal-problem.txt', 'why the journal could not be read', `${path}: ${(error as Error).message}\n`);
   }
 }
