@@ -20,6 +20,7 @@ export const launcherEvents = {
   ended: defineEvent<{ name: string; instances: number }>({
     code: 'MANTA_LAUNCHER_ENDED',
     level: 'info',
-    text: (e) => `the cluster '${e.name}' is down: no process of it is left (${e.instances} instances were ended)`,
+    text: (e) =>
+      `the cluster '${e.name}' is down: no process of it is left (instances that were ended: ${e.instances})`,
   }),
 };

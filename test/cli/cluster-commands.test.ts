@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { identify, isAlive } from '../../src/base/process.ts';
 import { eventually, kill, TestCluster, workersYaml } from '../head/test-cluster.ts';
 import { type Ran, runManta, startManta, until } from './job-bed.ts';
 
@@ -122,6 +123,14 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
     assert.equal(ran.exit, 6);
   });
 
+  await t.test('everything in the state folder is on its page', () => {
+    const page = readFileSync(new URL('../../docs/state-folder.md', import.meta.url), 'utf8');
+    const rows = [...page.matchAll(/^\| (`[^|]*`) \|/gm)].map((row) => row[1]!);
+    const named = new Set(rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map((name) => name[1]!)));
+    for (const name of readdirSync(cluster.home.folder().path))
+      assert.ok(named.has(name.replace(/-(?:wal|shm)$|\.1$/, '')), `docs/state-folder.md does not list ${name}`);
+  });
+
   await t.test('cluster-dump packs what is known, without secrets, also when the head is gone', async () => {
     await manta('job', 'submit', '--runtime-env-json', '{"env_vars": {"DB": "s3cr3t-value"}}', '--', 'true');
     const folder = join(cluster.home.path, 'unpacked');
@@ -163,8 +172,9 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
     for (const secret of ['s3cr3t-value', cluster.token, 'hunter22hunter22']) assert.ok(!all.includes(secret), secret);
     assert.match(all, /aws_secret_access_key: \*\*\*/);
 
-    kill(cluster.supervisor!);
-    kill(cluster.mantad!);
+    const processes = [cluster.supervisor!, cluster.mantad!].map((pid) => identify(pid)!);
+    for (const { pid } of processes) kill(pid);
+    await eventually('the head is gone', () => !processes.some(isAlive));
     const without = await dump();
     for (const name of ['problems.txt', 'mantad.log', 'scaling.jsonl', 'job-facts.jsonl', 'cluster.yaml'])
       assert.ok(without.includes(name), name);

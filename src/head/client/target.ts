@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { EventSink } from '../../base/events.ts';
@@ -132,10 +133,11 @@ function onlyCluster(env: Env): StateFolder {
   const home = stateHome(env);
   const named = env['MANTA_CLUSTER'];
   if (named) return stateFolder(home, named);
-  const running = clusterNames(home)
-    .map((name) => stateFolder(home, name))
-    .filter((folder) => servingOf(folder) !== undefined || supervisorOf(folder) !== undefined);
-  const [first, second] = running;
+  const folders = clusterNames(home).map((name) => stateFolder(home, name));
+  const running = folders.filter((folder) => servingOf(folder) !== undefined || supervisorOf(folder) !== undefined);
+  const known = folders.filter((folder) => existsSync(folder.files.cluster));
+  // One that is down can still be asked about: what is left of it is what a dump is for.
+  const [first, second] = running.length === 0 && known.length === 1 ? known : running;
   if (first === undefined) throw clientErrors.NoCluster({ home: join(home, 'clusters').replace(homedir(), '~') });
   if (second !== undefined) throw clientErrors.SeveralClusters({ names: running.map((folder) => folder.name) });
   return first;
