@@ -3,7 +3,7 @@
  * makes a virtual environment in the user's cache folder when there is none, and prints the path of its Python.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
@@ -26,24 +26,11 @@ export async function ensureRay(version: string = rayVersion, say: (line: string
   if (existsSync(python) && (await hasRay(python, version))) return python;
 
   say(`installing Ray ${version} into ${folder}`);
-  mkdirSync(join(cache, 'manta'), { recursive: true });
+  // In its place from the start, because the programs of an environment name it by path. What was cut short does not load.
   rmSync(folder, { recursive: true, force: true });
-  // Made beside its place and moved there when whole: an interrupted installation is never taken for a good one.
-  const half = `${folder}.${process.pid}`;
-  try {
-    await run(await findPython(), ['-m', 'venv', half]);
-    await run(join(half, 'bin', 'python'), [
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--disable-pip-version-check',
-      `ray[default]==${version}`,
-    ]);
-    renameSync(half, folder);
-  } finally {
-    rmSync(half, { recursive: true, force: true });
-  }
+  mkdirSync(join(cache, 'manta'), { recursive: true });
+  await run(await findPython(), ['-m', 'venv', folder]);
+  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `ray[default]==${version}`]);
   if (!(await hasRay(python, version)))
     throw new Error(`Ray ${version} was installed into ${folder} and does not load`);
   return python;

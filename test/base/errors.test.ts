@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { defineError, MantaError, redact } from '../../src/base/errors.ts';
+import { fc } from '../property.ts';
 
 const Refused = defineError<{ host: string; password: string }>({
   code: 'MANTA_TEST_REFUSED',

@@ -86,8 +86,8 @@ test('what waits says why, type by type', async (t) => {
   if (seeded(head, t) === undefined) return;
   const { page, close } = await visit(browser, head, '#/demand');
   await page.getByText('no node type has 4 GPU; the nearest is gpu-a10 with 1').waitFor();
-  await page.getByText('too small: has 1 GPU, 4 asked').waitFor();
-  await page.getByText(/the provider has no capacity \(3 times in a row\); asked again in \d+ (s|min)/).waitFor();
+  await page.getByText('it has 1 GPU and 4 GPU is asked for').waitFor();
+  await page.getByText(/the provider has no capacity, 3 times in a row; asked again in \d+ (s|min)/).waitFor();
   await close();
 });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import type { InstanceStatus } from '../../src/core/instance.ts';
 import {
   type Advance,
@@ -13,6 +12,7 @@ import {
   type Observation,
   type Outcome,
 } from '../../src/core/lifecycle.ts';
+import { fc } from '../property.ts';
 
 const now = 5_000_000;
 

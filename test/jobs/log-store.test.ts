@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import fc from 'fast-check';
 import { openLogWriter } from '../../src/base/log-segments.ts';
 import { folderName, openLogStore } from '../../src/jobs/log-store.ts';
+import { fc } from '../property.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-logs-'));
 after(() => rmSync(root, { recursive: true, force: true }));

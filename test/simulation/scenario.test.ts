@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { simulateCommands } from '../../src/cli/commands/simulation.ts';
 import { demoScenario } from '../../src/simulation/demo.ts';
 import { simulationErrors } from '../../src/simulation/errors.ts';
@@ -14,6 +13,7 @@ import { readScenario } from '../../src/simulation/read-scenario.ts';
 import { arrivals, submissions } from '../../src/simulation/scenario.ts';
 import { parseDuration } from '../../src/simulation/scenario-fields.ts';
 import { publishedWorkloads } from '../../src/simulation/workloads/published.ts';
+import { fc } from '../property.ts';
 import { scenarioOf, smallCluster } from './worlds.ts';
 
 test('durations are read with their units', () => {

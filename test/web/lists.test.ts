@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { JobState } from '../../src/core/jobs/job.ts';
 import type { JobRow, NodeAnswer } from '../../src/head/api/types.ts';
 import { rowsInSight, rowsMoved, scrollToShow } from '../../src/web/parts/window-math.ts';
 import { addPage, applyChanges, byNewest, matchesFilter } from '../../src/web/state/job-query.ts';
 import { filterNodes, fullest, groupCounts } from '../../src/web/state/node-query.ts';
 import { linkTo, parseRoute } from '../../src/web/state/route.ts';
+import { fc } from '../property.ts';
 
 function row(id: string, submittedAt: number, state: JobState = 'running'): JobRow {
   return {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { LogLines } from '../../src/web/state/log-lines.ts';
 import { LogSearch } from '../../src/web/state/log-search.ts';
+import { fc } from '../property.ts';
 
 function held(lines: LogLines): string[] {
   return Array.from({ length: lines.count }, (_, index) => lines.line(index));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { createSseParser, type Message } from '../../src/web/api/sse.ts';
+import { fc } from '../property.ts';
 
 function parse(chunks: readonly string[]): Message[] {
   const messages: Message[] = [];

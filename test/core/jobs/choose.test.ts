@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { chooseNext, defaultLimits, type Limits, wantedNow } from '../../../src/core/jobs/choose.ts';
 import { charge, decayed, halfLife, usageOf } from '../../../src/core/jobs/fair-share.ts';
 import type { Job } from '../../../src/core/jobs/job.ts';
+import { fc } from '../../property.ts';
 import { job } from './jobs.ts';
 
 const roomFor = (cpus: number) => (it: Job, chosen: readonly Job[]) =>

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { Job } from '../../../src/core/jobs/job.ts';
+import { fc } from '../../property.ts';
 
 /** A job with defaults, for tests that care about a few fields. */
 export function job(fields: Partial<Job> & { id: string }): Job {

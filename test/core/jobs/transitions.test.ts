@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { isOver, type Job } from '../../../src/core/jobs/job.ts';
 import { applyEvent, type JobEvent } from '../../../src/core/jobs/transitions.ts';
+import { fc } from '../../property.ts';
 import { anyCause, job } from './jobs.ts';
 
 const apply = (before: Job, event: JobEvent, now = 1): Job => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { isPending } from '../../../src/core/lifecycle.ts';
 import type { Plan } from '../../../src/core/plan/plan.ts';
 import { plan } from '../../../src/core/plan/plan-cluster.ts';
+import { fc } from '../../property.ts';
 import { endedIds, launched, now, type World, worldArbitrary } from './worlds.ts';
 
 const runs = { numRuns: 600 };

@@ -1,10 +1,11 @@
 /** Random views and specs for property tests of the planner. */
-import fc from 'fast-check';
+
 import type { Demand, GangDemand, Request } from '../../../src/core/demand.ts';
 import type { InstanceStatus, InstanceView } from '../../../src/core/instance.ts';
 import type { Plan } from '../../../src/core/plan/plan.ts';
 import type { ScalingSpec, ScalingType } from '../../../src/core/scaling.ts';
 import type { View } from '../../../src/core/view.ts';
+import { fc } from '../../property.ts';
 
 export interface World {
   readonly view: View;

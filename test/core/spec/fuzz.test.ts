@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { keys } from '../../../src/core/spec/keys/table.ts';
 import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
 import { prepareAsRay } from '../../../src/core/spec/ray/prepare.ts';
 import { validateAsRay } from '../../../src/core/spec/ray/validate.ts';
+import { fc } from '../../property.ts';
 import { aws, corpus, open } from './cluster-text.ts';
 
 const grown = aws(`min_workers: 1

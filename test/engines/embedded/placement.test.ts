@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { DeviceBook, fits, minus, plus } from '../../../src/engines/embedded/booking.ts';
 import { matchesLabels } from '../../../src/engines/embedded/labels.ts';
 import type { Room } from '../../../src/engines/embedded/placement.ts';
 import { place } from '../../../src/engines/embedded/placement.ts';
+import { fc } from '../../property.ts';
 
 const amount = fc.integer({ min: 0, max: 80 }).map((tenths) => tenths / 10);
 const resources = fc.record({ CPU: amount, memory: fc.integer({ min: 0, max: 10 }) });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readServerEvents, type ServerEvent } from '../../../src/head/client/sse.ts';
+import { fc } from '../../property.ts';
 
 async function eventsIn(bytes: Buffer, cuts: readonly number[]): Promise<ServerEvent[]> {
   const points = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];

@@ -25,10 +25,15 @@ export function checkStructure(source: Source): Problem[] {
   return found;
 }
 
+/** Ray drops these when there is nothing in them, whatever kind of nothing it is. */
+const droppedWhenEmpty = new Set(['head_node', 'worker_nodes']);
+const isNothing = (value: Plain): boolean => !value || (Array.isArray(value) && value.length === 0);
+
 function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, found: Problem[]): void {
   for (const [name, value] of Object.entries(map)) {
     const child = node.children.get(name) ?? node.named;
     const here = [...path, name];
+    if (path.length === 0 && droppedWhenEmpty.has(name) && isNothing(value)) continue;
     if (child) checkValue(value, child, here, source, found);
     else if (!node.key.open && !isPlaceholder(name)) {
       const known = [...node.children.values()]

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { pythonJson } from '../../../../src/core/spec/ray/json.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
 import { rayPythons } from '../../../jobs/ray-python.ts';
+import { fc } from '../../../property.ts';
 import { seed, yamlText } from './texts.ts';
 
 /** Reads JSON lines of texts, writes a line each: the value as JSON text with named and sorted keys, or why there is none. */

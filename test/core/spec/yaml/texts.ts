@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { fc } from '../../../property.ts';
 import { sampleTexts } from './corpus.ts';
 
 /** The seed of all random tests here; set MANTA_SEED to try others. */
