@@ -123,6 +123,17 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
     assert.equal(ran.exit, 6);
   });
 
+  await t.test('up says how to start the cluster at boot, and that command changes nothing while it runs', async () => {
+    const answer = await cluster.home.run('--json', 'up', join(cluster.home.path, 'cluster.yaml'));
+    const { boot } = JSON.parse(answer.out) as { boot: string };
+    const again = execFileSync('/bin/sh', ['-c', `${boot} --json 2>/dev/null`], {
+      cwd: '/',
+      env: {},
+      encoding: 'utf8',
+    });
+    assert.equal((JSON.parse(again) as { done: string }).done, 'nothing');
+  });
+
   await t.test('everything in the state folder is on its page', () => {
     const page = readFileSync(new URL('../../docs/state-folder.md', import.meta.url), 'utf8');
     const rows = [...page.matchAll(/^\| (`[^|]*`) \|/gm)].map((row) => row[1]!);

@@ -3,8 +3,9 @@ import { wallClock } from '../../base/wall-clock.ts';
 import { specErrors } from '../../core/spec/errors.ts';
 import { stateHome } from '../../head/state-folder.ts';
 import { type UpRequest, up } from '../../launcher/up.ts';
-import type { Io, Run } from '../command.ts';
+import type { Invocation, Io, Run } from '../command.ts';
 import { isError, loadFile } from './config-file.ts';
+import { quoted } from './job-submission.ts';
 
 export const run: Run = async ({ args, options }, io) => {
   const [path] = args;
@@ -25,10 +26,24 @@ export const run: Run = async ({ args, options }, io) => {
     },
     io.signal,
   );
-  if (io.json) io.out(`${JSON.stringify({ name: folder.name, url: serving.url, done, folder: folder.path })}\n`);
-  else io.out(summary(folder.name, serving.url, done));
+  const boot = path === '-' ? undefined : bootCommand(folder.name, path, options, io);
+  if (io.json) io.out(`${JSON.stringify({ name: folder.name, url: serving.url, done, folder: folder.path, boot })}\n`);
+  else
+    io.out(
+      summary(folder.name, serving.url, done) + (boot ? `  start it at boot   @reboot ${boot}   (crontab -e)\n` : ''),
+    );
   return 0;
 };
+
+/** The same request again, in words that need neither this shell's folder nor its path. */
+function bootCommand(name: string, file: string | undefined, options: Invocation['options'], io: Io): string {
+  const given = ['min-workers', 'max-workers', 'port'].flatMap((key) =>
+    options[key] === undefined ? [] : [`--${key}`, String(options[key])],
+  );
+  const home = io.env['MANTA_HOME'] ? `MANTA_HOME=${quoted(resolve(io.cwd, io.env['MANTA_HOME']))} ` : '';
+  const words = [process.execPath, process.argv[1] ?? 'manta', 'up', '-n', name, ...given];
+  return home + [...words, ...(file === undefined ? [] : [resolve(io.cwd, file)])].map(quoted).join(' ');
+}
 
 function summary(name: string, url: string, done: string): string {
   const of = name === 'default' ? '' : ` -n ${name}`;
