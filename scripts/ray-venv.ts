@@ -7,9 +7,9 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The Ray that Manta is held to, and one about a year older whose clients must work too. */
+/** The Ray that Manta is held to, and an older one whose clients must work too. */
 export const rayVersion = '2.60.0';
-export const olderRayVersion = '2.52.1';
+export const olderRayVersion = '2.54.0';
 
 const proof = 'import ray.autoscaler.v2.scheduler, ray, aiohttp, pydantic, requests, yaml; print(ray.__version__)';
 
