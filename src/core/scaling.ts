@@ -39,7 +39,7 @@ export interface ScalingSpec {
   readonly idleTimeout?: Duration;
   /**
    * How long a pending instance that nothing needs is kept.
-   * @default 30 s; with the `ray` policy for ever
+   * @default 30 s, 45 s once its set-up has begun; with the `ray` policy for ever
    */
   readonly pendingIdleTimeout?: Duration;
   /** How many instances may be pending, as a multiple of those running (never under 5). */

@@ -17,6 +17,7 @@ export interface Purchase {
 interface Candidate {
   readonly type: TypeInfo;
   readonly fresh: State;
+  readonly price: number | undefined;
   /** Units that may still be launched. */
   room: number;
   unit: Unit | undefined;
@@ -48,7 +49,7 @@ export function buy(packer: Packer, ground: Ground, queue: Queue, source: Source
 
 /** With prices known, the cheapest of several ways to shop that place as much as can be placed. */
 function choose(packer: Packer, ground: Ground, queue: Queue, source: Source): Basket {
-  const priced = packer.policy.like === 'manta' && ground.pool.every(({ type }) => type.price !== undefined);
+  const priced = packer.policy.like === 'manta' && ground.pool.every(({ price }) => price !== undefined);
   if (!priced) return shop(packer, ground, queue, source, { by: 'fullness' }, undefined);
   const worth = bestPrices(ground, queue, source);
   const tastes: Taste[] = [{ by: 'price' }];
@@ -62,7 +63,7 @@ function choose(packer: Packer, ground: Ground, queue: Queue, source: Source): B
     const basket = shop(packer, ground, queue, source, taste, worth);
     const key = [
       -basket.left.reduce((sum, left, run) => sum + left * (worth[run] as number), 0),
-      -basket.bought.reduce((sum, { candidate, units }) => sum + units * unitPrice(candidate.type), 0),
+      -basket.bought.reduce((sum, { candidate, units }) => sum + units * unitPrice(candidate), 0),
       -basket.instances,
     ];
     if (best === undefined || compareKeys(key, bestKey, true) > 0) {
@@ -73,16 +74,16 @@ function choose(packer: Packer, ground: Ground, queue: Queue, source: Source): B
   return best as Basket;
 }
 
-const unitPrice = (type: TypeInfo): number => (type.price ?? 0) * type.hosts;
+const unitPrice = ({ type, price }: Candidate): number => (price ?? 0) * type.hosts;
 
 /** For each run, what one of it costs on the type that holds it cheapest when full. */
 function bestPrices(ground: Ground, queue: Queue, source: Source): number[] {
   return queue.runs.map((run, at) => {
     let best = Number.POSITIVE_INFINITY;
     const alone = makeQueue([{ shape: run.shape, count: queue.left[at] as number }], queue.vocabulary, queue.asRay);
-    for (const { type, fresh } of ground.pool) {
+    for (const { fresh, price } of ground.pool) {
       const held = fit(alone, fresh, source)?.counts[0];
-      if (held !== undefined) best = Math.min(best, (type.price ?? 0) / held);
+      if (held !== undefined) best = Math.min(best, (price ?? 0) / held);
     }
     return best === Number.POSITIVE_INFINITY ? 0 : best;
   });
@@ -98,9 +99,10 @@ function shop(
 ): Basket {
   const queue: Queue = { ...before, left: [...before.left] };
   const bought: { candidate: Candidate; unit: Unit; units: number }[] = [];
-  let candidates: Candidate[] = ground.pool.map(({ type, fresh, room }) => ({
+  let candidates: Candidate[] = ground.pool.map(({ type, fresh, room, price }) => ({
     type,
     fresh,
+    price,
     room: Math.floor(room / type.hosts),
     unit: undefined,
     stale: true,
@@ -200,7 +202,8 @@ function pickBest(
   return { best, tied };
 }
 
-function rank({ type, unit }: Candidate, taste: Taste, worth: readonly number[] | undefined): readonly number[] {
+function rank(candidate: Candidate, taste: Taste, worth: readonly number[] | undefined): readonly number[] {
+  const { type, unit } = candidate;
   const { hosts, runs, counts } = unit as Unit;
   const score = hosts[0] as Fit;
   const fullness = [score.names, score.least, score.mean, type.recoverable, type.priority, type.availability];
@@ -208,7 +211,15 @@ function rank({ type, unit }: Candidate, taste: Taste, worth: readonly number[] 
   const value = runs.reduce((sum, run, k) => sum + (counts[k] as number) * (worth[run] as number), 0);
   const first = taste.by === 'type' && taste.type === type ? 1 : 0;
   if (taste.by === 'fullness') return [score.match, score.gpu, type.priority, ...fullness];
-  return [score.match, score.gpu, type.priority, first, value / Math.max(unitPrice(type), 1e-12), value, ...fullness];
+  return [
+    score.match,
+    score.gpu,
+    type.priority,
+    first,
+    value / Math.max(unitPrice(candidate), 1e-12),
+    value,
+    ...fullness,
+  ];
 }
 
 /** Where prices are part of it, differences in the last bits of sums are none. */

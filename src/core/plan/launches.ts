@@ -102,5 +102,6 @@ function whyOther(
     return { kind: 'lower-priority', priority: type.priority, chosen: chosen.priority };
   if (type.price !== undefined && chosen.price !== undefined && type.price * type.hosts > chosen.price * chosen.hosts)
     return { kind: 'dearer', price: type.price * type.hosts, chosen: chosen.price * chosen.hosts };
-  return { kind: 'worse-fit' };
+  const broader = pass.compared.get(type)?.broader;
+  return broader === undefined ? { kind: 'worse-fit' } : { kind: 'narrow', broader: broader.name };
 }

@@ -11,9 +11,17 @@ export interface Ground {
   /** In tie order: the first of equals wins. */
   readonly bins: readonly Bin[];
   /** Types of which more may be launched, in tie order, and how many instances of each. */
-  readonly pool: readonly { readonly type: TypeInfo; readonly fresh: State; readonly room: number }[];
+  readonly pool: readonly PoolType[];
   /** How many instances may be launched in all. */
   readonly room: number;
+}
+
+export interface PoolType {
+  readonly type: TypeInfo;
+  readonly fresh: State;
+  readonly room: number;
+  /** What one instance counts as costing, when known. */
+  readonly price: number | undefined;
 }
 
 export interface Packed {

@@ -5,6 +5,7 @@ import { isPending } from '../lifecycle.ts';
 import type { ScalingSpec } from '../scaling.ts';
 import type { View } from '../view.ts';
 import type { Bin } from './bin.ts';
+import { type ComparedPrice, comparedPrices } from './compared-price.ts';
 import { type BestOffer, bestOffer } from './offers.ts';
 import type { Packer } from './pack.ts';
 import type { Policy } from './policy.ts';
@@ -20,6 +21,8 @@ export interface Pass extends Packer {
   /** In the order of the spec. */
   readonly types: readonly TypeInfo[];
   readonly offers: ReadonlyMap<TypeInfo, BestOffer>;
+  /** What types with a known price count as costing. */
+  readonly compared: ReadonlyMap<TypeInfo, ComparedPrice>;
   /** A new node of each type. */
   readonly fresh: ReadonlyMap<TypeInfo, State>;
   readonly tasks: readonly Run[];
@@ -81,7 +84,11 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
   });
   const byName = new Map(types.map((type) => [type.name, type]));
   const { bins, outside } = readInstances(view, spec, policy, byName, states);
-  return { view, spec, now, policy, vocabulary, states, types, offers, fresh, tasks, gangs, standing, bins, outside };
+  const compared = asRay ? new Map() : comparedPrices(types, view.instances, tasks);
+  return {
+    ...{ view, spec, now, policy, vocabulary, states, types, offers, compared, fresh },
+    ...{ tasks, gangs, standing, bins, outside },
+  };
 }
 
 /** A type that instances still have and the spec no longer has. */

@@ -1,10 +1,10 @@
 import type { GangDemand, StandingDemand } from '../demand.ts';
 import type { Bin, LaunchCause } from './bin.ts';
 import { clusterRoom, typeRoom } from './limits.ts';
-import { type Ground, type Packed, pack } from './pack.ts';
+import { type Ground, type Packed, type PoolType, pack } from './pack.ts';
 import type { Pass } from './pass.ts';
 import type { Run } from './shape.ts';
-import { demand, type State, standing } from './state.ts';
+import { demand, type State, standing, type TypeInfo } from './state.ts';
 
 /** Demand for which this pass found no place. */
 export interface Unplaced {
@@ -17,7 +17,7 @@ export interface Unplaced {
 export function placeDemand(pass: Pass): Unplaced {
   const unmet: Unplaced['standing'][number][] = [];
   for (const one of pass.standing) {
-    const packed = pack(pass, groundOf(pass), one.runs, standing);
+    const packed = pack(pass, longestIdleFirst(pass, groundOf(pass)), one.runs, standing);
     if (packed.left.some((left) => left > 0)) unmet.push(one);
     else settle(pass, packed, { kind: 'standing' });
   }
@@ -39,12 +39,31 @@ function groundOf(pass: Pass): Ground {
   const asRay = pass.policy.like === 'ray';
   const pool = pass.types
     .filter((type) => asRay || pass.offers.get(type)?.offer !== undefined)
-    .map((type) => ({ type, fresh: pass.fresh.get(type) as State, room: typeRoom(pass, type) }))
+    .map((type) => poolType(pass, type, typeRoom(pass, type)))
     .filter(({ room }) => room > 0);
   // Ray places demand even on nodes that it is about to end.
   const bins = asRay ? pass.bins : pass.bins.filter((bin) => bin.fate !== 'end');
   return { bins, pool, room: clusterRoom(pass) };
 }
+
+/**
+ * The same ground with idle nodes the other way round. A standing request lies on those that have been idle longest, so
+ * that those at work last, the likeliest to be used next, stay for the whole of their timeout.
+ */
+function longestIdleFirst(pass: Pass, ground: Ground): Ground {
+  if (pass.policy.like === 'ray') return ground;
+  const idleFor = ({ state, instance }: Bin): number => (state.running ? (instance?.node?.idleFor ?? 0) : 0);
+  const busy = ground.bins.filter((bin) => idleFor(bin) === 0);
+  const idle = ground.bins.filter((bin) => idleFor(bin) > 0).sort((a, b) => idleFor(b) - idleFor(a));
+  return { ...ground, bins: [...busy, ...idle] };
+}
+
+const poolType = (pass: Pass, type: TypeInfo, room: number): PoolType => ({
+  type,
+  fresh: pass.fresh.get(type) as State,
+  room,
+  price: pass.compared.get(type)?.price,
+});
 
 /** Makes a packing part of the pass. */
 function settle(pass: Pass, packed: Packed, cause: Pick<LaunchCause, 'kind' | 'gang'>): void {
@@ -73,7 +92,7 @@ export function couldHold(pass: Pass, runs: readonly Run[]): boolean {
   const heads = pass.bins.filter(({ state }) => state.head);
   const pool = pass.types
     .filter(({ spec }) => (spec?.maxWorkers ?? 0) > 0)
-    .map((type) => ({ type, fresh: pass.fresh.get(type) as State, room: type.spec?.maxWorkers ?? 0 }));
+    .map((type) => poolType(pass, type, type.spec?.maxWorkers ?? 0));
   const empty: Ground = { bins: heads, pool, room: pass.spec.maxWorkers ?? Number.POSITIVE_INFINITY };
   const holds = (ground: Ground): boolean => pack(pass, ground, runs, standing).left.every((left) => left === 0);
   return holds(empty) || holds({ ...groundOf(pass), bins: pass.bins.filter(({ fate }) => fate === 'keep') });

@@ -76,6 +76,8 @@ export type PassReason =
   | { readonly kind: 'keeps-gpus' }
   | { readonly kind: 'worse-fit' }
   | { readonly kind: 'dearer'; readonly price: number; readonly chosen: number }
+  /** It costs less, but cannot hold other work of the cluster, which `broader` holds for little more. */
+  | { readonly kind: 'narrow'; readonly broader: NodeTypeName }
   | { readonly kind: 'lower-priority'; readonly priority: number; readonly chosen: number };
 
 export type EndReason =

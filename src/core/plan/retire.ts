@@ -7,8 +7,12 @@ import type { Pass } from './pass.ts';
 import type { PlanFact } from './plan.ts';
 import type { TypeInfo } from './state.ts';
 
-/** How long a pending instance that nothing needs is kept, where the spec does not say. */
+/**
+ * How long a pending instance that nothing needs is kept, where the spec does not say: longer once its set-up has begun
+ * and most of the way to a node is paid for.
+ */
 const pendingGrace: Duration = 30_000;
+const setUpGrace: Duration = 45_000;
 
 const isNeeded = ({ state }: Bin): boolean => state.load[0].any || state.load[1].any;
 
@@ -123,7 +127,6 @@ function endUnneeded(
   spare: (type: TypeInfo) => number,
   retire: (unit: readonly Bin[], reason: (bin: Bin) => NonNullable<Bin['end']>) => void,
 ): { facts: PlanFact[]; next: Instant | undefined } {
-  const grace = pass.spec.pendingIdleTimeout ?? pendingGrace;
   const facts: PlanFact[] = [];
   let next: Instant | undefined;
   const pending = pass.bins.filter((bin) => bin.fate === 'keep' && !bin.state.head && !bin.state.running);
@@ -141,6 +144,8 @@ function endUnneeded(
       if (!unneeded && since !== undefined) facts.push({ kind: 'needed-again', instance: id });
     }
     if (!unneeded) continue;
+    const inSetUp = unit.some(({ instance }) => instance?.status === 'setting-up');
+    const grace = pass.spec.pendingIdleTimeout ?? (inSetUp ? setUpGrace : pendingGrace);
     const since = Math.max(
       ...unit.map(({ instance }) => pass.view.memory.unneededSince[(instance as InstanceView).id] ?? pass.now),
     );

@@ -83,6 +83,8 @@ export function passReasonWords(why: PassReason, now: Instant): string {
       return 'another type fits better';
     case 'dearer':
       return `it costs ${why.price} where the chosen one costs ${why.chosen}`;
+    case 'narrow':
+      return `it cannot hold other work of the cluster, which ${why.broader} holds for little more`;
     case 'lower-priority':
       return `its priority is ${why.priority}, the chosen one's ${why.chosen}`;
   }

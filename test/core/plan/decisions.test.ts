@@ -67,6 +67,38 @@ describe('choosing what to launch', () => {
     assert.deepEqual(launchCounts(plan(viewOf([], tasks(8, { CPU: 1 })), specOf([big, wanted]), now)), { wanted: 1 });
   });
 
+  describe('where one type holds what a cheaper one cannot', () => {
+    const lean = typeOf('lean', { CPU: 8, memory: 16 }, priced(0.34));
+    const broad = typeOf('broad', { CPU: 8, memory: 32 }, { ...priced(0.38), maxWorkers: 2 });
+    const spec = specOf([lean, broad]);
+    const atWork = running(broad, { CPU: 0, memory: 8 });
+
+    it('the cheaper one is taken while nothing needs more', () => {
+      const full = running(broad, { CPU: 0, memory: 32 });
+      assert.deepEqual(launchCounts(plan(viewOf([full], tasks(1, { CPU: 1 })), spec, now)), { lean: 1 });
+    });
+
+    it('the other one is taken where work of the cluster needs it, so that all work can share the nodes', () => {
+      const made = plan(viewOf([atWork], tasks(1, { CPU: 1 })), spec, now);
+      assert.deepEqual(launchCounts(made), { broad: 1 });
+      assert.deepEqual(launches(made)[0]?.because[0]?.instead, [
+        { type: 'lean', why: { kind: 'narrow', broader: 'broad' } },
+      ]);
+    });
+
+    it('the cheaper one is taken where the other one costs over a fifth more', () => {
+      const dear = { ...broad, ...priced(0.42) };
+      assert.deepEqual(launchCounts(plan(viewOf([atWork], tasks(1, { CPU: 1 })), specOf([lean, dear]), now)), {
+        lean: 1,
+      });
+    });
+
+    it('the cheaper one takes what is beyond the limit of the other', () => {
+      const made = plan(viewOf([atWork], tasks(24, { CPU: 1 })), spec, now);
+      assert.deepEqual(launchCounts(made), { broad: 1, lean: 2 });
+    });
+  });
+
   it('free room on the head is used first', () => {
     const head = typeOf('head', { CPU: 4 }, { maxWorkers: 0 });
     const view = viewOf([running(head, { CPU: 4 }, { kind: 'head' })], tasks(6, { CPU: 1 }));
@@ -279,6 +311,19 @@ describe('on the way down', () => {
       running(mixed, { CPU: 4 }, { id: 'dear', market: 'on-demand' }, 400_000),
     ]);
     assert.deepEqual(ends(plan(view, specOf([mixed]), now)), ['drain dear idle']);
+  });
+
+  it('a standing request lies on the nodes that have been idle longest, so that those used last stay', () => {
+    const idle = [400_000, 350_000, 310_000].map((idleFor) => running(w, { CPU: 4 }, { id: `${idleFor}` }, idleFor));
+    const standing = [{ requests: [{ request: ask({ CPU: 4 }), count: 2 }] }];
+    assert.deepEqual(ends(plan(viewOf(idle, { standing }), specOf([w]), now)), ['drain 310000 idle']);
+  });
+
+  it('an instance in set-up that nothing needs is kept a little longer', () => {
+    const memory = { refusals: [], unneededSince: { p: now } };
+    const view = viewOf([pending(w, { id: 'p', status: 'setting-up' })], {}, { memory });
+    assert.deepEqual(ends(plan(view, specOf([w]), now + 30_000)), []);
+    assert.deepEqual(ends(plan(view, specOf([w]), now + 45_000)), ['terminate p unneeded-pending']);
   });
 
   it('a pending instance that nothing needs is remembered, then cancelled after a short grace', () => {

@@ -34,6 +34,10 @@ test('what holds a demand up is told per type, with the time of the next try', (
     passReasonWords({ kind: 'too-small', resource: 'GPU', asked: 4, has: 1 }, now),
     'it has 1 GPU and 4 GPU is asked for',
   );
+  assert.equal(
+    passReasonWords({ kind: 'narrow', broader: 'm5' }, now),
+    'it cannot hold other work of the cluster, which m5 holds for little more',
+  );
   assert.equal(placeWords({ type: 'cpu', zone: 'a', market: 'spot', why: { kind: 'labels' } }), 'cpu (a, spot)');
   assert.equal(placeWords({ type: 'cpu', market: 'on-demand', why: { kind: 'labels' } }), 'cpu');
 });
