@@ -80,6 +80,17 @@ bad.yaml: 1 error
     );
   });
 
+  test('shows a short part of a line without end, wherever the problem is', async () => {
+    for (const size of [80_000, 900_000, 10_500_000]) {
+      const { exit, text } = await config('check', [file('long.yaml', `a: ${'x'.repeat(size)}\n`)]);
+      assert.equal(exit, 1);
+      assert.ok(text.length < 2_000, text.slice(0, 300));
+    }
+    const { text } = await config('check', [file('far.yaml', `{a: ${'x'.repeat(50_000)}, provider: {type: awss}}\n`)]);
+    assert.match(text, /: error MANTA_SPEC_\w+ .*awss/);
+    assert.match(text, /\| ….*awss/);
+  });
+
   test('ends with 0 for warnings, 1 for errors, 2 for a file that is not there', async () => {
     assert.equal((await config('check', [file('good.yaml', good)])).exit, 0);
     assert.equal((await config('check', [file('old.yaml', old)])).exit, 0);

@@ -35,6 +35,8 @@ export function problemText(file: string, bytes: Uint8Array, problems: readonly 
     .join('');
 }
 
+const windowed = 2_000;
+
 function excerpt(
   line: string | undefined,
   number: number,
@@ -45,11 +47,17 @@ function excerpt(
   if (line === undefined || line.trim() === '') return '';
   const gutter = String(number).padStart(5);
   const room = Math.max(40, Math.min(columns, 160) - gutter.length - 4);
-  const characters = [...redact(line.replaceAll('\t', ' '))];
-  const from = column > room - 10 ? Math.max(0, column - Math.floor(room / 2)) : 0;
+  // Of a line without end only the part around the place is looked at; wide enough to know a secret that it cuts.
+  const start = Math.max(0, column - windowed);
+  const near = line.slice(start, column + windowed);
+  const place = column - start;
+  const characters = [...redact(near.replaceAll('\t', ' '))];
+  const from = place > room - 10 ? Math.max(0, place - Math.floor(room / 2)) : 0;
   const part = characters.slice(from, from + room).join('');
-  const caret = ' '.repeat(Math.max(0, Math.min(column - 1 - from, room)));
-  return `${dim(`${gutter} | `)}${from > 0 ? '…' : ''}${part}${from + room < characters.length ? '…' : ''}\n${dim(`${' '.repeat(gutter.length)} | `)}${from > 0 ? ' ' : ''}${caret}^\n`;
+  const caret = ' '.repeat(Math.max(0, Math.min(place - 1 - from, room)));
+  const before = start + from > 0;
+  const behind = from + room < characters.length || column + windowed < line.length;
+  return `${dim(`${gutter} | `)}${before ? '…' : ''}${part}${behind ? '…' : ''}\n${dim(`${' '.repeat(gutter.length)} | `)}${before ? ' ' : ''}${caret}^\n`;
 }
 
 export const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
