@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { databaseErrors } from './sqlite-errors.ts';
 
@@ -109,6 +110,8 @@ function runAlone(sql: DatabaseSync, write: Waiting): () => void {
 }
 
 function connect(path: string): DatabaseSync {
+  // SQLite gives its side files the mode of the main one.
+  closeSync(openSync(path, 'a', 0o600));
   const sql = new DatabaseSync(path, { timeout: 200 });
   try {
     sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');

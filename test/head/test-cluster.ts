@@ -28,13 +28,18 @@ export interface ProcessSeen {
   readonly env: string;
 }
 
+/** Whoever ends what was started: a test, or the hooks of a suite. */
+export interface Owner {
+  after(cleanUp: () => Promise<void>): unknown;
+}
+
 /** A place for clusters. Whatever is left in it when the test ends is ended, whether the test passed or not. */
 export class TestHome {
   readonly path: string;
   readonly badge = randomBytes(8).toString('hex');
   readonly #env: Record<string, string>;
 
-  constructor(t: TestContext, env: Record<string, string> = {}, path?: string) {
+  constructor(t: Owner, env: Record<string, string> = {}, path?: string) {
     this.path = path ?? mkdtempSync(join(tmpdir(), 'manta-head-'));
     this.#env = env;
     t.after(async () => {
@@ -143,7 +148,7 @@ export class TestCluster {
     this.token = readFileSync(join(folder.files.tokens, 'owner'), 'utf8').trim();
   }
 
-  static async start(t: TestContext, options: ClusterOptions = {}): Promise<TestCluster> {
+  static async start(t: Owner, options: ClusterOptions = {}): Promise<TestCluster> {
     return TestCluster.up(new TestHome(t, options.env, options.home), options.yaml);
   }
 
