@@ -107,7 +107,7 @@ export async function openHead(
   const logs = openLogStore(folder.files.logs, () => clock.now());
   const packages = openPackageStore({ database, folder: folder.files.packages, clock });
   const engine = await EmbeddedEngine.open({ folder: folder.path, clock });
-  const faults = readFaults(spec.provider.config);
+  const faults = readFaults(spec.provider);
   const bootsWithin = longestBoot + Math.max(0, ...faults.map((fault) => fault.bootDelay ?? 0));
   const provider = new ProcessProvider({
     folder: folder.files.instances,
