@@ -96,7 +96,7 @@ export async function openHead(
   const trouble = (error: unknown): void => log(messageOf(error));
   const eventLog = openEventLog(database, () => clock.now(), trouble);
   const events = counted(eventLog, metrics, (instance) => {
-    const asked = last?.view.instances.find((each) => each.id === instance)?.requestedAt;
+    const asked = last?.view.instances.find((each) => each.id === instance && each.kind === 'worker')?.requestedAt;
     return asked === undefined ? undefined : Math.max(0, clock.now() - asked);
   });
   if (repaired) events.emit(headEvents.repaired, { damage: repaired.damage, detail: repairWords(repaired) });

@@ -8,31 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { ZipFile } from 'yazl';
-import { eventually, filesIn, listening, TestCluster, TestHome, workersYaml } from './test-cluster.ts';
-
-interface Raw {
-  readonly status: number;
-  readonly body: string;
-}
-
-/** A request with any headers, `host` included. */
-function raw(
-  url: string,
-  options: { method?: string; path?: string; headers?: Record<string, string>; body?: string | Buffer },
-): Promise<Raw> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(url);
-    const { method = 'GET', path = '/', headers = {} } = options;
-    const sent = request({ hostname, port, path, method, headers }, (answer) => {
-      const pieces: Buffer[] = [];
-      answer.on('data', (piece: Buffer) => pieces.push(piece));
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(pieces).toString() }));
-      answer.on('error', reject);
-    });
-    sent.on('error', reject);
-    sent.end(options.body);
-  });
-}
+import { eventually, filesIn, listening, type Raw, raw, TestCluster, TestHome, workersYaml } from './test-cluster.ts';
 
 describe('a cluster is safe by default', () => {
   let home: TestHome;

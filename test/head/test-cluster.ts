@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,7 +100,7 @@ export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  const deadline = performance.now() + 120_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
     const found = await look();
     if (found) return found;
@@ -268,6 +269,30 @@ export class TestCluster {
 }
 
 const over: readonly Job['state'][] = ['succeeded', 'failed', 'stopped'];
+
+export interface Raw {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A request with exactly these headers; `fetch` adds some of a browser's and hides `host`. */
+export function raw(
+  url: string,
+  options: { method?: string; path?: string; headers?: Record<string, string>; body?: string | Buffer },
+): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const { method = 'GET', path = '/', headers = {} } = options;
+    const sent = request({ hostname, port, path, method, headers }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(pieces).toString() }));
+      answer.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(options.body);
+  });
+}
 
 /** Files below a folder, without it; sockets and links by their names too. */
 export function filesIn(folder: string): string[] {
