@@ -1,7 +1,13 @@
 /** The page about the state folder is held to what is really there. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { openDatabase } from '../../src/base/sqlite.ts';
+import { openHeadDatabase } from '../../src/head/database.ts';
+import { jobsSchema } from '../../src/jobs/schema.ts';
 import { TestCluster } from './test-cluster.ts';
 
 const page = readFileSync(new URL('../../docs/state-folder.md', import.meta.url), 'utf8');
@@ -25,4 +31,19 @@ test('docs/state-folder.md lists what a state folder holds, no less and no more'
       listed.some((name) => path.endsWith(`/${name.replace(/\/$/, '')}`)),
       `${path} is not on the page`,
     );
+});
+
+test('a journal of an earlier format is copied before it is brought to the new one', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-journal-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [path, backups] = [join(folder, 'journal.db'), join(folder, 'backups')];
+  const old = openDatabase(path, [jobsSchema]);
+  old.sql.exec("INSERT INTO users (name, admin, weight, created_at) VALUES ('somebody', 0, 1, 0)");
+  old.close();
+  for (let start = 0; start < 2; start++) openHeadDatabase(path, backups, 1_000).database.close();
+  assert.deepEqual(readdirSync(backups), ['journal.db.00000000001000.format-1']);
+  const copy = new DatabaseSync(join(backups, 'journal.db.00000000001000.format-1'), { readOnly: true });
+  assert.equal(copy.prepare('SELECT name FROM users').get()?.['name'], 'somebody');
+  assert.equal(copy.prepare('PRAGMA user_version').get()?.['user_version'], 1);
+  copy.close();
 });
