@@ -146,7 +146,7 @@ function migrate(sql: DatabaseSync, path: string, migrations: readonly Migration
 }
 
 /** The format of the file, 0 when it is new. */
-function formatOf(sql: DatabaseSync): number {
+export function formatOf(sql: DatabaseSync): number {
   return Number((sql.prepare('PRAGMA user_version').get() as { user_version: number }).user_version);
 }
 
