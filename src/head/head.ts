@@ -192,6 +192,7 @@ export async function openHead(
       await queue.close();
       await running;
       engine.close();
+      await eventLog.close();
       database.close();
     },
   };
