@@ -59,6 +59,7 @@ export async function backUp(database: Database, folder: string, now: Instant, k
   const path = join(folder, `${basename(database.path)}.${String(Math.max(now, last + 1)).padStart(14, '0')}`);
   const draft = `${path}.new`;
   try {
+    closeSync(openSync(draft, 'w', 0o600));
     await backup(database.sql, draft);
     const damage = damageOf(draft, 'quick');
     if (damage) throw new Error(`the copy is damaged: ${damage}`);

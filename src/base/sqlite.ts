@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { databaseErrors } from './sqlite-errors.ts';
 
@@ -109,6 +110,8 @@ function runAlone(sql: DatabaseSync, write: Waiting): () => void {
 }
 
 function connect(path: string): DatabaseSync {
+  // SQLite gives its side files the mode of the main one.
+  closeSync(openSync(path, 'a', 0o600));
   const sql = new DatabaseSync(path, { timeout: 200 });
   try {
     sql.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
@@ -143,7 +146,7 @@ function migrate(sql: DatabaseSync, path: string, migrations: readonly Migration
 }
 
 /** The format of the file, 0 when it is new. */
-function formatOf(sql: DatabaseSync): number {
+export function formatOf(sql: DatabaseSync): number {
   return Number((sql.prepare('PRAGMA user_version').get() as { user_version: number }).user_version);
 }
 

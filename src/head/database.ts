@@ -1,6 +1,9 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Instant } from '../base/clock.ts';
-import { type Database, type Migration, openDatabase } from '../base/sqlite.ts';
+import { makeFolder } from '../base/json-file.ts';
+import { type Database, formatOf, type Migration, openDatabase } from '../base/sqlite.ts';
 import { type Repair, repair } from '../base/sqlite-repair.ts';
 import { jobsSchema } from '../jobs/schema.ts';
 import { eventMigration } from './event-log.ts';
@@ -18,7 +21,23 @@ export function openHeadDatabase(
   const repaired = existsSync(path)
     ? repair(path, backups, now, (draft) => openDatabase(draft, migrations).close())
     : undefined;
+  copyBeforeMigration(path, backups, now);
   return { database: openDatabase(path, migrations), ...(repaired && { repaired }) };
+}
+
+/** A file of an earlier format is kept as it was: whoever goes back to the earlier Manta can have it. */
+function copyBeforeMigration(path: string, backups: string, now: Instant): void {
+  if (!existsSync(path)) return;
+  const sql = new DatabaseSync(path);
+  try {
+    const found = formatOf(sql);
+    if (found === 0 || found >= migrations.length) return;
+    const copy = join(makeFolder(backups), `${basename(path)}.${String(now).padStart(14, '0')}.format-${found}`);
+    closeSync(openSync(copy, 'w', 0o600));
+    sql.prepare('VACUUM INTO ?').run(copy);
+  } finally {
+    sql.close();
+  }
 }
 
 /** Stands for the end of a table whose last row could not be found. */

@@ -10,44 +10,63 @@ export const eventMigration: Migration = (sql) => {
 };
 
 const eventsKept = 20_000;
+/** Events of this long share one commit: they come in hundreds, and nobody waits for one. */
+const gatheredFor = 25;
 
 export interface EventLog extends EventSink {
   after(seq: number, limit: number): EventAnswer[];
   /** The newest, oldest first. */
   last(limit: number): EventAnswer[];
   watch(listener: (event: EventAnswer) => void): () => void;
+  /** Keeps what has been said so far. */
+  close(): Promise<void>;
 }
 
-/** Everything mantad says of itself, kept for `manta events`, the page and `why`. Debug talk is told, not kept. */
+/** Everything mantad says of itself, kept for `manta events`, the page and `why`. Debug talk is not kept. */
 export function openEventLog(database: Database, now: () => Instant, failed: (error: unknown) => void): EventLog {
   const listeners = new Set<(event: EventAnswer) => void>();
   const top = database.prepare('SELECT coalesce(max(seq), 0) AS seq FROM events').get();
   let seq = Number(top?.['seq'] ?? 0);
 
-  const keep = (event: EventAnswer, data: string): void => {
+  let waiting: { readonly event: EventAnswer; readonly data: string }[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  const keep = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const batch = waiting;
+    waiting = [];
+    if (batch.length === 0) return;
+    try {
+      await database.write(() => {
+        for (const { event, data } of batch) insert(event, data);
+      });
+    } catch (error) {
+      failed(error);
+    }
+    // Only now: a number that was told and is lost in a crash would be given to another event.
+    for (const { event } of batch) for (const listener of listeners) listener(event);
+  };
+  const insert = (event: EventAnswer, data: string): void => {
     database
-      .write(() => {
-        database
-          .prepare('INSERT INTO events (seq, at, code, level, text, data) VALUES (?, ?, ?, ?, ?, ?)')
-          .run(event.seq, event.at, event.code, event.level, event.text, data);
-        if (event.seq % 1_000 === 0) database.prepare('DELETE FROM events WHERE seq <= ?').run(event.seq - eventsKept);
-      })
-      .catch(failed);
+      .prepare('INSERT INTO events (seq, at, code, level, text, data) VALUES (?, ?, ?, ?, ?, ?)')
+      .run(event.seq, event.at, event.code, event.level, event.text, data);
+    if (event.seq % 1_000 === 0) database.prepare('DELETE FROM events WHERE seq <= ?').run(event.seq - eventsKept);
   };
 
   return {
     emit<Data>(kind: EventKind<Data>, data: Data) {
+      if (kind.level === 'debug') return;
       const event: EventAnswer = {
-        seq: kind.level === 'debug' ? seq : ++seq,
+        seq: ++seq,
         at: now(),
         code: kind.code,
         level: kind.level,
         text: kind.text(data),
         ...subjects(data),
       };
-      if (kind.level === 'debug') return;
-      keep(event, JSON.stringify(data));
-      for (const listener of listeners) listener(event);
+      waiting.push({ event, data: JSON.stringify(data) });
+      timer ??= setTimeout(() => void keep(), gatheredFor);
     },
     after: (from, limit) =>
       database.prepare('SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?').all(from, limit).map(answerOf),
@@ -57,6 +76,7 @@ export function openEventLog(database: Database, now: () => Instant, failed: (er
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    close: keep,
   };
 }
 

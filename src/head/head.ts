@@ -96,7 +96,7 @@ export async function openHead(
   const trouble = (error: unknown): void => log(messageOf(error));
   const eventLog = openEventLog(database, () => clock.now(), trouble);
   const events = counted(eventLog, metrics, (instance) => {
-    const asked = last?.view.instances.find((each) => each.id === instance)?.requestedAt;
+    const asked = last?.view.instances.find((each) => each.id === instance && each.kind === 'worker')?.requestedAt;
     return asked === undefined ? undefined : Math.max(0, clock.now() - asked);
   });
   if (repaired) events.emit(headEvents.repaired, { damage: repaired.damage, detail: repairWords(repaired) });
@@ -107,7 +107,7 @@ export async function openHead(
   const logs = openLogStore(folder.files.logs, () => clock.now());
   const packages = openPackageStore({ database, folder: folder.files.packages, clock });
   const engine = await EmbeddedEngine.open({ folder: folder.path, clock });
-  const faults = readFaults(spec.provider.config);
+  const faults = readFaults(spec.provider);
   const bootsWithin = longestBoot + Math.max(0, ...faults.map((fault) => fault.bootDelay ?? 0));
   const provider = new ProcessProvider({
     folder: folder.files.instances,
@@ -192,6 +192,7 @@ export async function openHead(
       await queue.close();
       await running;
       engine.close();
+      await eventLog.close();
       database.close();
     },
   };

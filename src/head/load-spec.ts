@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { Problem } from '../core/spec/problem.ts';
 import { openCluster } from '../core/spec/read.ts';
+import { readFaults } from '../providers/process/faults.ts';
 import { builtInSpec } from './built-in-spec.ts';
 import { headErrors } from './errors.ts';
 import type { ClusterFile } from './state-folder.ts';
@@ -15,6 +16,8 @@ export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'override
   if (spec === undefined || errors.length > 0)
     throw headErrors.BadSpec({ file: path, problems: errors.map((problem) => problemLine(path, problem)) });
   if (spec.provider.type !== 'process') throw headErrors.OtherProvider({ file: path, type: spec.provider.type });
+  // Throws for a rule that cannot be read.
+  readFaults(spec.provider);
   return withOverrides(spec, record.overrides ?? {});
 }
 

@@ -36,6 +36,11 @@ export async function serve(head: Head, port: number | undefined, lastPort?: num
   };
   const deps: JobsApiDeps = { ...head, auth, rayVersion, rayCommit, sessionName: `session_manta_${head.folder.name}` };
   const app = new Hono<JobsEnv>();
+  app.use('*', async (c, next) => {
+    await next();
+    // The rest of a body that was refused is on its way still: nothing else can be said on that connection.
+    if (c.res.status === 413) c.res.headers.set('connection', 'close');
+  });
   mountJobsApi(app, deps);
   mountOpenRoutes(app, head, auth);
   mountHeadApi(app, head);

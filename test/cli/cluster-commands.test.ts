@@ -134,14 +134,6 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
     assert.equal((JSON.parse(again) as { done: string }).done, 'nothing');
   });
 
-  await t.test('everything in the state folder is on its page', () => {
-    const page = readFileSync(new URL('../../docs/state-folder.md', import.meta.url), 'utf8');
-    const rows = [...page.matchAll(/^\| (`[^|]*`) \|/gm)].map((row) => row[1]!);
-    const named = new Set(rows.flatMap((row) => [...row.matchAll(/`([^`]+)`/g)].map((name) => name[1]!)));
-    for (const name of readdirSync(cluster.home.folder().path))
-      assert.ok(named.has(name.replace(/-(?:wal|shm)$|\.1$/, '')), `docs/state-folder.md does not list ${name}`);
-  });
-
   await t.test('cluster-dump packs what is known, without secrets, also when the head is gone', async () => {
     await manta('job', 'submit', '--runtime-env-json', '{"env_vars": {"DB": "s3cr3t-value"}}', '--', 'true');
     const folder = join(cluster.home.path, 'unpacked');

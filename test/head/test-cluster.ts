@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,13 +29,18 @@ export interface ProcessSeen {
   readonly env: string;
 }
 
+/** Whoever ends what was started: a test, or the hooks of a suite. */
+export interface Owner {
+  after(cleanUp: () => Promise<void>): unknown;
+}
+
 /** A place for clusters. Whatever is left in it when the test ends is ended, whether the test passed or not. */
 export class TestHome {
   readonly path: string;
   readonly badge = randomBytes(8).toString('hex');
   readonly #env: Record<string, string>;
 
-  constructor(t: TestContext, env: Record<string, string> = {}, path?: string) {
+  constructor(t: Owner, env: Record<string, string> = {}, path?: string) {
     this.path = path ?? mkdtempSync(join(tmpdir(), 'manta-head-'));
     this.#env = env;
     t.after(async () => {
@@ -94,7 +100,7 @@ export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  const deadline = performance.now() + 120_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
     const found = await look();
     if (found) return found;
@@ -143,7 +149,7 @@ export class TestCluster {
     this.token = readFileSync(join(folder.files.tokens, 'owner'), 'utf8').trim();
   }
 
-  static async start(t: TestContext, options: ClusterOptions = {}): Promise<TestCluster> {
+  static async start(t: Owner, options: ClusterOptions = {}): Promise<TestCluster> {
     return TestCluster.up(new TestHome(t, options.env, options.home), options.yaml);
   }
 
@@ -263,6 +269,30 @@ export class TestCluster {
 }
 
 const over: readonly Job['state'][] = ['succeeded', 'failed', 'stopped'];
+
+export interface Raw {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A request with exactly these headers; `fetch` adds some of a browser's and hides `host`. */
+export function raw(
+  url: string,
+  options: { method?: string; path?: string; headers?: Record<string, string>; body?: string | Buffer },
+): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const { method = 'GET', path = '/', headers = {} } = options;
+    const sent = request({ hostname, port, path, method, headers }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(pieces).toString() }));
+      answer.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(options.body);
+  });
+}
 
 /** Files below a folder, without it; sockets and links by their names too. */
 export function filesIn(folder: string): string[] {

@@ -40,7 +40,11 @@ export function buildSpec(modern: Modern, defaults: PlainMap): ClusterSpec {
   const launchConfig = modern.headLaunchConfig ?? nodeTypes.find((type) => type.name === headType)?.launchConfig ?? {};
   return {
     name: String(file.cluster_name),
-    provider: { type: String(providerType), config },
+    provider: {
+      type: String(providerType),
+      config,
+      ...(Object.keys(mapOf(manta)).length > 0 && { manta: mapOf(manta) }),
+    },
     headType,
     maxWorkers: instanceLimit(maxWorkers, nodeTypes),
     idleTimeout: minutes(Number(file.idle_timeout_minutes)),

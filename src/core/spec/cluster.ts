@@ -31,6 +31,8 @@ export interface ProviderSpec {
   readonly type: string;
   /** Everything else under `provider` but `manta`, untouched: only the provider reads it. */
   readonly config: PlainMap;
+  /** What stands under `provider.manta`. */
+  readonly manta?: PlainMap;
 }
 
 export interface NodeType extends ScalingType {

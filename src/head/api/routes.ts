@@ -17,10 +17,15 @@ import { openStream } from './stream.ts';
 import type { ClusterAnswer, NodeAnswer } from './types.ts';
 
 const base = '/api/manta/v1';
+const largestBody = 64 << 10;
 
 /** The cluster's part of Manta's own API. Authentication stands in front of it. */
 export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
-  const small = bodyLimit({ maxSize: 64 << 10 });
+  const small = bodyLimit({
+    maxSize: largestBody,
+    onError: (c) =>
+      c.json({ error: { code: 'MANTA_API_TOO_LARGE', message: `the body is larger than ${largestBody} bytes` } }, 413),
+  });
   const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
     try {
       return await handler(c);

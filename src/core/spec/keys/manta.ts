@@ -59,4 +59,10 @@ export const mantaKeys: readonly Key[] = [
     'Workers to start with when the cluster is made; they end when idle.',
     { ...own, minimum: 0, default: 'min_workers', example: 4 },
   ),
+  key(
+    'provider.manta.faults',
+    'list',
+    'What goes wrong on request, to see how the cluster bears it. Rules of type, times, refuse (no-capacity, quota, throttled, denied), capacity, lose_answer, boot_delay_s, hang, vanish_after_s, preempt_after_s, preempt_notice_s.',
+    { ...own, providers: ['process'], example: [{ type: 'worker', times: 1, boot_delay_s: 20 }] },
+  ),
 ];

@@ -1,0 +1,49 @@
+/** The page about the state folder is held to what is really there. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { openDatabase } from '../../src/base/sqlite.ts';
+import { openHeadDatabase } from '../../src/head/database.ts';
+import { jobsSchema } from '../../src/jobs/schema.ts';
+import { TestCluster } from './test-cluster.ts';
+
+const page = readFileSync(new URL('../../docs/state-folder.md', import.meta.url), 'utf8');
+const listed = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1] as string);
+
+test('docs/state-folder.md lists what a state folder holds, no less and no more', async (t) => {
+  const cluster = await TestCluster.start(t);
+  await cluster.submit({ id: 'any', entrypoint: 'echo hello', resources: { CPU: 1 } });
+  await cluster.finish('any');
+  await cluster.ask('POST', '/api/manta/v1/request-resources', { bundles: [{ resources: { CPU: 1 } }] });
+  const there = readdirSync(cluster.folder.path, { withFileTypes: true })
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    // A file that is being written whole appears under a name of its own first.
+    .filter((name) => !/^\.\d+-\d+\.new$/.test(name));
+  for (const name of there) assert.ok(listed.includes(name), `'${name}' is there and not on the page`);
+  const onlyAtTimes = ['command.lock', 'environments/', 'journal.db.damaged-<time>'];
+  for (const name of listed)
+    assert.ok(there.includes(name) || onlyAtTimes.includes(name), `'${name}' is on the page and not there`);
+  for (const path of Object.values(cluster.folder.files))
+    assert.ok(
+      listed.some((name) => path.endsWith(`/${name.replace(/\/$/, '')}`)),
+      `${path} is not on the page`,
+    );
+});
+
+test('a journal of an earlier format is copied before it is brought to the new one', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-journal-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [path, backups] = [join(folder, 'journal.db'), join(folder, 'backups')];
+  const old = openDatabase(path, [jobsSchema]);
+  old.sql.exec("INSERT INTO users (name, admin, weight, created_at) VALUES ('somebody', 0, 1, 0)");
+  old.close();
+  for (let start = 0; start < 2; start++) openHeadDatabase(path, backups, 1_000).database.close();
+  assert.deepEqual(readdirSync(backups), ['journal.db.00000000001000.format-1']);
+  const copy = new DatabaseSync(join(backups, 'journal.db.00000000001000.format-1'), { readOnly: true });
+  assert.equal(copy.prepare('SELECT name FROM users').get()?.['name'], 'somebody');
+  assert.equal(copy.prepare('PRAGMA user_version').get()?.['user_version'], 1);
+  copy.close();
+});
