@@ -2,7 +2,8 @@ import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { version } from '../../base/version.ts';
 import { statusText } from '../../core/status/text.ts';
-import { failureAnswer } from '../../jobs/api-answer.ts';
+import { errorAnswer, failureAnswer } from '../../jobs/api-answer.ts';
+import { apiErrors } from '../../jobs/api-errors.ts';
 import type { JobsEnv } from '../../jobs/auth.ts';
 import { requireAdmin } from '../../jobs/permissions.ts';
 import { headErrors } from '../errors.ts';
@@ -23,8 +24,7 @@ const largestBody = 64 << 10;
 export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
   const small = bodyLimit({
     maxSize: largestBody,
-    onError: (c) =>
-      c.json({ error: { code: 'MANTA_API_TOO_LARGE', message: `the body is larger than ${largestBody} bytes` } }, 413),
+    onError: (c) => errorAnswer(c, apiErrors.TooLarge({ limit: largestBody }), 413),
   });
   const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
     try {
