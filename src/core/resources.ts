@@ -1,6 +1,18 @@
 /** Amounts by resource name: `CPU`, `GPU`, `memory` (bytes), custom names. A missing name is zero. */
 export type Resources = Readonly<Record<string, number>>;
 
+/** The amount under a name; zero when it is missing, also for names that every object has (`constructor`). */
+export const amountOf = (amounts: Resources, name: string): number =>
+  Object.hasOwn(amounts, name) ? (amounts[name] as number) : 0;
+
+/** All parts together. A name may be any text, `__proto__` too. */
+export function sumResources(parts: Iterable<Resources>): Resources {
+  const sums = new Map<string, number>();
+  for (const part of parts)
+    for (const [name, amount] of Object.entries(part)) sums.set(name, (sums.get(name) ?? 0) + amount);
+  return Object.fromEntries(sums);
+}
+
 /** Label values by label name. */
 export type Labels = Readonly<Record<string, string>>;
 

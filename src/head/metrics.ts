@@ -3,7 +3,7 @@ import { Counter, Histogram, metricsText } from '../base/metrics.ts';
 import type { InstanceView } from '../core/instance.ts';
 import type { EndCause, JobState } from '../core/jobs/job.ts';
 import { mayRun } from '../core/lifecycle.ts';
-import type { Resources } from '../core/resources.ts';
+import { type Resources, sumResources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { JobChange } from '../jobs/store.ts';
 
@@ -135,14 +135,14 @@ export class HeadMetrics {
 }
 
 function sumOf({ instances, spec }: Gauges, wanted: (instance: InstanceView) => boolean): Resources {
-  const sum: Record<string, number> = {};
-  for (const instance of instances) {
-    if (!wanted(instance)) continue;
-    const resources =
-      instance.node?.total ?? spec.nodeTypes.find((type) => type.name === instance.type)?.resources ?? {};
-    for (const [name, amount] of Object.entries(resources)) sum[name] = (sum[name] ?? 0) + amount;
-  }
-  return sum;
+  return sumResources(
+    instances
+      .filter(wanted)
+      .map(
+        (instance) =>
+          instance.node?.total ?? spec.nodeTypes.find((type) => type.name === instance.type)?.resources ?? {},
+      ),
+  );
 }
 
 const gauge = (name: string, help: string, samples: readonly Sample[]): Metric => ({

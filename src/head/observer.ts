@@ -4,7 +4,7 @@ import { isOver, type Job, type JobState } from '../core/jobs/job.ts';
 import { mayRun } from '../core/lifecycle.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { endWords, infeasibleWords, waitingWords } from '../core/plan/words.ts';
-import type { Resources } from '../core/resources.ts';
+import { amountOf, type Resources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { ClusterStatus, StatusNode } from '../core/status/status.ts';
 import type { View } from '../core/view.ts';
@@ -85,15 +85,15 @@ const hasFailed = ({ status }: InstanceView): boolean =>
   status === 'launch-timeout';
 
 function usageOf(instances: readonly Pick<InstanceView, 'node'>[]): Record<string, { used: number; total: number }> {
-  const usage: Record<string, { used: number; total: number }> = {};
+  const usage = new Map<string, { used: number; total: number }>();
   for (const { node } of instances) {
     if (node === undefined) continue;
     for (const [name, total] of Object.entries(node.total)) {
-      const entry = usage[name] ?? { used: 0, total: 0 };
-      usage[name] = { used: entry.used + total - (node.available[name] ?? 0), total: entry.total + total };
+      const entry = usage.get(name) ?? { used: 0, total: 0 };
+      usage.set(name, { used: entry.used + total - amountOf(node.available, name), total: entry.total + total });
     }
   }
-  return usage;
+  return Object.fromEntries(usage);
 }
 
 export function nodeAnswers(sight: Sight, launchedBecause: (instance: string) => string | undefined): NodeAnswer[] {
@@ -145,16 +145,16 @@ export function demandAnswer({ view, plan, engine, now }: Sight): DemandAnswer {
 
 export function samplePoint(sight: Sight): SamplePoint {
   const instances = instancesOf(sight);
-  const nodes: Record<string, number> = {};
+  const nodes = new Map<string, number>();
   for (const instance of instances) {
     if (!instance.node && !mayRun(instance.status)) continue;
     const key = instance.node ? instance.type : `${instance.type}+`;
-    nodes[key] = (nodes[key] ?? 0) + 1;
+    nodes.set(key, (nodes.get(key) ?? 0) + 1);
   }
   const { queued, held, running, starting, stopping } = sight.counts;
   return {
     at: sight.now,
-    nodes,
+    nodes: Object.fromEntries(nodes),
     usage: usageOf(instances),
     queued: queued + held,
     running: running + starting + stopping,
@@ -187,7 +187,7 @@ export function statusOf(
 }
 
 function statusNode(instance: InstanceView, node: NonNullable<InstanceView['node']>): StatusNode {
-  const busy = Object.entries(node.total).filter(([name, total]) => total - (node.available[name] ?? 0) > 0);
+  const busy = Object.entries(node.total).filter(([name, total]) => total - amountOf(node.available, name) > 0);
   return {
     id: node.id,
     instance: instance.id,

@@ -1,7 +1,7 @@
 import type { GangDemand } from '../core/demand.ts';
 import { isPending } from '../core/lifecycle.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import type { Resources } from '../core/resources.ts';
+import { amountOf, type Resources, sumResources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { View } from '../core/view.ts';
 
@@ -41,10 +41,7 @@ function holds(rooms: readonly Resources[], gang: GangDemand): boolean {
   const apart = gang.requests.some((request) => request.placement.some((rule) => rule.kind === 'apart'));
   const together = gang.requests.some((request) => request.placement.some((rule) => rule.kind === 'together'));
   if (together) {
-    const sum: Record<string, number> = {};
-    for (const { resources } of gang.requests) {
-      for (const [name, amount] of Object.entries(resources)) sum[name] = (sum[name] ?? 0) + amount;
-    }
+    const sum = sumResources(gang.requests.map(({ resources }) => resources));
     return left.some((room) => fits(room, sum));
   }
   const bySize = gang.requests.toSorted((a, b) => size(b.resources) - size(a.resources));
@@ -57,7 +54,7 @@ function holds(rooms: readonly Resources[], gang: GangDemand): boolean {
     const room = left[best];
     if (room === undefined) return false;
     used.add(best);
-    for (const name in resources) room[name] = (room[name] ?? 0) - (resources[name] as number);
+    for (const name in resources) room[name] = amountOf(room, name) - (resources[name] as number);
     return true;
   });
 }
@@ -65,6 +62,6 @@ function holds(rooms: readonly Resources[], gang: GangDemand): boolean {
 const size = (resources: Resources): number => (resources['CPU'] ?? 0) + 100 * (resources['GPU'] ?? 0);
 
 function fits(room: Resources, resources: Resources): boolean {
-  for (const name in resources) if ((resources[name] as number) > (room[name] ?? 0) + 1e-9) return false;
+  for (const name in resources) if ((resources[name] as number) > amountOf(room, name) + 1e-9) return false;
   return true;
 }

@@ -114,9 +114,9 @@ export class Meter implements Watcher {
     const total = machines.reduce((sum, machine) => sum + lifetime(machine, now), 0);
     const busy = this.#nodes.reduce((sum, node) => sum + busyTime(node, now), 0);
     const joined = new Set(this.#nodes.map((node) => node.machine));
-    const nodeHours: Record<NodeTypeName, number> = {};
+    const nodeHours = new Map<NodeTypeName, number>();
     for (const machine of machines)
-      nodeHours[machine.type] = (nodeHours[machine.type] ?? 0) + hours(lifetime(machine, now));
+      nodeHours.set(machine.type, (nodeHours.get(machine.type) ?? 0) + hours(lifetime(machine, now)));
     const waits = this.#waits.toSorted((a, b) => a - b);
     const at = (share: number): Duration => waits[Math.min(waits.length - 1, Math.floor(share * waits.length))] ?? 0;
     return {
@@ -130,7 +130,7 @@ export class Meter implements Watcher {
       finished: this.#finished,
       unfinished: this.world?.engine.unfinished ?? 0,
       restarts: this.#restarts,
-      nodeHours,
+      nodeHours: Object.fromEntries(nodeHours),
       totalNodeHours: hours(total),
       cost: this.costUntil(now),
       launches: machines.length,

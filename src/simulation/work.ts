@@ -1,6 +1,6 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import type { GangDemand, PlacementRule, Request } from '../core/demand.ts';
-import type { LabelSelector, Labels, Resources } from '../core/resources.ts';
+import { amountOf, type LabelSelector, type Labels, type Resources, sumResources } from '../core/resources.ts';
 import type { Strategy } from './scenario.ts';
 import type { Timer } from './virtual-time.ts';
 
@@ -62,34 +62,35 @@ const slack = 1e-9;
 
 export function fits(node: SimulatedNode, resources: Resources): boolean {
   for (const name in resources) {
-    if ((resources[name] as number) > (node.available[name] ?? 0) + slack) return false;
+    if ((resources[name] as number) > amountOf(node.available, name) + slack) return false;
   }
   return true;
 }
 
 export function take(node: SimulatedNode, resources: Resources): void {
-  for (const name in resources) node.available[name] = (node.available[name] ?? 0) - (resources[name] as number);
+  for (const name in resources) node.available[name] = amountOf(node.available, name) - (resources[name] as number);
 }
 
 export function give(node: SimulatedNode, resources: Resources): void {
-  for (const name in resources) node.available[name] = (node.available[name] ?? 0) + (resources[name] as number);
+  for (const name in resources) node.available[name] = amountOf(node.available, name) + (resources[name] as number);
 }
 
 /** True when the labels satisfy one of the selectors, or there is none. */
 export function matches(labels: Labels, selectors: readonly LabelSelector[]): boolean {
   if (selectors.length === 0) return true;
   return selectors.some((selector) =>
-    selector.every((rule) => rule.values.includes(labels[rule.label] ?? '') === (rule.operator === 'in')),
+    selector.every(
+      (rule) =>
+        rule.values.includes(Object.hasOwn(labels, rule.label) ? (labels[rule.label] as string) : '') ===
+        (rule.operator === 'in'),
+    ),
   );
 }
 
 /** Where each bundle of a gang can go now; undefined when not all of them can. */
 export function placeGang(gang: Gang, nodes: readonly SimulatedNode[]): readonly SimulatedNode[] | undefined {
   if (gang.strategy === 'STRICT_PACK') {
-    const sum: Record<string, number> = {};
-    for (const bundle of gang.bundles) {
-      for (const [name, amount] of Object.entries(bundle)) sum[name] = (sum[name] ?? 0) + amount;
-    }
+    const sum = sumResources(gang.bundles);
     const node = nodes.find((each) => fits(each, sum));
     return node && gang.bundles.map(() => node);
   }

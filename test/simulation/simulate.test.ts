@@ -44,6 +44,29 @@ test('work that no type can hold is told as never finished instead of waited for
   assert.equal(measures.unfinished, 1);
 });
 
+test('types and resources whose names every object has are simulated like any other', async () => {
+  const types = '{"constructor": {"resources": {"__proto__": 2}, "price": 1}, "head": {"resources": {}, "max": 0}}';
+  const needs = JSON.parse('{"__proto__": 2}') as Record<string, number>;
+  const scenario = scenarioOf({
+    cluster: { head: 'head', types: JSON.parse(types) },
+    work: [
+      { tasks: 2, needs, duration: '30s' },
+      {
+        gangs: 1,
+        bundles: [JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 1}')],
+        strategy: 'STRICT_PACK',
+        duration: '30s',
+      },
+      { tasks: 1, needs: { toString: 1 } as unknown as Record<string, number>, duration: '30s' },
+    ],
+  });
+  const { measures, violations } = await simulateManta({ ...calm, scenario }, plan);
+  assert.deepEqual(violations, []);
+  assert.equal(measures.finished, 3);
+  assert.equal(measures.unfinished, 1);
+  assert.ok((measures.nodeHours['constructor'] ?? 0) > 0);
+});
+
 test("Ray's loop looks every five seconds, starts one node of a type at a time, and ends idle ones", async () => {
   const launches: number[] = [];
   const seen: { count: number }[] = [];

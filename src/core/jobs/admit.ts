@@ -1,4 +1,4 @@
-import type { Labels, Resources } from '../resources.ts';
+import { amountOf, type Labels, type Resources, sumResources } from '../resources.ts';
 import type { JobSpec } from './job.ts';
 import { matchesLabels, parseSelector } from './labels.ts';
 
@@ -40,7 +40,7 @@ export function infeasibility(
   const matching = usable.filter((type) => matchesLabels(selector, type.labels));
   const bundles = ask.gang ? ask.gang.bundles : [ask.resources];
   if (matching.length === 0) return { request: bundles[0] ?? {}, reason: 'labels' };
-  const pieces = ask.gang?.strategy === 'STRICT_PACK' ? [total(bundles)] : bundles;
+  const pieces = ask.gang?.strategy === 'STRICT_PACK' ? [sumResources(bundles)] : bundles;
   for (const piece of pieces) {
     if (!matching.some((type) => holds(type.resources, piece)))
       return { request: piece, reason: 'one-node', ...nearestType(piece, matching) };
@@ -58,10 +58,11 @@ function gangInfeasibility(
     maxNodes,
     types.reduce((sum, type) => sum + type.atMost, 0),
   );
-  if (strategy === 'STRICT_SPREAD' && pieces.length > nodes) return { request: total(pieces), reason: 'node-count' };
-  const asked = total(pieces);
+  if (strategy === 'STRICT_SPREAD' && pieces.length > nodes)
+    return { request: sumResources(pieces), reason: 'node-count' };
+  const asked = sumResources(pieces);
   for (const [name, amount] of Object.entries(asked)) {
-    const most = types.reduce((sum, type) => sum + (type.resources[name] ?? 0) * Math.min(type.atMost, maxNodes), 0);
+    const most = types.reduce((sum, type) => sum + amountOf(type.resources, name) * Math.min(type.atMost, maxNodes), 0);
     if (amount > most) return { request: asked, reason: 'whole-cluster' };
   }
   return undefined;
@@ -69,21 +70,14 @@ function gangInfeasibility(
 
 /** Amounts are compared with the tolerance of Ray's fixed-point resources (a ten-thousandth). */
 const holds = (offer: Resources, asked: Resources): boolean =>
-  Object.entries(asked).every(([name, amount]) => amount <= (offer[name] ?? 0) + 5e-5);
-
-function total(bundles: readonly Resources[]): Resources {
-  const sum: Record<string, number> = {};
-  for (const bundle of bundles)
-    for (const [name, amount] of Object.entries(bundle)) sum[name] = (sum[name] ?? 0) + amount;
-  return sum;
-}
+  Object.entries(asked).every(([name, amount]) => amount <= amountOf(offer, name) + 5e-5);
 
 /** Fewest resources missing first, then the smallest missing share of what was asked. */
 function nearestType(asked: Resources, types: readonly Capacity[]): Pick<Infeasible, 'nearest'> {
   const ranked = types
     .map((type) => {
       const lacks = Object.entries(asked)
-        .map(([name, amount]) => ({ name, asked: amount, has: type.resources[name] ?? 0 }))
+        .map(([name, amount]) => ({ name, asked: amount, has: amountOf(type.resources, name) }))
         .filter((each) => each.asked > each.has);
       return { type: type.name, lacks, share: lacks.reduce((sum, each) => sum + 1 - each.has / each.asked, 0) };
     })

@@ -1,5 +1,5 @@
 import type { GangDemand, Request, TaskDemand } from '../demand.ts';
-import type { LabelSelector, Resources } from '../resources.ts';
+import { type LabelSelector, type Resources, sumResources } from '../resources.ts';
 import { asksForNothing, shapeOf } from './choose.ts';
 import type { Job } from './job.ts';
 import { parseSelector } from './labels.ts';
@@ -25,7 +25,7 @@ export function demandOf(jobs: readonly Job[]): {
 
 function gangOf(job: Job, gang: NonNullable<Job['gang']>): GangDemand {
   const selectors = selectorsOf(job);
-  const bundles = gang.strategy === 'STRICT_PACK' ? [sum(gang.bundles)] : gang.bundles;
+  const bundles = gang.strategy === 'STRICT_PACK' ? [sumResources(gang.bundles)] : gang.bundles;
   const placement =
     gang.strategy === 'STRICT_SPREAD' ? [{ kind: 'apart' as const, label: 'manta.job', value: job.id }] : [];
   return {
@@ -44,11 +44,4 @@ const requestOf = (
 function selectorsOf(job: Job): readonly LabelSelector[] {
   const selector = parseSelector(job.labels) ?? [];
   return selector.length > 0 ? [selector] : [];
-}
-
-function sum(bundles: readonly Resources[]): Resources {
-  const all: Record<string, number> = {};
-  for (const bundle of bundles)
-    for (const [name, amount] of Object.entries(bundle)) all[name] = (all[name] ?? 0) + amount;
-  return all;
 }

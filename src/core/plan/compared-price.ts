@@ -56,7 +56,7 @@ function workOf(instances: readonly InstanceView[], tasks: readonly Run[]): Reso
   const work = tasks.map(({ shape }) => shape.request.resources);
   for (const { node, status, kind } of instances) {
     if (node === undefined || status !== 'running' || kind === 'head' || node.idleFor > 0) continue;
-    const used: Record<string, number> = {};
+    const used: Record<string, number> = Object.create(null);
     for (const name in node.total) used[name] = (node.total[name] ?? 0) - (node.available[name] ?? 0);
     work.push(used);
   }

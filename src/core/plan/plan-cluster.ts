@@ -1,5 +1,6 @@
 import type { Instant } from '../../base/clock.ts';
 import { mustEnd } from '../lifecycle.ts';
+import type { Resources } from '../resources.ts';
 import type { ScalingSpec } from '../scaling.ts';
 import type { View } from '../view.ts';
 import { launchesOf } from './launches.ts';
@@ -66,12 +67,12 @@ function endsOf(pass: Pass): Action[] {
   return actions;
 }
 
-function clusterResources(pass: Pass): Record<string, number> {
-  const sums: Record<string, number> = {};
+function clusterResources(pass: Pass): Resources {
+  const sums = new Map<string, number>();
   for (const { fate, state, instance } of pass.bins) {
     if (fate === 'end') continue;
     const total = state.running && instance?.node !== undefined ? instance.node.total : state.type.resources;
-    for (const name in total) sums[name] = (sums[name] ?? 0) + (total[name] ?? 0);
+    for (const name in total) sums.set(name, (sums.get(name) ?? 0) + (total[name] ?? 0));
   }
-  return sums;
+  return Object.fromEntries(sums);
 }

@@ -273,14 +273,10 @@ function readRequest(original: Fields, path: string): Request {
 
 function readAmounts(fields: Fields, key: string, path: string): Record<string, number> {
   const map = mapAt(fields, key, path);
-  const amounts: Record<string, number> = {};
-  for (const name of Object.keys(map)) amounts[name] = numberAt(map, name, `${path}.${key}`, 0);
-  return amounts;
+  return Object.fromEntries(Object.keys(map).map((name) => [name, numberAt(map, name, `${path}.${key}`, 0)]));
 }
 
 function readLabels(fields: Fields, key: string, path: string): Record<string, string> {
   const map = mapAt(fields, key, path);
-  const labels: Record<string, string> = {};
-  for (const name of Object.keys(map)) labels[name] = textAt(map, name, `${path}.${key}`, '');
-  return labels;
+  return Object.fromEntries(Object.keys(map).map((name) => [name, textAt(map, name, `${path}.${key}`, '')]));
 }

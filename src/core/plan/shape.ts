@@ -1,5 +1,5 @@
 import type { GangDemand, PlacementRule, Request, StandingDemand, TaskDemand } from '../demand.ts';
-import type { LabelSelector } from '../resources.ts';
+import { type LabelSelector, sumResources } from '../resources.ts';
 import type { Policy } from './policy.ts';
 
 /** Ray gives every node one of each of these without naming it: `node:__internal_implicit_resource_<anything>`. */
@@ -205,9 +205,7 @@ export function joinTogether(requests: readonly Request[]): Request[] {
 
 function joinOne(group: readonly Request[]): Request {
   const first = group[0] as Request;
-  const resources: Record<string, number> = {};
-  for (const request of group)
-    for (const [name, amount] of Object.entries(request.resources)) resources[name] = (resources[name] ?? 0) + amount;
+  const resources = sumResources(group.map((request) => request.resources));
   const rules = new Map<string, PlacementRule>();
   for (const request of group)
     for (const rule of request.placement) rules.set(JSON.stringify([rule.kind, rule.label, rule.value]), rule);

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts';
 import type { GangDemand, TaskDemand } from '../demand.ts';
-import type { Resources } from '../resources.ts';
+import { amountOf, type Resources } from '../resources.ts';
 import { memoryText, pythonBundle, pythonFloat } from './python-text.ts';
 import type { ClusterStatus, StatusNode } from './status.ts';
 
@@ -157,7 +157,7 @@ function sumUsage(nodes: readonly StatusNode[]): Map<string, Usage> {
   for (const { total, available } of nodes)
     for (const [name, amount] of Object.entries(total)) {
       const sum = sums.get(name) ?? { used: 0, total: 0 };
-      sums.set(name, { used: sum.used + amount - (available[name] ?? 0), total: sum.total + amount });
+      sums.set(name, { used: sum.used + amount - amountOf(available, name), total: sum.total + amount });
     }
   return sums;
 }

@@ -1,23 +1,23 @@
-import type { Resources } from '../../core/resources.ts';
+import { amountOf, type Resources } from '../../core/resources.ts';
 
 /** Amounts are kept to four decimals, as Ray keeps them, so that sums of fractions come out even. */
 const rounded = (amount: number): number => Math.round(amount * 10_000) / 10_000;
 
 export function fits(asked: Resources, available: Resources): boolean {
-  return Object.entries(asked).every(([name, amount]) => amount <= (available[name] ?? 0));
+  return Object.entries(asked).every(([name, amount]) => amount <= amountOf(available, name));
 }
 
 export function minus(from: Resources, asked: Resources): Resources {
   const left: Record<string, number> = { ...from };
-  for (const [name, amount] of Object.entries(asked)) left[name] = rounded((left[name] ?? 0) - amount);
+  for (const [name, amount] of Object.entries(asked)) left[name] = rounded(amountOf(left, name) - amount);
   return left;
 }
 
 export function plus(...parts: readonly Resources[]): Resources {
-  const sum: Record<string, number> = {};
+  const sum = new Map<string, number>();
   for (const part of parts)
-    for (const [name, amount] of Object.entries(part)) sum[name] = rounded((sum[name] ?? 0) + amount);
-  return sum;
+    for (const [name, amount] of Object.entries(part)) sum.set(name, rounded((sum.get(name) ?? 0) + amount));
+  return Object.fromEntries(sum);
 }
 
 export const asksForNothing = (asked: Resources): boolean => Object.values(asked).every((amount) => amount === 0);

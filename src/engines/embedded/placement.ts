@@ -1,4 +1,4 @@
-import type { Labels, Resources } from '../../core/resources.ts';
+import { amountOf, type Labels, type Resources } from '../../core/resources.ts';
 import { asksForNothing, fits, minus, plus } from './booking.ts';
 import { matchesLabels } from './labels.ts';
 
@@ -85,6 +85,9 @@ function byFit(asked: Resources): (a: Room, b: Room) => number {
   const names = Object.keys(asked).filter((name) => (asked[name] ?? 0) > 0);
   const spares = (node: Room): number => ((node.total.GPU ?? 0) > 0 && !(asked.GPU ?? 0) ? 1 : 0);
   const leftover = (node: Room): number =>
-    names.reduce((sum, name) => sum + ((node.available[name] ?? 0) - (asked[name] ?? 0)) / (node.total[name] || 1), 0);
+    names.reduce(
+      (sum, name) => sum + (amountOf(node.available, name) - amountOf(asked, name)) / (node.total[name] || 1),
+      0,
+    );
   return (a, b) => spares(a) - spares(b) || leftover(a) - leftover(b) || (a.id < b.id ? -1 : 1);
 }

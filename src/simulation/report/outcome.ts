@@ -1,4 +1,5 @@
 import type { Duration } from '../../base/clock.ts';
+import { amountOf } from '../../core/resources.ts';
 import type { Sample } from '../meter.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Simulation } from '../simulate.ts';
@@ -70,7 +71,7 @@ function sideOf(runs: readonly (readonly Simulation[])[], side: number): Side {
         ? undefined
         : priced.reduce((sum, cost) => sum + cost, 0) / Math.max(1, priced.length),
     nodeHours: Object.fromEntries(
-      [...types].sort().map((type) => [type, mean(({ measures }) => measures.nodeHours[type] ?? 0)]),
+      [...types].sort().map((type) => [type, mean(({ measures }) => amountOf(measures.nodeHours, type))]),
     ),
     totalNodeHours: mean(({ measures }) => measures.totalNodeHours),
     launches: mean(({ measures }) => measures.launches),

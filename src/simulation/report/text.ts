@@ -1,3 +1,4 @@
+import { amountOf } from '../../core/resources.ts';
 import { durationText, moneyText, percentText, ratio, ratioText } from './amounts.ts';
 import { drawRun } from './drawing.ts';
 import type { Outcome, Side } from './outcome.ts';
@@ -23,7 +24,7 @@ export function rowsOf(outcome: Outcome): readonly Row[] {
     { name: 'wait, longest', show: (side) => durationText(side.waitMax), compare: (side) => side.waitMax },
     { name: 'cost', show: (side) => moneyText(side.cost), compare: (side) => side.cost },
     { name: 'node hours', show: (side) => side.totalNodeHours.toFixed(2), compare: (side) => side.totalNodeHours },
-    ...types.map((type) => ({ name: `  ${type}`, show: (side: Side) => (side.nodeHours[type] ?? 0).toFixed(2) })),
+    ...types.map((type) => ({ name: `  ${type}`, show: (side: Side) => amountOf(side.nodeHours, type).toFixed(2) })),
     { name: 'idle or starting', show: (side) => percentText(side.idleShare) },
     { name: 'most nodes at once', show: (side) => count(side.peakNodes) },
     { name: 'launches', show: (side) => count(side.launches) },

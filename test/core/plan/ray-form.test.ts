@@ -47,4 +47,26 @@ describe("requests in the form of Ray's planner", () => {
         }
     assert.ok(answered > 500 && refused > 500, `${answered} answered, ${refused} refused`);
   });
+
+  it('keep resources and labels whose names every object has', () => {
+    const text = `{
+      "node_type_configs": {
+        "constructor": {"resources": {"CPU": 1, "__proto__": 2}, "labels": {"__proto__": "x"}, "max_worker_nodes": 3}
+      },
+      "resource_requests": [{"request": {"resources_bundle": {"__proto__": 1}}, "count": 4}]
+    }`;
+    for (const policy of [manta, ray]) {
+      const request = readRayRequest(JSON.parse(text), policy);
+      assert.deepEqual(Object.entries(request.spec.nodeTypes[0]?.labels ?? {}), [['__proto__', 'x']]);
+      const answer = plan(request.view, request.spec, request.now, policy);
+      assert.deepEqual(
+        answer.actions.map((action) => (action.kind === 'launch' ? [action.type, action.count] : action.kind)),
+        [['constructor', 2]],
+      );
+      assert.deepEqual(Object.entries(answer.resources), [
+        ['CPU', 2],
+        ['__proto__', 4],
+      ]);
+    }
+  });
 });
