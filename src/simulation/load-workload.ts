@@ -27,7 +27,7 @@ export async function loadWorkload(path: string, file: string, spec?: ScalingSpe
       more: read.problems.length - 1,
     });
   }
-  const result = readScenario(read.source.value, spec);
+  const result = readScenario(read.source.value, spec, read.source.keys);
   if ('scenario' in result) return result.scenario;
   const [first] = result.problems;
   const at = read.source.at(first?.path ?? []);

@@ -18,9 +18,12 @@ const markets: readonly Market[] = ['on-demand', 'spot'];
 
 export type ScenarioResult = { readonly scenario: Scenario } | { readonly problems: readonly ScenarioProblem[] };
 
-/** Checks a scenario as written (see scenario-file.ts) and turns it into numbers. `spec` stands in for its `cluster`. */
-export function readScenario(value: unknown, spec?: ScalingSpec): ScenarioResult {
-  const reader = new FieldReader();
+/**
+ * Checks a scenario as written (see scenario-file.ts) and turns it into numbers. `spec` stands in for its `cluster`,
+ * `keysOf` knows the order of the file it was read from.
+ */
+export function readScenario(value: unknown, spec?: ScalingSpec, keysOf?: FieldReader['keysOf']): ScenarioResult {
+  const reader = new FieldReader(keysOf);
   const root = reader.root(value);
   root.onlyKeys(['name', 'summary', 'cluster', 'cloud', 'work']);
   const name = root.optional('name')?.text() ?? 'workload';

@@ -1,5 +1,6 @@
 import type { Duration } from '../base/clock.ts';
 import type { Path } from '../core/spec/problem.ts';
+import { inFileOrder } from '../core/spec/source.ts';
 import type { Spread } from './scenario.ts';
 
 /** What is wrong in a workload file, and where in its tree. */
@@ -12,6 +13,12 @@ export interface ScenarioProblem {
 /** Collects every problem of one file instead of stopping at the first. */
 export class FieldReader {
   readonly problems: ScenarioProblem[] = [];
+  /** Keys of a mapping in the order of the file, where there is one: objects lose it for keys such as `8`. */
+  readonly keysOf: ((path: Path) => readonly string[]) | undefined;
+
+  constructor(keysOf?: (path: Path) => readonly string[]) {
+    this.keysOf = keysOf;
+  }
 
   root(value: unknown): Field {
     return new Field(this, [], value);
@@ -70,9 +77,10 @@ export class Field {
       this.problem(`expected a mapping, found ${describe(this.#value)}`);
       return [];
     }
-    return Object.entries(this.#value).map(([key, value]) => [
+    const map = this.#value;
+    return inFileOrder(Object.keys(map), this.#reader.keysOf?.(this.#path) ?? []).map((key) => [
       key,
-      new Field(this.#reader, [...this.#path, key], value),
+      new Field(this.#reader, [...this.#path, key], map[key]),
     ]);
   }
 

@@ -60,6 +60,22 @@ test('a bad workload file is refused with file, line and column', async (t) => {
   await assert.rejects(loadWorkload(join(folder, 'none.yaml'), 'none.yaml'), /there is no such file/);
 });
 
+test('types are taken in the order of the file, also where their names look like numbers', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'manta-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'work.yaml');
+  await writeFile(
+    path,
+    'cluster: {types: {small: {resources: {}}, 16: {resources: {}}, 4: {resources: {}}}}\nwork: []\n',
+  );
+  const { spec } = await loadWorkload(path, 'work.yaml');
+  assert.equal(spec.headType, 'small');
+  assert.deepEqual(
+    spec.nodeTypes.map((type) => type.name),
+    ['small', '16', '4'],
+  );
+});
+
 test('the workload file that docs/simulation.md shows is one', async (t) => {
   const page = await readFile(new URL('../../docs/simulation.md', import.meta.url), 'utf8');
   const example = /^```yaml\n([^]*?)^```/m.exec(page)?.[1];

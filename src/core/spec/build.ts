@@ -17,10 +17,10 @@ import type { Modern } from './legacy/modernise.ts';
 import { isPrepared, localType, localWorkers } from './local.ts';
 import { machineResources } from './machines.ts';
 import { hostsPerSlice, offersFor } from './offers.ts';
-import { isMap } from './source.ts';
+import { inFileOrder, isMap, type Source } from './source.ts';
 
 /** The spec of a file that passed the checks. `defaults` fill top-level keys that the file does not have, as in Ray. */
-export function buildSpec(modern: Modern, defaults: PlainMap): ClusterSpec {
+export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): ClusterSpec {
   const file = { ...defaults, ...withoutNulls(modern.value) };
   const provider = mapOf(file.provider);
   const { type: providerType, manta, ...config } = provider;
@@ -28,8 +28,8 @@ export function buildSpec(modern: Modern, defaults: PlainMap): ClusterSpec {
   const types = local ? localType(local) : mapOf(file.available_node_types);
   const maxWorkers = local?.max ?? Number(file.max_workers);
   const headType = local ? (Object.keys(types)[0] as string) : String(file.head_node_type);
-  const nodeTypes = Object.entries(types).map(([name, type]) =>
-    nodeType(name, mapOf(type), {
+  const nodeTypes = inFileOrder(Object.keys(types), modern.typeNames).map((name) =>
+    nodeType(name, mapOf(types[name]), {
       file,
       provider,
       own: mapOf(mapOf(mapOf(manta).node_types)[name]),
@@ -53,7 +53,7 @@ export function buildSpec(modern: Modern, defaults: PlainMap): ClusterSpec {
     nodeTypes,
     head: { ...commandsOf(file, 'head', {}), launchConfig },
     auth: authOf(mapOf(file.auth)),
-    files: filesOf(file),
+    files: filesOf(file, source.keys(['file_mounts'])),
   };
 }
 
@@ -151,9 +151,10 @@ function authOf(auth: PlainMap): AuthSpec {
   };
 }
 
-function filesOf(file: PlainMap): FileSpec {
+function filesOf(file: PlainMap, written: readonly string[]): FileSpec {
+  const mounts = mapOf(file.file_mounts);
   return {
-    mounts: Object.entries(mapOf(file.file_mounts)).map(([remote, local]) => ({ remote, local: String(local) })),
+    mounts: inFileOrder(Object.keys(mounts), written).map((remote) => ({ remote, local: String(mounts[remote]) })),
     clusterSynced: textsOf(file.cluster_synced_files),
     syncContinuously: file.file_mounts_sync_continuously === true,
     exclude: textsOf(file.rsync_exclude),

@@ -36,10 +36,10 @@ export function resolveCluster(read: Source, env: Environment): Resolution {
     ...checkDuplicates(read),
     ...modern.problems,
     ...checkPlaceholders(source),
-    ...checkMeaning(source, modern.value, defaults),
+    ...checkMeaning(source, modern, defaults),
   ];
   if (problems.some(prevents)) return { problems: inOrder(problems) };
-  const spec = buildSpec(modern, defaults);
+  const spec = buildSpec(source, modern, defaults);
   return { spec, problems: inOrder([...problems, ...checkTraps(source, modern.value, spec)]) };
 }
 

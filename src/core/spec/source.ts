@@ -36,6 +36,13 @@ export interface Source {
   positionOf(offset: number): Position;
 }
 
+/** Names in the order of the file, given as `written`; those that the file does not have come first. */
+export function inFileOrder(names: readonly string[], written: readonly string[]): readonly string[] {
+  const there = new Set(names);
+  const known = new Set(written);
+  return [...names.filter((name) => !known.has(name)), ...[...known].filter((name) => there.has(name))];
+}
+
 export type ReadResult = { readonly source: Source } | { readonly problems: readonly Problem[] };
 
 export const isMap = (value: Plain | undefined): value is PlainMap =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
 import { aws, codesOf, open, specOf, typeOf } from './cluster-text.ts';
 
 const legacy = aws(`min_workers: 1
@@ -102,6 +103,34 @@ available_instance_types:
         [2, 10],
         [0, 8],
       ],
+    );
+  });
+
+  test('of that form takes the first type of the file for the default, whatever its name', () => {
+    const text = aws(`min_workers: 2
+worker_nodes: {ImageId: a}
+available_instance_types:
+  m4.large: {resources: {CPU: 2}}
+  16: {resources: {CPU: 16}}
+  4: {resources: {CPU: 4}}
+`);
+    const spec = specOf(text);
+    assert.deepEqual(
+      spec.nodeTypes.map(({ name, minWorkers }) => [name, minWorkers]),
+      [
+        ['ray-legacy-head-node-type', 0],
+        ['m4.large', 2],
+        ['16', 0],
+        ['4', 0],
+      ],
+    );
+    const { source } = open(text);
+    assert.ok(source);
+    const converted = convertCluster(source, {});
+    assert.ok('text' in converted);
+    assert.deepEqual(
+      specOf(converted.text).nodeTypes.map(({ name }) => name),
+      spec.nodeTypes.map(({ name }) => name),
     );
   });
 

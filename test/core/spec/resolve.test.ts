@@ -57,6 +57,28 @@ describe('a resolved file', () => {
     );
   });
 
+  test('has them so even where their names look like numbers', () => {
+    const text = aws(`available_node_types:
+  spot: {resources: {CPU: 1}, node_config: {ImageId: ami-1}}
+  16: {resources: {CPU: 16}, node_config: {ImageId: ami-1}}
+  4: {resources: {CPU: 4}, node_config: {ImageId: ami-1}}
+head_node_type: spot
+file_mounts: {/b: b, 2: c, 1: d}
+`);
+    const spec = specOf(text);
+    assert.deepEqual(
+      spec.nodeTypes.map((type) => type.name),
+      ['spot', '16', '4'],
+    );
+    assert.deepEqual(
+      spec.files.mounts.map((mount) => mount.remote),
+      ['/b', '2', '1'],
+    );
+    const [problem] = open(text.replace('head_node_type: spot', 'head_node_type: other')).problems;
+    assert.match(problem?.message ?? '', /other/);
+    assert.match(problem?.hint ?? '', /spot, 16, 4/);
+  });
+
   test('tells changed launch configurations apart, whatever the order of their keys', () => {
     const hash = (config: string): string | undefined =>
       specOf(aws(`available_node_types: {a: {resources: {}, node_config: ${config}}}\nhead_node_type: a`)).nodeTypes[0]
@@ -240,6 +262,23 @@ idle_timeout_minutes: '5'
     const cut = aws(types.replace('min_workers: 1', 'min_workers: 3, max_workers: 2'));
     assert.equal(typeOf(specOf(cut), 'worker').minWorkers, 2);
     assert.ok(codesOf(cut).some((code) => code.endsWith('MIN_ABOVE_MAX')));
+  });
+
+  test('an unknown provider does not hide what else is wrong', () => {
+    const text = `cluster_name: x
+provider: {type: awss, manta: {node_types: {wroker: {}}}}
+head_node_type: heat
+max_workers: 2
+available_node_types:
+  head: {resources: {}, node_config: {}, max_workers: 0}
+  worker: {resources: {}, node_config: {}, min_workers: 3}
+`;
+    const wrong = ['2:18 PROVIDER_UNKNOWN', '2:45 UNKNOWN_TYPE', '3:17 UNKNOWN_HEAD_TYPE', '4:1 MIN_SUM_ABOVE_MAX'];
+    assert.deepEqual(codesOf(text), wrong);
+    assert.deepEqual(codesOf(text.replace('awss', 'yarn')).slice(1), wrong.slice(1));
+    assert.deepEqual(codesOf('cluster_name: x\nprovider: {type: awss}\nhead_node_type: heat\n'), [
+      '2:18 PROVIDER_UNKNOWN',
+    ]);
   });
 
   test('an unknown head type names the nearest one', () => {

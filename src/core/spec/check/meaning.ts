@@ -1,7 +1,7 @@
 import { mapOf, numberOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { nearest } from '../keys/nearest.ts';
-import { legacyWorkerType } from '../legacy/modernise.ts';
+import { legacyWorkerType, type Modern } from '../legacy/modernise.ts';
 import { isPrepared, localWorkers } from '../local.ts';
 import type { Path, Problem } from '../problem.ts';
 import { type ProblemKind, pathText, report } from '../problems.ts';
@@ -9,19 +9,23 @@ import { goneProviders, providerTypes } from '../providers.ts';
 import { isMap, type Source } from '../source.ts';
 import { meaningProblems as problems } from './meaning-problems.ts';
 import { isPlaceholder } from './placeholders.ts';
+import { isNothing } from './structure.ts';
 import { structureProblems } from './structure-problems.ts';
 
-/** What a file says that cannot be, whatever its era. `file` is its modern form; positions are those of the file itself. */
-export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap): Problem[] {
+/** What a file says that cannot be, whatever its era. `modern` is its form of today; positions are those of the file itself. */
+export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap): Problem[] {
   const found: Problem[] = [];
+  const file = modern.value;
   const provider = mapOf(file.provider);
   const raw = source.value as PlainMap;
   const known = checkProvider();
   const local = provider.type === 'local' && !isPrepared(file);
   if (known && local) checkLocal();
-  if (known && !local) {
+  if (!local) {
     checkTypes();
     checkLimits();
+  }
+  if (known && !local) {
     checkWhatRayRefuses();
     if (defaults.cluster_name === undefined && !('cluster_name' in raw))
       add(structureProblems.MissingKey, [], { key: 'cluster_name', example: '`cluster_name: training`' });
@@ -96,15 +100,18 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
       });
   }
 
+  /** Of a provider that is not known neither the default types are, nor how it names its head. */
   function checkTypes(): void {
-    const types = mapOf('available_node_types' in file ? file.available_node_types : defaults.available_node_types);
-    const names = Object.keys(types);
+    const written = 'available_node_types' in file;
+    const types = mapOf(written ? file.available_node_types : defaults.available_node_types);
+    const names = written ? modern.typeNames : Object.keys(types);
     const named = file.head_node_type;
     const expected = String(defaults.head_node_type ?? '');
+    if (names.length === 0 && !known) return;
     if (names.length === 0) add(structureProblems.MissingKey, [], { key: 'available_node_types', example: undefined });
     else if (typeof named === 'string' && !Object.hasOwn(types, named) && !isPlaceholder(named)) {
       add(problems.UnknownHeadType, ['head_node_type'], { type: named, types: names, nearest: nearest(named, names) });
-    } else if (named === undefined && !Object.hasOwn(types, expected)) {
+    } else if (known && named === undefined && !Object.hasOwn(types, expected)) {
       addAtKey(problems.HeadTypeMissing, ['available_node_types'], { types: names, expected });
     }
     const own = mapOf(mapOf(provider.manta).node_types);
@@ -148,7 +155,7 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
 
   function checkLimits(): void {
     const types = mapOf(file.available_node_types);
-    const ceiling = numberOf(file.max_workers ?? defaults.max_workers);
+    const ceiling = numberOf(file.max_workers ?? (known ? defaults.max_workers : undefined));
     const implied = file.max_workers === undefined ? ' (the default)' : '';
     const floors = Object.entries(types).map(([name, type]) => ({
       name,
@@ -180,11 +187,12 @@ export function checkMeaning(source: Source, file: PlainMap, defaults: PlainMap)
     return type === legacyWorkerType ? ['min_workers'] : ['available_node_types', type, 'min_workers'];
   }
 
-  /** Some files say `head_node: true`; a list or a text is a mistake. */
+  /** Some files say `head_node: true`, and Ray takes any kind of nothing; a list or a text is a mistake. */
   function checkLegacyNodes(): void {
     for (const key of ['head_node', 'worker_nodes'] as const) {
       const value = raw[key];
       if (!Array.isArray(value) && typeof value !== 'string' && typeof value !== 'number') continue;
+      if (isNothing(value)) continue;
       const data = {
         what: key,
         wanted: 'a mapping',

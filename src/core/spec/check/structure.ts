@@ -27,7 +27,7 @@ export function checkStructure(source: Source): Problem[] {
 
 /** Ray drops these when there is nothing in them, whatever kind of nothing it is. */
 const droppedWhenEmpty = new Set(['head_node', 'worker_nodes']);
-const isNothing = (value: Plain): boolean => !value || (Array.isArray(value) && value.length === 0);
+export const isNothing = (value: Plain): boolean => !value || (Array.isArray(value) && value.length === 0);
 
 function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, found: Problem[]): void {
   for (const [name, value] of Object.entries(map)) {

@@ -9,7 +9,7 @@ import { type Edit, indented, lineStart, newlineOf, nextLine } from './text-edit
 /** The edits that put the keys of today in place of legacy ones. Comments stay; what cannot be edited is left alone. */
 export function editsFor(source: Source): Edit[] {
   const raw = source.value as PlainMap;
-  const modern = modernise(source, defaultsOf(raw)).value;
+  const { value: modern, typeNames } = modernise(source, defaultsOf(raw));
   const text = source.text;
   const newline = newlineOf(text);
   const edits: Edit[] = [];
@@ -127,8 +127,8 @@ export function editsFor(source: Source): Edit[] {
   /** `head_node` and `worker_nodes` become node types; the text of each becomes its node_config. */
   function writeNodeTypes(types: PlainMap): void {
     const blocks: string[] = [];
-    for (const [name, type] of Object.entries(types)) {
-      const { node_config: launch, ...rest } = type as PlainMap;
+    for (const name of typeNames) {
+      const { node_config: launch, ...rest } = types[name] as PlainMap;
       const old = name === legacyHeadType ? 'head_node' : name === legacyWorkerType ? 'worker_nodes' : undefined;
       const own = old === undefined ? undefined : nodeText(old);
 

@@ -1,7 +1,7 @@
 import type { Plain, PlainMap } from '../cluster.ts';
 import type { Path, Problem } from '../problem.ts';
 import { pathText, report } from '../problems.ts';
-import { isMap, type Source } from '../source.ts';
+import { inFileOrder, isMap, type Source } from '../source.ts';
 import { legacyProblems as problems } from './problems.ts';
 
 /** The names that Ray itself gives to the types of a file with head_node and worker_nodes. */
@@ -28,9 +28,19 @@ export const renamed: Readonly<Record<string, string>> = {
 export const sharedStart = ['node_start_commands', 'start_ray_commands', 'ray_restart_commands'] as const;
 const startKeys = ['head_start_ray_commands', 'worker_start_ray_commands'] as const;
 
+/** Where files of any era name their node types. */
+const typePaths: readonly Path[] = [
+  ['available_node_types'],
+  ['available_instance_types'],
+  ['available_instances'],
+  ['provider', 'available_instance_types'],
+];
+
 export interface Modern {
   /** The file in the keys of today, before any default. */
   readonly value: PlainMap;
+  /** Of its node types, in the order of the file, which the mapping itself loses for names such as `8`. */
+  readonly typeNames: readonly string[];
   /** The head's own launch configuration, where the file has one beside its node types. */
   readonly headLaunchConfig?: PlainMap;
   readonly problems: readonly Problem[];
@@ -53,7 +63,8 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
   const headLaunchConfig = isLocal ? dropNodes() : shapeNodeTypes();
   if (!isLocal) placeWorkerCounts();
   dropDockerInstall();
-  return headLaunchConfig === undefined ? { value, problems: found } : { value, headLaunchConfig, problems: found };
+  const modern = { value, typeNames: typeNames(), problems: found };
+  return headLaunchConfig === undefined ? modern : { ...modern, headLaunchConfig };
 
   function legacy(path: Path, modern: string): void {
     found.push(report(problems.LegacyKey, { at: source.keyAt(path), path }, { key: pathText(path), modern }));
@@ -61,6 +72,11 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
 
   function ignored(path: Path, why: string): void {
     found.push(report(problems.LegacyIgnored, { at: source.keyAt(path), path }, { key: pathText(path), why }));
+  }
+
+  function typeNames(): readonly string[] {
+    const types = value.available_node_types;
+    return isMap(types) ? inFileOrder(Object.keys(types), typePaths.flatMap(source.keys)) : [];
   }
 
   function renameKeys(): void {
@@ -192,18 +208,17 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
   /** The first form of node types: instance type, its resources, the most of it, and which one is the default. */
   function instanceTypes(instances: PlainMap, worker: Plain | undefined): Draft {
     const base = isMap(worker) ? worker : {};
-    const types: Draft = {};
-    for (const [name, given] of Object.entries(instances)) {
-      const entry = isMap(given) ? given : {};
-      types[name] = {
-        resources: entry.resources ?? {},
-        ...(entry.max_count === undefined ? {} : { max_workers: entry.max_count }),
-        node_config: { ...base, InstanceType: name },
-      };
-      if (entry.default === true) value.worker_default_node_type ??= name;
-    }
-    value.worker_default_node_type ??= Object.keys(instances)[0] ?? legacyWorkerType;
-    return types;
+    const names = inFileOrder(Object.keys(instances), typePaths.flatMap(source.keys));
+    const entryOf = (name: string): PlainMap => (isMap(instances[name]) ? instances[name] : {});
+    const usual = names.find((name) => entryOf(name).default === true) ?? names[0];
+    value.worker_default_node_type ??= usual ?? legacyWorkerType;
+    return Object.fromEntries(
+      names.map((name) => {
+        const { resources, max_count: most } = entryOf(name);
+        const limit = most === undefined ? {} : { max_workers: most };
+        return [name, { resources: resources ?? {}, ...limit, node_config: { ...base, InstanceType: name } }];
+      }),
+    );
   }
 
   /** `worker_nodes` under every type and `head_node` under the head's: how Ray 1.0 read a file that has both forms. */
