@@ -89,8 +89,9 @@ test('the job commands work with a real Ray head', {
     'i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo "zeile $i äöü"; [ $((i % 100)) = 0 ] && sleep 0.3; done; printf last';
   const followed = await runManta(['job', 'submit', '--', script], { env: { ...env, RAY_ADDRESS: front.address } });
   const expected = `${Array.from({ length: 400 }, (_, i) => `zeile ${i + 1} äöü\n`).join('')}last`;
-  assert.ok(followed.stdout.endsWith(expected), followed.stderr);
-  assert.equal(followed.stdout.split('zeile 7 ').length, 2);
+  // Ray's own lines come whenever they come, also behind a line of the job that has no end.
+  const raysLines = /(?:\d{4}-\d\d-\d\d \d\d:|Running entrypoint for job )[^\n]*\n?/g;
+  assert.equal(followed.stdout.replace(raysLines, ''), expected, followed.stderr);
   assert.ok(front.cuts > 1, `${front.cuts} cuts`);
 
   await job('submit', '--no-wait', '--submission-id', 'long', '--', 'sleep', '300');
