@@ -185,34 +185,45 @@ function endOf(path: string): string | undefined {
   }
 }
 
-/** A running head keeps the journal to itself: its newest backup answers then. */
+/** A running head keeps the journal to itself, and a damaged one cannot be read: the newest backup answers then. */
 async function readJournal(folder: StateFolder, pack: Pack): Promise<void> {
   const { journal, backups } = folder.files;
   const [newest] = namesIn(backups)
     .filter((name) => /\.\d+$/.test(name))
     .sort()
     .toReversed();
-  const path = servingOf(folder) === undefined ? journal : newest && join(backups, newest);
-  if (path === undefined) return;
+  const places = [
+    ...(servingOf(folder) === undefined ? [journal] : []),
+    ...(newest === undefined ? [] : [join(backups, newest)]),
+  ];
+  const problems: string[] = [];
+  for (const path of places) {
+    try {
+      await packJournal(path, path !== journal, pack);
+      break;
+    } catch (error) {
+      problems.push(`${path}: ${(error as Error).message}\n`);
+    }
+  }
+  if (problems.length > 0) pack.text('journal-problem.txt', 'why the journal could not be read', problems.join(''));
+}
+
+async function packJournal(path: string, isBackup: boolean, pack: Pack): Promise<void> {
   const file = pathToFileURL(path);
   // Without this SQLite leaves files of its own beside a backup.
-  if (path !== journal) file.searchParams.set('immutable', '1');
+  if (isBackup) file.searchParams.set('immutable', '1');
   const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 2_000 });
+  const newestOf = (table: 'scaling_facts' | 'facts'): Record<string, unknown>[] =>
+    database.prepare(`SELECT * FROM ${table} ORDER BY seq DESC LIMIT ?`).all(factsKept).toReversed();
+  const dataOf = (row: Record<string, unknown>): object => JSON.parse(String(row['data'])) as object;
   try {
-    const database = new DatabaseSync(file, { readOnly: true });
-    const newestOf = (table: 'scaling_facts' | 'facts'): Record<string, unknown>[] =>
-      database.prepare(`SELECT * FROM ${table} ORDER BY seq DESC LIMIT ?`).all(factsKept).toReversed();
-    const dataOf = (row: Record<string, unknown>): object => JSON.parse(String(row['data'])) as object;
-    try {
-      packFacts(
-        pack,
-        newestOf('scaling_facts').map((row) => ({ ...dataOf(row), seq: row['seq'] })),
-        newestOf('facts').map((row) => ({ ...row, data: dataOf(row) })),
-      );
-    } finally {
-      database.close();
-    }
-  } catch (error) {
-    pack.text('journal-problem.txt', 'why the journal could not be read', `${path}: ${(error as Error).message}\n`);
+    packFacts(
+      pack,
+      newestOf('scaling_facts').map((row) => ({ ...dataOf(row), seq: row['seq'] })),
+      newestOf('facts').map((row) => ({ ...row, data: dataOf(row) })),
+    );
+  } finally {
+    database.close();
   }
 }
