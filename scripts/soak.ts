@@ -1,6 +1,6 @@
 /**
  * Many simulated clusters under many kinds of faults, with every safety rule watched: `npm run soak`.
- * `node scripts/soak.ts --profile chaos --seed 7` replays one of them.
+ * `npm run soak -- --profile chaos --seed 7` replays one of them.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -70,7 +70,7 @@ export async function soak(options: SoakOptions): Promise<SoakTally> {
   return count(results);
 }
 
-export const replayCommand = (job: Job): string => `node scripts/soak.ts --profile ${job.profile} --seed ${job.seed}`;
+export const replayCommand = (job: Job): string => `npm run soak -- --profile ${job.profile} --seed ${job.seed}`;
 
 function count(results: readonly SeedResult[]): SoakTally {
   const byProfile: Record<string, { runs: number; passes: number; faults: number; failed: number }> = {};
@@ -117,37 +117,95 @@ export function tallyLines(tally: SoakTally): string[] {
   ];
 }
 
+const help = `Simulates many clusters under many kinds of faults and watches every safety rule.
+  npm run soak                                      all of it
+  npm run soak -- --profile chaos --seed 7          one run again, as JSON
+
+  --runs N        how many runs, going round the profiles (default: 100000)
+  --from N        the first seed (default: 1)
+  --seed N        run this seed alone
+  --profile NAME  only these faults; may be given again: ${faultProfileNames.join(', ')}
+  --workers N     threads (default: one a core)
+  --help
+
+Exit code: 0 no rule broken, 1 a rule was broken, 2 bad options.`;
+
+interface Asked {
+  readonly help: boolean;
+  readonly runs: number;
+  readonly from: number;
+  readonly seed: number | undefined;
+  readonly profiles: readonly FaultProfile[];
+  readonly workers: number | undefined;
+}
+
+/** The options of a command line, or what is wrong with them in one sentence. */
+function readOptions(words: readonly string[]): Asked | string {
+  let values: Readonly<Record<string, string | string[] | boolean | undefined>>;
+  try {
+    ({ values } = parseArgs({
+      args: [...words],
+      options: {
+        runs: { type: 'string' },
+        seed: { type: 'string' },
+        from: { type: 'string' },
+        profile: { type: 'string', multiple: true },
+        workers: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    }));
+  } catch (error) {
+    const [sentence] = (error as Error).message.split(/\n|\. /);
+    return `${sentence}; --help lists the options`;
+  }
+  const wrong: string[] = [];
+  const whole = (name: string, least: number): number | undefined => {
+    const text = values[name];
+    if (text === undefined) return undefined;
+    const value = Number(text);
+    if (Number.isSafeInteger(value) && value >= least && text !== '') return value;
+    wrong.push(`--${name} must be a whole number of at least ${least}, not '${String(text)}'`);
+    return undefined;
+  };
+  const profiles = (values['profile'] ?? faultProfileNames) as readonly FaultProfile[];
+  for (const name of profiles)
+    if (!faultProfileNames.includes(name))
+      wrong.push(`no profile is called '${name}'; there are ${faultProfileNames.join(', ')}`);
+  const asked = {
+    help: values['help'] === true,
+    runs: whole('runs', 1) ?? 100_000,
+    from: whole('from', 0) ?? 1,
+    seed: whole('seed', 0),
+    profiles,
+    workers: whole('workers', 1),
+  };
+  return wrong[0] ?? asked;
+}
+
 async function main(): Promise<number> {
-  const { values } = parseArgs({
-    options: {
-      runs: { type: 'string', default: '100000' },
-      seed: { type: 'string' },
-      from: { type: 'string', default: '1' },
-      profile: { type: 'string', multiple: true },
-      workers: { type: 'string' },
-    },
-  });
-  const profiles = (values.profile ?? faultProfileNames) as FaultProfile[];
-  const unknown = profiles.find((name) => !faultProfileNames.includes(name));
-  if (unknown !== undefined) {
-    process.stderr.write(`no profile is called '${unknown}'; there are ${faultProfileNames.join(', ')}\n`);
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const asked = readOptions(process.argv.slice(2));
+  if (typeof asked === 'string') {
+    process.stderr.write(`${asked}\n`);
     return 2;
   }
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  if (values.seed !== undefined) {
-    const results = await Promise.all(
-      profiles.map((profile) => runSeed({ seed: Number(values.seed), profile, planner: plan })),
-    );
+  const { runs, from, seed, profiles, workers } = asked;
+  if (asked.help) {
+    say(help);
+    return 0;
+  }
+  if (seed !== undefined) {
+    const results = await Promise.all(profiles.map((profile) => runSeed({ seed, profile, planner: plan })));
     for (const result of results) say(JSON.stringify(result, undefined, 2));
     return results.some((result) => result.violations.length > 0) ? 1 : 0;
   }
   const start = performance.now();
   let told = 0;
   const tally = await soak({
-    runs: Number(values.runs),
-    from: Number(values.from),
+    runs,
+    from,
     profiles,
-    ...(values.workers === undefined ? {} : { workers: Number(values.workers) }),
+    ...(workers === undefined ? {} : { workers }),
     onProgress: (done, total) => {
       if (done < told) return;
       told += total / 20;

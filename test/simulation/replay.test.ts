@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { replayCommand, soak, tallyLines } from '../../scripts/soak.ts';
 import { plan } from '../../src/core/plan/plan-cluster.ts';
 import { faultProfileNames } from '../../src/simulation/faults.ts';
 import { runSeed } from '../../src/simulation/run-seed.ts';
+import { runNode } from '../cli/run-manta.ts';
 
 test('the same seed is the same run, to the last event', async () => {
   for (const profile of faultProfileNames) {
@@ -37,8 +39,27 @@ test('a failure names its seed, its profile and the command that replays it', ()
     byFault: {},
     failures: [{ result: { ...result, violations }, replay: replayCommand(result) }],
   });
-  assert.match(
-    lines.join('\n'),
-    /seed 7, chaos: leak: i-1 still there\n\s+node scripts\/soak\.ts --profile chaos --seed 7/,
-  );
+  assert.match(lines.join('\n'), /seed 7, chaos: leak: i-1 still there\n\s+npm run soak -- --profile chaos --seed 7/);
+});
+
+test('the command that replays a run replays it, and a bad option is told in one sentence', async () => {
+  const soakFile = fileURLToPath(new URL('../../scripts/soak.ts', import.meta.url));
+  const run = (...words: string[]): ReturnType<typeof runNode> => runNode([soakFile, ...words]);
+  const again = await run('--profile', 'mild', '--seed', '7');
+  assert.equal(again.exit, 0, again.stderr);
+  const { trace } = await runSeed({ seed: 7, profile: 'mild', planner: plan });
+  assert.equal((JSON.parse(again.stdout) as { trace: number }).trace, trace);
+  for (const [words, told] of [
+    [['--seed', 'x'], /^--seed must be a whole number of at least 0, not 'x'\n$/],
+    [['--runs', '0'], /^--runs must be a whole number of at least 1, not '0'\n$/],
+    [['--profile', 'calm'], /^no profile is called 'calm'; there are none, mild, .*\n$/],
+    [['--seeed', '1'], /^Unknown option '--seeed'; --help lists the options\n$/],
+    [['--seed'], /^Option '--seed <value>' argument missing; --help lists the options\n$/],
+    [['7'], /^Unexpected argument '7'; --help lists the options\n$/],
+  ] as const) {
+    const { exit, stdout, stderr } = await run(...words);
+    assert.deepEqual([exit, stdout], [2, ''], words.join(' '));
+    assert.match(stderr, told);
+  }
+  assert.match((await run('--help')).stdout, /npm run soak -- --profile chaos --seed 7/);
 });
