@@ -31,7 +31,7 @@ export interface Source {
   /** Text of the key and the value at a path; undefined when there is none. */
   rangeOf(path: Path): Place | undefined;
   /** Keys of the mapping at a path in the order of the file, which objects lose for keys such as `8`. */
-  keys(path: Path): readonly string[];
+  readonly keys: (path: Path) => readonly string[];
   /** Position of a character of the text. */
   positionOf(offset: number): Position;
 }
