@@ -37,6 +37,9 @@ export interface Option {
   /** Name of the value in help; absent for a switch. */
   readonly value?: string;
   readonly type?: 'string' | 'integer' | 'number';
+  /** The least and the most that a number may be. */
+  readonly min?: number;
+  readonly max?: number;
   readonly many?: boolean;
   readonly choices?: readonly string[];
   readonly default?: string | number;

@@ -172,14 +172,24 @@ function typedValue(text: string, option: Option, shown: string, command: Comman
       nearest: nearest(text, option.choices),
     });
   if (option.type === 'integer') {
-    if (!/^[+-]?\d+$/.test(text) || !Number.isSafeInteger(Number(text))) throw bad('a whole number');
+    if (!/^[+-]?\d+$/.test(text) || !Number.isSafeInteger(Number(text)) || !isWithin(Number(text), option))
+      throw bad(`a whole number${rangeOf(option)}`);
     return Number(text);
   }
   if (option.type === 'number') {
-    if (text.trim() === '' || !Number.isFinite(Number(text))) throw bad('a number');
+    if (text.trim() === '' || !Number.isFinite(Number(text)) || !isWithin(Number(text), option))
+      throw bad(`a number${rangeOf(option)}`);
     return Number(text);
   }
   return text;
+}
+
+const isWithin = (value: number, { min, max }: Option): boolean =>
+  value >= (min ?? Number.NEGATIVE_INFINITY) && value <= (max ?? Number.POSITIVE_INFINITY);
+
+function rangeOf({ min, max }: Option): string {
+  if (min === undefined) return max === undefined ? '' : ` of at most ${max}`;
+  return max === undefined ? ` of at least ${min}` : ` from ${min} to ${max}`;
 }
 
 function setValue(

@@ -1,5 +1,6 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import type { NodeTypeName } from '../core/instance.ts';
+import type { ScalingSpec } from '../core/scaling.ts';
 import { type Machine, never } from './machine.ts';
 import type { Watcher, WorkKind } from './watcher.ts';
 import { busyTime, type SimulatedNode } from './work.ts';
@@ -37,7 +38,8 @@ export interface Sample {
   readonly busy: number;
   readonly pending: number;
   readonly waiting: number;
-  readonly cost: number;
+  /** Undefined when a machine has no price. */
+  readonly cost: number | undefined;
 }
 
 /** Counts and times of a run. The head is left out: it is there whoever decides. */
@@ -98,14 +100,14 @@ export class Meter implements Watcher {
     take();
   }
 
-  /** What machines cost until `at`; those that are left are charged up to it. */
+  /** What machines cost until `at`; those that are left are charged up to it. Undefined where prices are not known. */
   costUntil(at: Instant): number | undefined {
-    let cost = 0;
+    let cost: number | undefined;
     for (const machine of this.#workers()) {
       if (machine.pricePerHour === undefined) return undefined;
-      cost += hours(lifetime(machine, at)) * machine.pricePerHour;
+      cost = (cost ?? 0) + hours(lifetime(machine, at)) * machine.pricePerHour;
     }
-    return cost;
+    return cost ?? (this.world !== undefined && isPriced(this.world.scenario.spec) ? 0 : undefined);
   }
 
   measures(): Measures {
@@ -159,7 +161,7 @@ export class Meter implements Watcher {
       busy,
       pending: Math.max(0, machines - running),
       waiting: world.engine.waiting,
-      cost: this.costUntil(world.time.now) ?? 0,
+      cost: this.costUntil(world.time.now),
     };
   }
 
@@ -171,6 +173,12 @@ export class Meter implements Watcher {
     return this.world?.time.now ?? worldStart;
   }
 }
+
+/** Whatever may be launched has a price. */
+const isPriced = ({ nodeTypes }: ScalingSpec): boolean =>
+  nodeTypes.every(
+    ({ maxWorkers, offers }) => maxWorkers === 0 || offers.every(({ pricePerHour }) => pricePerHour !== undefined),
+  );
 
 const hours = (duration: Duration): number => duration / 3_600_000;
 

@@ -1,6 +1,8 @@
 import type { Planner } from '../autoscaler/loop.ts';
 import type { Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { infeasibleReasons, type Unserved, waitingReasons } from '../core/plan/words.ts';
 import type { Decider } from './decider.ts';
 import type { FaultName, FaultRates } from './faults.ts';
 import { Judge, type Violation } from './judge.ts';
@@ -36,6 +38,8 @@ export interface Simulation {
   /** The run came to rest: all work done, everything idle ended. */
   readonly finished: boolean;
   readonly violations: readonly Violation[];
+  /** What the last pass had no place for, and why; empty for a decider that gives no reasons. */
+  readonly unserved: readonly Unserved[];
   /** Cost up to an instant of the run; machines that are still there go on costing. */
   readonly costUntil: (elapsed: Duration) => number | undefined;
 }
@@ -43,13 +47,18 @@ export interface Simulation {
 /** Runs a scenario with Manta's own loop and planner. */
 export function simulateManta(options: SimulationOptions, planner: Planner): Promise<Simulation> {
   const judge = new Judge();
-  return run(options, judge, (world) => {
+  let last: Plan | undefined;
+  const unserved = (): readonly Unserved[] => (last === undefined ? [] : unservedIn(last));
+  return run(options, { judge, unserved }, (world) => {
     judge.world = world;
     return new MantaDecider(world, {
       planner,
       ...(options.events === undefined ? {} : { events: options.events }),
       slowJournal: options.rates.crashEvery > 0,
-      onPass: (view, plan) => judge.passed(view, plan),
+      onPass: (view, plan) => {
+        last = plan;
+        judge.passed(view, plan);
+      },
       onAnswer: (side, complete) => judge.answered(side, complete),
       onFacts: (facts) => judge.wrote(facts),
     });
@@ -61,12 +70,17 @@ export function simulateRay(
   options: SimulationOptions,
   plan: (request: object) => Promise<RayReply | undefined>,
 ): Promise<Simulation> {
-  return run(options, undefined, (world) => new RayDecider(world, plan));
+  return run(options, {}, (world) => new RayDecider(world, plan));
 }
+
+const unservedIn = ({ at, infeasible, waiting }: Plan): readonly Unserved[] => [
+  ...infeasible.map((each) => infeasibleReasons(each, at)),
+  ...waiting.map((each) => waitingReasons(each, at)),
+];
 
 async function run(
   options: SimulationOptions,
-  judge: Judge | undefined,
+  { judge, unserved }: { readonly judge?: Judge; readonly unserved?: () => readonly Unserved[] },
   decide: (world: World) => Decider,
 ): Promise<Simulation> {
   const { scenario, seed, rates } = options;
@@ -92,6 +106,7 @@ async function run(
   await world.time.run(worldStart + limit, () => rested() || (world.submitted && stuck()));
   const finished = rested();
   const ended = meter.measures();
+  const left = unserved?.() ?? [];
   await stop(world, decider);
   return {
     decider: decider.name,
@@ -101,6 +116,7 @@ async function run(
     faults: Object.fromEntries(world.faults.fired),
     finished,
     violations: judge?.violations ?? [],
+    unserved: left,
     costUntil: (elapsed) => meter.costUntil(worldStart + elapsed),
   };
 }

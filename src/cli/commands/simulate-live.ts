@@ -1,6 +1,6 @@
 import type { Level } from '../../base/events.ts';
 import type { Sample } from '../../simulation/meter.ts';
-import { clockText } from '../../simulation/report/amounts.ts';
+import { clockText, moneyText } from '../../simulation/report/amounts.ts';
 import { columns, squeeze } from '../../simulation/report/drawing.ts';
 import type { Scenario } from '../../simulation/scenario.ts';
 import type { Io } from '../command.ts';
@@ -53,7 +53,7 @@ export class LiveDrawing {
     const lines = [
       bold(cut(this.#title, width)),
       `${clockText(now.at)}  ${green(`${now.busy} busy`)}  ${cyan(`${now.running - now.busy} idle`)}  ` +
-        `${yellow(`${now.pending} starting`)}  ${red(`${now.waiting} waiting`)}  cost ${now.cost.toFixed(2)}`,
+        `${yellow(`${now.pending} starting`)}  ${red(`${now.waiting} waiting`)}  cost ${moneyText(now.cost)}`,
       '',
       ...chart(
         'nodes',

@@ -43,7 +43,7 @@ export const run: Run = async ({ args, options }, io) => {
   }
   if (options['markdown'] === true && !io.json) io.out(outcomesMarkdown(outcomes));
   if (typeof options['html'] === 'string') await writeFile(resolve(io.cwd, options['html']), outcomePage(outcomes));
-  return 0;
+  return outcomes.some(({ sides: [own] }) => (own?.unfinished ?? 0) > 0) ? 1 : 0;
 };
 
 async function chooseScenarios(args: readonly string[], options: Options, io: Io): Promise<readonly Scenario[]> {

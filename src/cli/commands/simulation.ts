@@ -24,7 +24,8 @@ export const simulateCommands: readonly Command[] = [
       'less than a second. The same seed gives the same run. Prints the makespan, waiting times, node hours, the cost\n' +
       'when prices are known, and a drawing of nodes and waiting work over time.\n' +
       'With --compare ray the same is done with the planner of Ray 2.60 itself, which needs a Python with Ray.\n' +
-      'Exit code: 0 simulated, 1 a safety rule was broken (with the command that replays it), 2 a file cannot be used.',
+      'Exit code: 0 all work was done, 1 work was never finished (with the reasons) or a safety rule was broken (with the\n' +
+      'command that replays it), 2 a file cannot be used.',
     args: [
       {
         name: 'CLUSTER',
@@ -41,15 +42,22 @@ export const simulateCommands: readonly Command[] = [
       },
       { name: 'workloads', value: 'SET', summary: 'every workload of a set', choices: ['published'] },
       { name: 'demo', summary: 'a cluster and a workload that show what Manta does, drawn while it happens' },
-      { name: 'tasks', value: 'N', type: 'integer', summary: 'a workload of N equal tasks' },
-      { name: 'cpus', value: 'N', type: 'number', summary: 'CPUs of each task', default: 1 },
-      { name: 'gpus', value: 'N', type: 'number', summary: 'GPUs of each task' },
-      { name: 'memory', value: 'GIB', type: 'number', summary: 'memory of each task, in GiB' },
+      { name: 'tasks', value: 'N', type: 'integer', min: 1, max: 1_000_000, summary: 'a workload of N equal tasks' },
+      { name: 'cpus', value: 'N', type: 'number', min: 0, summary: 'CPUs of each task', default: 1 },
+      { name: 'gpus', value: 'N', type: 'number', min: 0, summary: 'GPUs of each task' },
+      { name: 'memory', value: 'GIB', type: 'number', min: 0, summary: 'memory of each task, in GiB' },
       { name: 'duration', value: 'TIME', summary: 'how long each task takes, such as 90s or 5m', default: '2m' },
       { name: 'over', value: 'TIME', summary: 'spread the submissions over this time instead of all at once' },
       { name: 'faults', value: 'PROFILE', summary: 'what goes wrong', choices: profiles, default: 'none' },
-      { name: 'seed', value: 'N', type: 'integer', summary: 'where chance starts', default: 1 },
-      { name: 'seeds', value: 'N', type: 'integer', summary: 'run this many seeds and take the means', default: 1 },
+      { name: 'seed', value: 'N', type: 'integer', min: 0, summary: 'where chance starts', default: 1 },
+      {
+        name: 'seeds',
+        value: 'N',
+        type: 'integer',
+        min: 1,
+        summary: 'run this many seeds and take the means',
+        default: 1,
+      },
       {
         name: 'compare',
         value: 'WITH',

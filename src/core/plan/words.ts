@@ -133,14 +133,28 @@ export function demandWords(demand: Waiting['demand'] | Infeasible): string {
   }
 }
 
-export function waitingWords(waiting: Waiting, now: Instant): string {
-  const why = waiting.for.map((passed) => passedWords(passed, now)).join('; ');
-  const { demand } = waiting;
-  const verb = demand.kind === 'tasks' && demand.count !== 1 ? 'wait' : 'waits';
-  return `${demandWords(demand)} ${verb}: ${why || 'for nodes that are on their way'}`;
+/** A demand that is not served, and why, one sentence for each node type that was looked at. */
+export interface Unserved {
+  readonly demand: string;
+  readonly why: readonly string[];
 }
 
-export function infeasibleWords(infeasible: Infeasible, now: Instant): string {
-  const why = infeasible.types.map((passed) => passedWords(passed, now)).join('; ');
-  return `no node type can ever hold ${demandWords(infeasible)}: ${why || 'there are no node types'}`;
+export function waitingReasons({ demand, for: passed }: Waiting, now: Instant): Unserved {
+  const verb = demand.kind === 'tasks' && demand.count !== 1 ? 'wait' : 'waits';
+  const why = passed.map((each) => passedWords(each, now));
+  return { demand: `${demandWords(demand)} ${verb}`, why: why.length > 0 ? why : ['for nodes that are on their way'] };
 }
+
+export function infeasibleReasons(infeasible: Infeasible, now: Instant): Unserved {
+  const why = infeasible.types.map((each) => passedWords(each, now));
+  return {
+    demand: `no node type can ever hold ${demandWords(infeasible)}`,
+    why: why.length > 0 ? why : ['there are no node types'],
+  };
+}
+
+const sentence = ({ demand, why }: Unserved): string => `${demand}: ${why.join('; ')}`;
+
+export const waitingWords = (waiting: Waiting, now: Instant): string => sentence(waitingReasons(waiting, now));
+export const infeasibleWords = (infeasible: Infeasible, now: Instant): string =>
+  sentence(infeasibleReasons(infeasible, now));

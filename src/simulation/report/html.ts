@@ -1,7 +1,7 @@
 import type { Sample } from '../meter.ts';
 import { clockText } from './amounts.ts';
 import type { Outcome, Side } from './outcome.ts';
-import { rowRatio, rowsOf } from './text.ts';
+import { hasChart, rowRatio, rowsOf, unfinishedReasons } from './text.ts';
 
 /** A page that needs nothing else: the figures and a chart for each side, in light and dark. */
 export function outcomePage(outcomes: readonly Outcome[]): string {
@@ -34,11 +34,16 @@ p { color: var(--soft); margin: 0.25rem 0 1rem; }
 table { border-collapse: collapse; margin-bottom: 1rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 1rem 0.25rem 0; border-bottom: 1px solid var(--line); text-align: right; font-weight: 400; }
 th:first-child { text-align: left; color: var(--soft); } thead th { font-weight: 600; }
-svg { width: 100%; height: auto; display: block; } svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
+.under { padding-left: 1.5rem; } .scroll { overflow-x: auto; }
+figure { margin: 0 0 1.5rem; } figcaption span { white-space: nowrap; margin-right: 1em; }
+.chart { display: grid; grid-template-columns: auto 1fr auto; gap: 0.25rem 0.5rem; }
+.chart div { display: flex; justify-content: space-between; color: var(--soft); font-size: 0.8rem; line-height: 1; }
+.chart .scale { flex-direction: column; } .chart .times { grid-column: 2; }
+svg { width: 100%; height: 12rem; display: block; }
 .busy { fill: var(--busy); } .idle { fill: var(--idle); } .starting { fill: var(--starting); }
 .waiting { fill: none; stroke: var(--waiting); stroke-width: 1.5; } .axis { stroke: var(--line); }
-.key { display: inline-block; width: 0.8em; height: 0.8em; margin: 0 0.35em 0 1em; }
-.key:first-child { margin-left: 0; }
+.waiting, .axis { vector-effect: non-scaling-stroke; }
+.key { display: inline-block; width: 0.8em; height: 0.8em; margin-right: 0.35em; }
 `;
 
 function section(outcome: Outcome): string {
@@ -47,7 +52,7 @@ function section(outcome: Outcome): string {
   const rows = rowsOf(outcome)
     .map((row) => {
       const cells = sides.map((side) => `<td>${escape(row.show(side))}</td>`).join('');
-      return `<tr><th scope="row">${escape(row.name.trim())}</th>${cells}${compared ? `<td>${escape(rowRatio(row, outcome))}</td>` : ''}</tr>`;
+      return `<tr><th scope="row"${row.under === true ? ' class="under"' : ''}>${escape(row.name)}</th>${cells}${compared ? `<td>${escape(rowRatio(row, outcome))}</td>` : ''}</tr>`;
     })
     .join('\n');
   const head = compared
@@ -55,61 +60,77 @@ function section(outcome: Outcome): string {
     : '';
   return `<section>
 <h2>${escape(scenario.name)}</h2>
-<p>${escape(scenario.summary)} Seed ${seeds.join(', ')}; faults: ${escape(faults)}.</p>
-<table>${head}<tbody>
+<p>${escape(asSentence(scenario.summary))}Seed ${seeds.join(', ')}; faults: ${escape(faults)}.</p>
+<div class="scroll"><table>${head}<tbody>
 ${rows}
-</tbody></table>
-${sides.map((side) => chart(side, compared, commonEnd(sides))).join('\n')}
+</tbody></table></div>
+${sides
+  .filter((side) => side.unfinished > 0)
+  .map((side) => unfinished(side, compared))
+  .join('\n')}
+${sides
+  .filter(hasChart)
+  .map((side) => chart(side, compared, commonEnd(sides)))
+  .join('\n')}
 </section>`;
+}
+
+const asSentence = (text: string): string => (text === '' ? '' : `${text.replace(/\.?$/, '.')} `);
+
+function unfinished(side: Side, named: boolean): string {
+  const items = unfinishedReasons(side).map(({ demand, why }) => {
+    const types = why.map((each) => `<li>${escape(each)}</li>`).join('');
+    return `<li>${escape(demand)}${types === '' ? '' : `<ul>${types}</ul>`}</li>`;
+  });
+  return `<h3>Why work was never finished${named ? `, ${escape(side.decider)}` : ''}</h3>\n<ul>${items.join('\n')}</ul>`;
 }
 
 const commonEnd = (sides: readonly Side[]): number => Math.max(1, ...sides.map((side) => side.samples.at(-1)?.at ?? 0));
 
-const frame = { width: 960, height: 220, left: 40, right: 44, top: 10, bottom: 24 };
+/** The drawing is stretched to the room there is; its labels stand around it and keep their size. */
+const frame = { width: 1000, height: 200 };
 
 /** Machines as stacked areas on the left scale, waiting work as a line on the right one. */
 function chart(side: Side, named: boolean, end: number): string {
-  const { width, height, left, right, top, bottom } = frame;
+  const { width, height } = frame;
   const machines = (sample: Sample): number => sample.running + sample.pending;
   const mostMachines = Math.max(1, ...side.samples.map(machines));
   const mostWaiting = Math.max(1, ...side.samples.map((sample) => sample.waiting));
-  const x = (sample: Sample): number => left + (sample.at / end) * (width - left - right);
-  const y = (value: number, most: number): number => height - bottom - (value / most) * (height - top - bottom);
-  const path = (upper: (sample: Sample) => number, lower: (sample: Sample) => number): string => {
-    const point = (sample: Sample, value: number): string =>
-      `${x(sample).toFixed(1)},${y(value, mostMachines).toFixed(1)}`;
-    const there = side.samples.map((sample) => point(sample, upper(sample)));
-    const back = side.samples.toReversed().map((sample) => point(sample, lower(sample)));
+  const point = (sample: Sample, value: number, most: number): string =>
+    `${((sample.at / end) * width).toFixed(1)},${(height - (value / most) * height).toFixed(1)}`;
+  const area = (upper: (sample: Sample) => number, lower: (sample: Sample) => number): string => {
+    const there = side.samples.map((sample) => point(sample, upper(sample), mostMachines));
+    const back = side.samples.toReversed().map((sample) => point(sample, lower(sample), mostMachines));
     return `M${[...there, ...back].join('L')}Z`;
   };
-  const line = side.samples
-    .map((sample) => `${x(sample).toFixed(1)},${y(sample.waiting, mostWaiting).toFixed(1)}`)
-    .join(' ');
-  const base = height - bottom;
-  return `<figure style="margin:0 0 1.5rem">
-${named ? `<h3>${escape(side.decider)}</h3>` : ''}
-<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="machines and waiting work over time">
-<path class="busy" d="${path(
+  const busy = area(
     (s) => s.busy,
     () => 0,
-  )}"/>
-<path class="idle" d="${path(
+  );
+  const idle = area(
     (s) => s.running,
     (s) => s.busy,
-  )}"/>
-<path class="starting" d="${path(machines, (s) => s.running)}"/>
-<polyline class="waiting" points="${line}"/>
-<line class="axis" x1="${left}" y1="${base}" x2="${width - right}" y2="${base}"/>
-<text x="${left - 6}" y="${top + 10}" text-anchor="end">${mostMachines}</text>
-<text x="${left - 6}" y="${base}" text-anchor="end">0</text>
-<text x="${width - right + 6}" y="${top + 10}">${mostWaiting}</text>
-<text x="${left}" y="${height - 6}">${clockText(0)}</text>
-<text x="${width - right}" y="${height - 6}" text-anchor="end">${clockText(end)}</text>
+  );
+  const starting = area(machines, (s) => s.running);
+  const waiting = side.samples.map((sample) => point(sample, sample.waiting, mostWaiting)).join(' ');
+  const key = (name: string, text: string): string =>
+    `<span><span class="key" style="background:var(--${name})"></span>${text}</span>`;
+  return `<figure>
+${named ? `<h3>${escape(side.decider)}</h3>` : ''}
+<div class="chart">
+<div class="scale"><span>${mostMachines}</span><span>0</span></div>
+<svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="machines and waiting work over time">
+<path class="busy" d="${busy}"/>
+<path class="idle" d="${idle}"/>
+<path class="starting" d="${starting}"/>
+<polyline class="waiting" points="${waiting}"/>
+<line class="axis" x1="0" y1="${height}" x2="${width}" y2="${height}"/>
 </svg>
-<figcaption><span class="key" style="background:var(--busy)"></span>busy
-<span class="key" style="background:var(--idle)"></span>idle
-<span class="key" style="background:var(--starting)"></span>starting (left scale: machines)
-<span class="key" style="background:var(--waiting)"></span>waiting work (right scale)</figcaption>
+<div class="scale"><span>${mostWaiting}</span><span>0</span></div>
+<div class="times"><span>${clockText(0)}</span><span>${clockText(end)}</span></div>
+</div>
+<figcaption>${key('busy', 'busy')} ${key('idle', 'idle')} ${key('starting', 'starting (left scale: machines)')}
+${key('waiting', 'waiting work (right scale)')}</figcaption>
 </figure>`;
 }
 

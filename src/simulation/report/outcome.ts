@@ -1,4 +1,5 @@
 import type { Duration } from '../../base/clock.ts';
+import type { Unserved } from '../../core/plan/words.ts';
 import { amountOf } from '../../core/resources.ts';
 import type { Sample } from '../meter.ts';
 import type { Scenario } from '../scenario.ts';
@@ -29,7 +30,10 @@ export interface Side {
   readonly neverUsed: number;
   readonly idleShare: number;
   readonly peakNodes: number;
+  readonly finished: number;
   readonly unfinished: number;
+  /** Why work was left, of the first seed that left some. */
+  readonly unserved: readonly Unserved[];
   readonly passes: number;
   readonly faultsFired: number;
   readonly brokenRules: number;
@@ -81,7 +85,9 @@ function sideOf(runs: readonly (readonly Simulation[])[], side: number): Side {
     neverUsed: mean(({ measures }) => measures.neverUsed),
     idleShare: mean(({ measures }) => measures.idleShare),
     peakNodes: mean(({ measures }) => measures.peakNodes),
+    finished: mean(({ measures }) => measures.finished),
     unfinished: mean(({ measures }) => measures.unfinished),
+    unserved: own.find(({ measures }) => measures.unfinished > 0)?.unserved ?? [],
     passes: mean(({ passes }) => passes),
     faultsFired: mean(({ faults: fired }) => Object.values(fired).reduce((sum, count) => sum + count, 0)),
     brokenRules: own.reduce((sum, simulation) => sum + simulation.violations.length, 0),

@@ -1,3 +1,5 @@
+import type { Duration } from '../../base/clock.ts';
+import type { Unserved } from '../../core/plan/words.ts';
 import { amountOf } from '../../core/resources.ts';
 import { durationText, moneyText, percentText, ratio, ratioText } from './amounts.ts';
 import { drawRun } from './drawing.ts';
@@ -5,6 +7,8 @@ import type { Outcome, Side } from './outcome.ts';
 
 interface Row {
   readonly name: string;
+  /** Part of the row above it. */
+  readonly under?: boolean;
   readonly show: (side: Side) => string;
   /** What the ratio between two sides is taken of. */
   readonly compare?: (side: Side) => number | undefined;
@@ -12,19 +16,30 @@ interface Row {
 
 const count = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(1));
 
+/** A time that only work which was done can have. */
+const time = (name: string, pick: (side: Side) => Duration): Row => ({
+  name,
+  show: (side) => (side.finished === 0 ? '-' : durationText(pick(side))),
+  compare: (side) => (side.finished === 0 ? undefined : pick(side)),
+});
+
 /** The figures of an outcome, in the order in which they matter. */
 export function rowsOf(outcome: Outcome): readonly Row[] {
   const types = [...new Set(outcome.sides.flatMap((side) => Object.keys(side.nodeHours)))];
   const optional = (name: string, pick: (side: Side) => number): Row[] =>
     outcome.sides.some((side) => pick(side) > 0) ? [{ name, show: (side) => count(pick(side)) }] : [];
   return [
-    { name: 'makespan', show: (side) => durationText(side.makespan), compare: (side) => side.makespan },
-    { name: 'wait, median', show: (side) => durationText(side.waitP50), compare: (side) => side.waitP50 },
-    { name: 'wait, 95th percentile', show: (side) => durationText(side.waitP95), compare: (side) => side.waitP95 },
-    { name: 'wait, longest', show: (side) => durationText(side.waitMax), compare: (side) => side.waitMax },
+    time('makespan', (side) => side.makespan),
+    time('wait, median', (side) => side.waitP50),
+    time('wait, 95th percentile', (side) => side.waitP95),
+    time('wait, longest', (side) => side.waitMax),
     { name: 'cost', show: (side) => moneyText(side.cost), compare: (side) => side.cost },
     { name: 'node hours', show: (side) => side.totalNodeHours.toFixed(2), compare: (side) => side.totalNodeHours },
-    ...types.map((type) => ({ name: `  ${type}`, show: (side: Side) => amountOf(side.nodeHours, type).toFixed(2) })),
+    ...types.map((type) => ({
+      name: type,
+      under: true,
+      show: (side: Side) => amountOf(side.nodeHours, type).toFixed(2),
+    })),
     { name: 'idle or starting', show: (side) => percentText(side.idleShare) },
     { name: 'most nodes at once', show: (side) => count(side.peakNodes) },
     { name: 'launches', show: (side) => count(side.launches) },
@@ -45,11 +60,51 @@ export function rowRatio(row: Row, outcome: Outcome): string {
   return own === undefined || other === undefined ? '' : ratioText(ratio(own, other));
 }
 
+/** Without any machine there is nothing to draw. */
+export const hasChart = (side: Side): boolean => side.launches > 0 || side.finished > 0;
+
+/** More than anybody reads; the rest is in `--json`. */
+const mostReasons = 20;
+
+/** Why work was never finished: each demand, and under it what keeps every node type from serving it. */
+export function unfinishedReasons(side: Side): readonly Unserved[] {
+  const { unserved } = side;
+  if (unserved.length === 0) return [{ demand: `${side.decider} was not done when the simulation ended`, why: [] }];
+  const more = unserved.length - mostReasons;
+  return [...unserved.slice(0, mostReasons), ...(more > 0 ? [{ demand: `and ${more} more`, why: [] }] : [])];
+}
+
+function unfinishedLines(side: Side, named: boolean, width: number): string[] {
+  return [
+    `why work was never finished${named ? `, ${side.decider}` : ''}`,
+    ...unfinishedReasons(side).flatMap(({ demand, why }) => [
+      ...wrapped(demand, '  ', width),
+      ...why.flatMap((each) => wrapped(each, '    ', width)),
+    ]),
+  ];
+}
+
+/** In lines of at most `width`, cut between words. */
+function wrapped(text: string, indent: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = indent;
+  for (const word of text.split(' ')) {
+    const next = line.trim() === '' ? line + word : `${line} ${word}`;
+    if (next.length <= width || line.trim() === '') line = next;
+    else {
+      lines.push(line);
+      line = `${indent}  ${word}`;
+    }
+  }
+  return [...lines, line];
+}
+
 /** An outcome as text, with a drawing for each side that fits `width` columns. */
 export function outcomeText(outcome: Outcome, width: number): string {
   const { scenario, seeds, faults, sides } = outcome;
   const rows = rowsOf(outcome);
-  const first = Math.max(...rows.map((row) => row.name.length)) + 2;
+  const nameOf = (row: Row): string => (row.under === true ? `  ${row.name}` : row.name);
+  const first = Math.max(...rows.map((row) => nameOf(row).length)) + 2;
   const column = 12;
   const lines = [
     scenario.summary === '' ? scenario.name : `${scenario.name}: ${scenario.summary}`,
@@ -64,9 +119,12 @@ export function outcomeText(outcome: Outcome, width: number): string {
   for (const row of rows) {
     const cells = sides.map((side) => row.show(side).padStart(column)).join('');
     const last = sides.length > 1 ? rowRatio(row, outcome).padStart(column) : '';
-    lines.push(`${row.name.padEnd(first)}${cells}${last}`.trimEnd());
+    lines.push(`${nameOf(row).padEnd(first)}${cells}${last}`.trimEnd());
   }
   for (const side of sides) {
+    if (side.unfinished > 0) lines.push('', ...unfinishedLines(side, sides.length > 1, Math.min(width, 120)));
+  }
+  for (const side of sides.filter(hasChart)) {
     lines.push('', ...(sides.length > 1 ? [side.decider] : []), ...drawRun(side.samples, Math.min(width, 120)));
   }
   return `${lines.join('\n')}\n`;
