@@ -100,6 +100,33 @@ bad.yaml: 1 error
     assert.equal((await config('check', ['.'])).exit, 2);
   });
 
+  test('shows the first of very many problems, errors before warnings, and counts the rest', async () => {
+    const unknown = Array.from({ length: 12_000 }, (_, index) => `key_${index}: 1\n`).join('');
+    file('many.yaml', `${good}setup_commands:\n${unknown}`);
+    const { exit, text } = await config('check', ['many.yaml']);
+    assert.equal(exit, 1);
+    const shown = text.split('\n').filter((line) => line.startsWith('many.yaml:'));
+    assert.equal(shown.length, 201);
+    assert.ok(shown.slice(0, 200).every((line) => line.includes(': error ')));
+    assert.match(text, /\nand 11,801 more\nmany\.yaml: 12000 errors, 1 warning\n$/);
+    const [data] = lines((await config('check', ['many.yaml'], { json: true })).text);
+    assert.deepEqual([(data?.['problems'] as unknown[]).length, data?.['more']], [10_000, 2_001]);
+  });
+
+  test('advises on a few of very many unknown names, and lists a few of very many known ones', async () => {
+    const types = (letter: string): string =>
+      Array.from({ length: 3_000 }, (_, index) => `    ${letter}${index}: {resources: {}, node_config: {}}\n`).join('');
+    const own = types('a').replaceAll('resources: {}, node_config: {}', '');
+    file(
+      'names.yaml',
+      `cluster_name: x\nprovider:\n  type: aws\n  region: us-west-2\n  manta:\n   node_types:\n${own}head_node_type: zzz\navailable_node_types:\n${types('b')}`,
+    );
+    const [data] = lines((await config('check', ['names.yaml'], { json: true })).text);
+    const problems = data?.['problems'] as { code: string; hint: string }[];
+    assert.equal(problems.filter(({ code }) => code === 'MANTA_SPEC_UNKNOWN_TYPE').length, 3_000);
+    assert.ok(problems.every(({ hint }) => hint.length < 400));
+  });
+
   test('with --json prints one object a line for each file', async () => {
     const { text } = await config('check', ['good.yaml', 'bad.yaml'], { json: true });
     assert.deepEqual(lines(text), [

@@ -1,6 +1,6 @@
 import type { Run } from '../command.ts';
 import { exitCodeOf, isError, type LoadedFile, loadFile } from './config-file.ts';
-import { counted, problemData, problemText } from './config-problems.ts';
+import { counted, problemsJson, problemText } from './config-problems.ts';
 
 export const run: Run = async ({ args, options }, io) => {
   const verdicts: { opened: boolean; fine: boolean; errors: number; warnings: number }[] = [];
@@ -15,11 +15,7 @@ export const run: Run = async ({ args, options }, io) => {
       errors,
       warnings,
     });
-    io.out(
-      io.json
-        ? `${JSON.stringify({ file: name, problems: file.problems.map(problemData) })}\n`
-        : textOf(file, errors, warnings),
-    );
+    io.out(io.json ? problemsJson(name, file.problems) : textOf(file, errors, warnings));
   }
   if (!io.json && args.length > 1) io.out(summaryOf(verdicts));
   return exitCodeOf(verdicts);

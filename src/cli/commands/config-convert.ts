@@ -4,18 +4,14 @@ import { specErrors } from '../../core/spec/errors.ts';
 import { convertCluster } from '../../core/spec/legacy/convert.ts';
 import type { Run } from '../command.ts';
 import { loadFile } from './config-file.ts';
-import { problemData, problemText } from './config-problems.ts';
+import { problemsJson, problemText } from './config-problems.ts';
 
 export const run: Run = async ({ args, options }, io) => {
   const [name] = args as [string];
   const file = await loadFile(name, io);
   const result = file.source ? convertCluster(file.source, file.env) : { problems: file.problems };
   if ('problems' in result) {
-    io.out(
-      io.json
-        ? `${JSON.stringify({ file: name, problems: result.problems.map(problemData) })}\n`
-        : problemText(name, file.bytes, result.problems, io),
-    );
+    io.out(io.json ? problemsJson(name, result.problems) : problemText(name, file.bytes, result.problems, io));
     return file.opened ? 1 : 2;
   }
   if (options['write'] === true && name !== '-') {

@@ -2,9 +2,28 @@ import { redact } from '../../base/errors.ts';
 import type { Problem } from '../../core/spec/problem.ts';
 import type { Io } from '../command.ts';
 import { styleFor } from '../render/style.ts';
+import { isError } from './config-file.ts';
 
-/** A problem as `--json` prints it. */
-export const problemData = (problem: Problem): object => ({
+/** Beyond so many nobody reads on; the last line counts the rest. */
+const mostShown = 200;
+const mostInJson = 10_000;
+
+/** As many problems as are shown, errors before warnings, in the order of the file. */
+function firstOf(problems: readonly Problem[], most: number): readonly Problem[] {
+  if (problems.length <= most) return problems;
+  const errors = problems.filter(isError).length;
+  let [errorsLeft, warningsLeft] = [Math.min(errors, most), Math.max(0, most - errors)];
+  return problems.filter((problem) => (isError(problem) ? errorsLeft-- > 0 : warningsLeft-- > 0));
+}
+
+/** The problems of a file as `--json` prints them; `more` counts those that are left out. */
+export function problemsJson(file: string, problems: readonly Problem[]): string {
+  const shown = firstOf(problems, mostInJson);
+  const more = problems.length - shown.length;
+  return `${JSON.stringify({ file, problems: shown.map(problemData), ...(more > 0 ? { more } : {}) })}\n`;
+}
+
+const problemData = (problem: Problem): object => ({
   code: problem.code,
   severity: problem.severity,
   line: problem.at.line,
@@ -23,7 +42,9 @@ export function problemText(file: string, bytes: Uint8Array, problems: readonly 
       : Buffer.from(bytes)
           .toString('utf8')
           .split(/\r\n|\n|\r/);
-  return problems
+  const shown = firstOf(problems, mostShown);
+  const more = problems.length - shown.length;
+  const text = shown
     .map((problem) => {
       const paint = problem.severity === 'error' ? style.red : style.yellow;
       const head = `${style.bold(`${name}:${problem.at.line}:${problem.at.column}:`)} ${paint(problem.severity)} ${problem.code} ${problem.message}\n`;
@@ -33,6 +54,7 @@ export function problemText(file: string, bytes: Uint8Array, problems: readonly 
       );
     })
     .join('');
+  return more > 0 ? `${text}and ${more.toLocaleString('en')} more\n` : text;
 }
 
 const windowed = 2_000;

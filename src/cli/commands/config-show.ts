@@ -3,7 +3,7 @@ import { pythonJson } from '../../core/spec/ray/json.ts';
 import { prepareAsRay } from '../../core/spec/ray/prepare.ts';
 import type { Run } from '../command.ts';
 import { exitCodeOf, isError, type LoadedFile, loadFile } from './config-file.ts';
-import { counted, problemData, problemText } from './config-problems.ts';
+import { counted, problemsJson, problemText } from './config-problems.ts';
 import { shownValue, specText } from './config-spec-text.ts';
 
 export const run: Run = async ({ args, options }, io) => {
@@ -15,11 +15,7 @@ export const run: Run = async ({ args, options }, io) => {
     const shown = options['ray'] === true ? asRay(file) : asManta(file);
     results.push({ opened: file.opened, fine: 'config' in shown });
     if ('problems' in shown) {
-      io.out(
-        asLines
-          ? `${JSON.stringify({ file: name, problems: shown.problems.map(problemData) })}\n`
-          : problemText(name, file.bytes, shown.problems, io),
-      );
+      io.out(asLines ? problemsJson(name, shown.problems) : problemText(name, file.bytes, shown.problems, io));
       continue;
     }
     io.out(asLines ? `{"file":${JSON.stringify(name)},"config":${shown.config}}\n` : shown.text());

@@ -15,8 +15,9 @@ export const configCommands: readonly Command[] = [
     path: ['config', 'check'],
     summary: 'say everything that is wrong or doubtful in cluster files',
     description:
-      'Prints each problem with its position, its code and what to do, and a summary.\n' +
-      'With --json: one line a file, {"file", "problems": [{"code", "severity", "line", "column", "message", "hint"}]}.\n' +
+      'Prints each problem with its position, its code and what to do, and a summary; of very many the first 200.\n' +
+      'With --json: one line a file, {"file", "problems": [{"code", "severity", "line", "column", "message", "hint"}]},\n' +
+      'and "more", the number of those behind the first 10,000.\n' +
       'Exit code: 0 nothing wrong (warnings are allowed), 1 errors found, 2 a file could not be opened.',
     args: [files],
     options: [{ name: 'strict', summary: 'count warnings as errors' }],

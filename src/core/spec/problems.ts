@@ -40,6 +40,16 @@ export const warning = <Data>(what: string, kind: Omit<ProblemKind<Data>, 'code'
   severity: 'warning',
 });
 
+/** Behind so many problems nobody reads advice any more, and a file of nothing but mistakes stays quick to refuse. */
+export const adviceLimit = 200;
+
+/** Names in a sentence: the first ones, and how many more there are. */
+export function listed(names: readonly string[]): string {
+  const most = 20;
+  const more = names.length - most;
+  return `${names.slice(0, most).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
 /** A path in the words of the file: `available_node_types.worker.min_workers`, `setup_commands[2]`. */
 export const pathText = (path: Path): string =>
   path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');

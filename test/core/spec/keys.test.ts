@@ -68,6 +68,20 @@ describe('explain', () => {
     assert.match(explainKey('initial_workers').text, /today: +provider\.manta/);
   });
 
+  test('lists what stands under a key, and under a name in it, one line each', () => {
+    assert.match(
+      explainKey('provider.manta').text,
+      /\n {2}keys:\n(?: {4}\w+ {2,}\S.*\n)* {4}node_types {2,}What Manta/,
+    );
+    const types = explainKey('available_node_types').text;
+    for (const name of ['<type> ', '<type>.resources ', '<type>.min_workers '])
+      assert.ok(types.includes(`\n    ${name}`), name);
+    assert.ok(!types.includes('<type>.resources.<name>'));
+    for (const key of keys.filter((each) => keys.some((other) => other.path.startsWith(`${each.path}.`))))
+      assert.match(explainKey(key.path).text, /\n {2}keys:\n/, key.path);
+    assert.doesNotMatch(explainKey('cluster_name').text, /keys:/);
+  });
+
   test('names the nearest key', () => {
     assert.equal(nearestKey('max_wrkers'), 'max_workers');
     assert.equal(nearestKey('docker.imgae'), 'docker.image');

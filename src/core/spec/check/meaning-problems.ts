@@ -1,4 +1,4 @@
-import { error, warning } from '../problems.ts';
+import { error, listed, warning } from '../problems.ts';
 
 /** What a well-formed file can get wrong in what it says. */
 export const meaningProblems = {
@@ -36,7 +36,7 @@ export const meaningProblems = {
       meaning: 'The head must have one of the node types that the file lists.',
       hint: 'name one of available_node_types',
       message: (e) => `head_node_type '${e.type}' is not one of available_node_types`,
-      advise: (e) => (e.nearest === undefined ? `they are: ${e.types.join(', ')}` : `did you mean '${e.nearest}'?`),
+      advise: (e) => (e.nearest === undefined ? `they are: ${listed(e.types)}` : `did you mean '${e.nearest}'?`),
     },
   ),
   UnknownType: error<{ type: string; key: string; types: readonly string[]; nearest?: string | undefined }>(
@@ -46,7 +46,7 @@ export const meaningProblems = {
       meaning: 'A key names a node type that available_node_types does not have.',
       hint: 'name one of available_node_types',
       message: (e) => `${e.key} names the node type '${e.type}', which is not one of available_node_types`,
-      advise: (e) => (e.nearest === undefined ? `they are: ${e.types.join(', ')}` : `did you mean '${e.nearest}'?`),
+      advise: (e) => (e.nearest === undefined ? `they are: ${listed(e.types)}` : `did you mean '${e.nearest}'?`),
     },
   ),
   MinAboveMax: warning<{ type: string; min: number; max: number; implied: string }>('MIN_ABOVE_MAX', {

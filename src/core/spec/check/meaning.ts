@@ -4,7 +4,7 @@ import { nearest } from '../keys/nearest.ts';
 import { legacyWorkerType, type Modern } from '../legacy/modernise.ts';
 import { isPrepared, localWorkers } from '../local.ts';
 import type { Path, Problem } from '../problem.ts';
-import { type ProblemKind, pathText, report } from '../problems.ts';
+import { adviceLimit, listed, type ProblemKind, pathText, report } from '../problems.ts';
 import { goneProviders, providerTypes } from '../providers.ts';
 import { isMap, type Source } from '../source.ts';
 import { meaningProblems as problems } from './meaning-problems.ts';
@@ -122,7 +122,7 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
         type: name,
         key: 'provider.manta.node_types',
         types: names,
-        nearest: nearest(name, names),
+        nearest: found.length < adviceLimit ? nearest(name, names) : undefined,
       });
     }
   }
@@ -177,7 +177,7 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
     const sum = floors.reduce((total, each) => total + each.min, 0);
     if (ceiling === undefined || sum <= ceiling) return;
     const asking = floors.filter((each) => each.min > 0);
-    const parts = asking.map((each) => `${each.name} ${each.min}`).join(', ');
+    const parts = listed(asking.map((each) => `${each.name} ${each.min}`));
     const path = 'max_workers' in raw ? ['max_workers'] : minPath(asking[0]?.name ?? '');
     addAtKey(problems.MinSumAboveMax, path, { sum, max: ceiling, parts, implied });
   }

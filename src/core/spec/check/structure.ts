@@ -3,7 +3,7 @@ import { holdsSecret } from '../keys/key.ts';
 import { nearest } from '../keys/nearest.ts';
 import { type KeyNode, keyTree } from '../keys/table.ts';
 import type { Path, Problem } from '../problem.ts';
-import { pathText, report } from '../problems.ts';
+import { adviceLimit, pathText, report } from '../problems.ts';
 import { isMap, type Source } from '../source.ts';
 import { braceIn, isPlaceholder, variableIn } from './placeholders.ts';
 import { structureProblems as problems } from './structure-problems.ts';
@@ -30,13 +30,14 @@ const droppedWhenEmpty = new Set(['head_node', 'worker_nodes']);
 export const isNothing = (value: Plain): boolean => !value || (Array.isArray(value) && value.length === 0);
 
 function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, found: Problem[]): void {
+  let known: readonly string[] | undefined;
   for (const [name, value] of Object.entries(map)) {
     const child = node.children.get(name) ?? node.named;
     const here = [...path, name];
     if (path.length === 0 && droppedWhenEmpty.has(name) && isNothing(value)) continue;
     if (child) checkValue(value, child, here, source, found);
     else if (!node.key.open && !isPlaceholder(name)) {
-      const known = [...node.children.values()]
+      known ??= [...node.children.values()]
         .filter((each) => each.key.legacy === undefined)
         .map((each) => lastOf(each.key.path));
       const data = {
@@ -61,9 +62,6 @@ function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, foun
     );
   }
 }
-
-/** Behind so many problems nobody reads advice any more, and a file of nothing but unknown keys stays quick to refuse. */
-const adviceLimit = 200;
 
 /** The section that has a key which stands outside of it. */
 function sectionWith(name: string): string | undefined {

@@ -3,7 +3,7 @@ import type { ClusterSpec, NodeType, Plain, PlainMap } from '../cluster.ts';
 import { legacyHeadType, legacyWorkerType } from '../legacy/modernise.ts';
 import { isSpot } from '../offers.ts';
 import type { Path, Problem } from '../problem.ts';
-import { type ProblemKind, report } from '../problems.ts';
+import { listed, type ProblemKind, report } from '../problems.ts';
 import { isMap, type Source } from '../source.ts';
 import { trapProblems as problems } from './trap-problems.ts';
 
@@ -115,7 +115,7 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
       );
       if (without.length > 0)
         addAtKey(problems.KeyNameMissing, ['auth', 'ssh_private_key'], {
-          types: without.map(({ type }) => `'${type.name}'`).join(', '),
+          types: listed(without.map(({ type }) => `'${type.name}'`)),
         });
     }
     for (const [index, rule] of listOf(mapOf(provider.security_group).IpPermissions).entries()) {

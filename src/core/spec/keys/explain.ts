@@ -40,9 +40,7 @@ export function listKeys(): Explanation {
   const width = Math.max(...keys.map((key) => key.path.length));
   return {
     keys,
-    text: keys
-      .map((key) => `${key.path.padEnd(width)}  ${key.legacy === undefined ? '' : '(legacy) '}${key.doc}\n`)
-      .join(''),
+    text: keys.map((key) => `${key.path.padEnd(width)}  ${markedDoc(key)}\n`).join(''),
   };
 }
 
@@ -87,5 +85,19 @@ function textOf(key: Key): string {
     ['note', key.manta ? "Manta's own; Ray passes over it" : undefined],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== undefined);
-  return `${key.path}\n  ${key.doc}\n${shown.map(([name, value]) => `  ${`${name}:`.padEnd(11)}${value}\n`).join('')}`;
+  const facts = shown.map(([name, value]) => `  ${`${name}:`.padEnd(11)}${value}\n`).join('');
+  return `${key.path}\n  ${key.doc}\n${facts}${childrenText(key)}`;
 }
+
+/** What stands right under a key, and under the names in it, one line each. */
+function childrenText({ path }: Key): string {
+  const rows = keys
+    .filter((key) => key.path.startsWith(`${path}.`))
+    .map((key) => ({ name: key.path.slice(path.length + 1), text: markedDoc(key) }))
+    .filter(({ name }) => segmentsOf(name).slice(0, -1).every(isName));
+  if (rows.length === 0) return '';
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  return `  keys:\n${rows.map(({ name, text }) => `    ${name.padEnd(width)}  ${text}\n`).join('')}`;
+}
+
+const markedDoc = (key: Key): string => `${key.legacy === undefined ? '' : '(legacy) '}${key.doc}`;

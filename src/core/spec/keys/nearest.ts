@@ -29,8 +29,10 @@ export function nearest(word: string, candidates: readonly string[]): string | u
       ? undefined
       : [...candidates].find((candidate) => candidate.endsWith(`_${word}`) || candidate.startsWith(`${word}_`));
   let bestDistance = Math.floor(word.length / 3) + 1;
+  const wanted = plain(word);
   for (const candidate of candidates) {
-    const steps = distance(plain(word), plain(candidate));
+    if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
+    const steps = distance(wanted, plain(candidate));
     if (steps < bestDistance) {
       best = candidate;
       bestDistance = steps;
