@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Failure, Loading } from './parts/notice.tsx';
 import { ShellHeader, ShellNav } from './parts/shell.tsx';
 import { ShortcutHelp, useShortcuts } from './parts/shortcuts.tsx';
@@ -39,8 +39,8 @@ function SignedIn() {
     document.title = [title, cluster.value?.name, 'Manta'].filter((part) => part !== undefined).join(' · ');
   }, [title, cluster.value?.name]);
 
-  // A reader by ear hears where a link led: the focus goes to the heading of the new view.
-  useEffect(() => {
+  // A reader by ear hears where a link led: the focus goes to the heading of the new view, before the next key is heard.
+  useLayoutEffect(() => {
     if (first.current) {
       first.current = false;
       return;

@@ -40,14 +40,15 @@ test('a job is found, opened, stopped and left by keys alone', async (t) => {
   assert.equal(await focused(page), 'Jobs');
   await page.keyboard.press('/');
   await page.keyboard.type('sweep');
-  await page.getByText(/[\d,]+ matches/).waitFor();
+  const found = fake.cluster.list([], 'sweep');
+  await page.getByText(`${found.length.toLocaleString('en')} matches`).waitFor();
   await tabTo(page, 'Jobs');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowUp');
   const active = page.locator('.grid-body-row.is-active');
   const id = await active.getByRole('link').innerText();
-  assert.equal(id, fake.cluster.list([], 'sweep')[0]?.id);
+  assert.equal(id, found[0]?.id);
   const grid = page.getByRole('grid', { name: 'Jobs' });
   assert.equal(await grid.getAttribute('aria-activedescendant'), await active.getAttribute('id'));
   await page.keyboard.press('PageDown');
@@ -67,6 +68,31 @@ test('a job is found, opened, stopped and left by keys alone', async (t) => {
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   await page.locator('.job-head').getByText('Stopped').waitFor();
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('a dialog gives the focus back however it is closed, and opens again at once', async (t) => {
+  const fake = seeded(head, t);
+  if (fake === undefined) return;
+  const running = fake.cluster.list(['running'], '')[0];
+  assert.ok(running);
+  const { page, complaints, close } = await visit(browser, head, `#/jobs/${running.id}`);
+  await page.getByRole('button', { name: 'Stop', exact: true }).focus();
+  const question = page.getByRole('dialog', { name: 'Stop this job?' });
+  await page.keyboard.press('Enter');
+  for (let times = 0; times < 20; times += 1) {
+    await question.waitFor();
+    await Promise.all([page.keyboard.press('Escape'), page.keyboard.press('Enter')]);
+  }
+  await question.waitFor();
+  for (const way of ['Cancel', 'Close']) {
+    await question.getByRole('button', { name: way }).press('Enter');
+    await question.waitFor({ state: 'detached' });
+    assert.equal(await focused(page), 'Stop', way);
+    await page.keyboard.press('Enter');
+    await question.waitFor();
+  }
   assert.deepEqual(complaints, []);
   await close();
 });

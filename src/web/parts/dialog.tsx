@@ -9,14 +9,21 @@ interface DialogProps {
   readonly wide?: boolean;
 }
 
-/** The browser's own modal dialog: it holds the focus, closes on Escape and gives the focus back. */
+/**
+ * The browser's own modal dialog: it holds the focus, closes on Escape and gives the focus back. It is closed by taking it
+ * away and never by itself: the browser tells of its own closing only later, when it may have been asked for again.
+ */
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
+  const away = useRef(false);
   useLayoutEffect(() => {
     const opener = document.activeElement;
-    element.current?.showModal();
+    const dialog = element.current;
+    dialog?.showModal();
     return () => {
+      away.current = true;
+      dialog?.close();
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);
@@ -25,7 +32,13 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
       ref={element}
       class={wide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={heading}
-      onClose={onClose}
+      onCancel={(cancel) => {
+        cancel.preventDefault();
+        onClose();
+      }}
+      onClose={() => {
+        if (!away.current) onClose();
+      }}
       onClick={(click) => {
         if (click.target === element.current) onClose();
       }}
