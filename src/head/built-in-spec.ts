@@ -17,7 +17,6 @@ available_node_types:
   worker:
     resources: {CPU: 1}
     min_workers: 0
-    max_workers: ${workers}
     node_config: {}
 `;
 }

@@ -19,7 +19,7 @@ export const headErrors = {
     exit: 4,
     message: (e) => `${e.folder} is not a state folder of this machine and user: ${e.detail}`,
     hint: (e) =>
-      `choose another cluster name or MANTA_HOME; if the folder was copied here and is no longer used elsewhere, delete ${e.folder}/cluster.json`,
+      `choose another cluster name or MANTA_HOME; if it was copied here from another machine and is no longer used there, delete its cluster.json (${e.folder}/cluster.json)`,
   }),
   NotRunning: defineError<{ name: string }>({
     code: 'MANTA_HEAD_NOT_RUNNING',
@@ -70,5 +70,11 @@ export const headErrors = {
     exit: 2,
     message: (e) => `the request for resources cannot be read: ${e.problem}`,
     hint: () => 'give {"bundles": [{"resources": {"CPU": 2}, "count": 3}]}; an empty list withdraws the request',
+  }),
+  WhichType: defineError<{ types: readonly string[] }>({
+    code: 'MANTA_HEAD_WHICH_TYPE',
+    exit: 2,
+    message: (e) => `--min-workers does not say of which node type: there are ${e.types.join(', ') || 'none'}`,
+    hint: () => 'write min_workers at the node type in the cluster file',
   }),
 };

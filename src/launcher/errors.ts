@@ -26,4 +26,10 @@ export const launcherErrors = {
     message: (e) => `after 'manta down' of '${e.name}' there is still: ${e.what.join(', ')}`,
     hint: () => 'run it again; what it cannot end it names',
   }),
+  NotConfirmed: defineError<{ name: string }>({
+    code: 'MANTA_LAUNCHER_NOT_CONFIRMED',
+    exit: 2,
+    message: (e) => `the cluster '${e.name}' is not ended: nobody is at the terminal to confirm it`,
+    hint: () => 'give --yes; with --keep-state its jobs and their output stay for the next `manta up`',
+  }),
 };

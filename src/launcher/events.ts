@@ -23,4 +23,9 @@ export const launcherEvents = {
     text: (e) =>
       `the cluster '${e.name}' is down: no process of it is left (instances that were ended: ${e.instances})`,
   }),
+  portLater: defineEvent<{ port: number; url: string }>({
+    code: 'MANTA_LAUNCHER_PORT_LATER',
+    level: 'warn',
+    text: (e) => `the cluster serves ${e.url} until it is started anew; port ${e.port} takes effect then`,
+  }),
 };

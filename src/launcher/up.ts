@@ -20,6 +20,7 @@ import {
   stateFolder,
   supervisorOf,
 } from '../head/state-folder.ts';
+import { down } from './down.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 
@@ -48,22 +49,19 @@ const startsWithin = 60_000;
 export async function up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
   const name = request.name ?? nameIn(request) ?? 'default';
   const folder = stateFolder(request.home, name);
-  const wanted = {
-    name,
-    engine: 'embedded' as const,
-    ...(request.file && { config: request.file }),
-    ...(Object.keys(request.overrides).length > 0 && { overrides: request.overrides }),
-    ...(request.port !== undefined && { port: request.port }),
-  };
-  loadSpec(wanted);
   clearRemains(folder);
   refuseForeign(folder);
+  loadSpec(wantedOf(request, name, readCluster(folder)));
   makeFolder(folder.path);
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
+  let started: ChildProcess | undefined;
+  let known = false;
   try {
     const before = readCluster(folder);
+    known = before !== undefined;
     if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+    const wanted = wantedOf(request, name, before);
     const same = before !== undefined && sameRequest(before, wanted);
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
     else if (!same)
@@ -75,19 +73,45 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
         ...wanted,
       });
     const running = servingOf(folder);
-    const supervisor = supervisorOf(folder) === undefined ? startSupervisor(request.home, name) : undefined;
+    started = supervisorOf(folder) === undefined ? startSupervisor(request.home, name) : undefined;
     if (running !== undefined) {
+      if (request.port !== undefined && Number(new URL(running.url).port) !== request.port)
+        request.events.emit(launcherEvents.portLater, { port: request.port, url: running.url });
       if (!same) await post(running.url, '/api/manta/v1/reload', ownerToken(folder), signal);
       return { folder, serving: running, done: same ? 'nothing' : 'applied' };
     }
     request.events.emit(launcherEvents.starting, { name }, { id: 'mantad', state: 'running' });
-    const serving = await waitForServing(folder, supervisor, request, signal);
+    const serving = await waitForServing(folder, started, request, signal);
     request.events.emit(launcherEvents.started, { name, url: serving.url }, { id: 'mantad', state: 'done' });
     return { folder, serving, done: 'started' };
+  } catch (error) {
+    taken.lock.release();
+    if (signal.aborted && started !== undefined) await undo(folder, known, request);
+    throw error;
   } finally {
     taken.lock.release();
   }
 }
+
+/** What this command started and will not wait for is ended again; a cluster that was there before keeps its state. */
+async function undo(folder: StateFolder, known: boolean, { clock, events }: UpRequest): Promise<void> {
+  await down({ folder, keepState: known, clock, events }, AbortSignal.timeout(startsWithin));
+}
+
+/** Without a file a cluster that is known keeps its own; options win over what was given before. */
+function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefined): Wanted {
+  const config = request.file ?? before?.config;
+  const overrides = { ...(request.file === undefined ? before?.overrides : {}), ...request.overrides };
+  return {
+    name,
+    engine: 'embedded',
+    ...(config && { config }),
+    ...(Object.keys(overrides).length > 0 && { overrides }),
+    ...(request.port !== undefined && { port: request.port }),
+  };
+}
+
+type Wanted = Pick<ClusterFile, 'name' | 'engine' | 'config' | 'overrides' | 'port'>;
 
 const nameIn = ({ file }: UpRequest): string | undefined => file && loadSpec({ name: 'default', config: file }).name;
 

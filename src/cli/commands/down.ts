@@ -3,6 +3,7 @@ import { wallClock } from '../../base/wall-clock.ts';
 import { loadSpec } from '../../head/load-spec.ts';
 import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { down } from '../../launcher/down.ts';
+import { launcherErrors } from '../../launcher/errors.ts';
 import type { Io, Run } from '../command.ts';
 import { readGiven } from './up.ts';
 
@@ -14,14 +15,15 @@ export const run: Run = async ({ args, options }, io) => {
     named ??
     (path === undefined ? onlyCluster(home) : loadSpec({ name: 'default', config: await readGiven(path, io) }).name);
   const folder = stateFolder(home, name);
-  if (readCluster(folder) !== undefined && options['yes'] !== true && io.terminal && !(await confirmed(name, io))) {
-    io.out('Nothing was ended.\n');
-    return 1;
+  const keepState = options['keep-state'] === true;
+  if (readCluster(folder) !== undefined && options['yes'] !== true) {
+    if (!io.terminal) throw launcherErrors.NotConfirmed({ name });
+    if (!(await confirmed(name, keepState, io))) {
+      io.out('Nothing was ended.\n');
+      return 1;
+    }
   }
-  const { instances, wasThere } = await down(
-    { folder, keepState: options['keep-state'] === true, clock: wallClock, events: io.events },
-    io.signal,
-  );
+  const { instances, wasThere } = await down({ folder, keepState, clock: wallClock, events: io.events }, io.signal);
   if (io.json) io.out(`${JSON.stringify({ name, instances, wasThere })}\n`);
   else
     io.out(
@@ -36,12 +38,12 @@ function onlyCluster(home: string): string {
   return names.length === 1 ? (names[0] as string) : 'default';
 }
 
-async function confirmed(name: string, io: Io): Promise<boolean> {
+async function confirmed(name: string, keepState: boolean, io: Io): Promise<boolean> {
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   try {
-    const answer = await lines.question(`End the cluster '${name}' and everything that runs in it? [y/N] `, {
-      signal: io.signal,
-    });
+    const rest = keepState ? '' : ', and delete its jobs and their output';
+    const question = `End the cluster '${name}' and everything that runs in it${rest}? [y/N] `;
+    const answer = await lines.question(question, { signal: io.signal });
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     lines.close();

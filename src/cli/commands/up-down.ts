@@ -13,7 +13,7 @@ export const upDownCommands: readonly Command[] = [
     path: ['up'],
     summary: 'start a cluster, or bring a running one to what its file says',
     description:
-      'Without a file it starts a cluster on this machine: workers are processes that come with the work and go after it. With a file whose provider is `process` the node types, limits and idle times are those of the file. Run again it changes nothing, or applies what changed without touching jobs.',
+      'Without a file it starts a cluster on this machine: workers are processes that come with the work and go after it. With a file whose provider is `process` the node types, limits and idle times are those of the file. Run again it changes nothing, or applies what changed without touching jobs; without a file a cluster that is known keeps its own.',
     args: [{ name: 'FILE', summary: 'the cluster file; `-` reads standard input', complete: 'file' }],
     options: [
       name,
@@ -21,7 +21,7 @@ export const upDownCommands: readonly Command[] = [
         name: 'min-workers',
         value: 'N',
         type: 'integer',
-        summary: 'workers to keep of each type, in place of the file',
+        summary: 'workers to keep, where the file has one type of worker',
       },
       { name: 'max-workers', value: 'N', type: 'integer', summary: 'workers at most, in place of the file' },
       {
@@ -39,7 +39,7 @@ export const upDownCommands: readonly Command[] = [
     path: ['down'],
     summary: 'end a cluster and everything that runs in it',
     description:
-      'Ends the daemon, the instances and their jobs, and comes back when none of their processes is left. What was cut short is completed by running it again.',
+      'Ends the daemon, the instances and their jobs, deletes its jobs and their output unless --keep-state is given, and comes back when none of its processes is left. What was cut short is completed by running it again.',
     args: [{ name: 'FILE', summary: 'the cluster file that names the cluster', complete: 'file' }],
     options: [
       name,

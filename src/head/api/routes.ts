@@ -98,12 +98,13 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
   );
   app.get(
     `${base}/why/:kind/:id`,
-    route((c) => c.json(whyAnswer(head, c.req.param('kind') ?? '', c.req.param('id') ?? ''))),
+    route((c) => c.json(whyAnswer(head, c.req.param('kind') ?? '', c.req.param('id') ?? '', c.get('user')))),
   );
   app.post(
     `${base}/request-resources`,
     small,
     route(async (c) => {
+      requireAdmin(c.get('user'), 'request resources');
       const requests = readBundles(await c.req.json().catch(() => undefined));
       head.engine.requestResources(requests);
       head.wake();
@@ -113,6 +114,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
   app.post(
     `${base}/nodes/:id/drain`,
     route(async (c) => {
+      requireAdmin(c.get('user'), 'drain a node');
       const id = c.req.param('id') ?? '';
       const found = nodesOf(head).find(
         (each) => each.instance === id || (each.node !== undefined && each.node.startsWith(id) && id.length >= 6),
