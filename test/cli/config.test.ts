@@ -109,8 +109,10 @@ bad.yaml: 1 error
     assert.equal(shown.length, 201);
     assert.ok(shown.slice(0, 200).every((line) => line.includes(': error ')));
     assert.match(text, /\nand 11,801 more\nmany\.yaml: 12000 errors, 1 warning\n$/);
-    const [data] = lines((await config('check', ['many.yaml'], { json: true })).text);
-    assert.deepEqual([(data?.['problems'] as unknown[]).length, data?.['more']], [10_000, 2_001]);
+    const [data] = lines((await config('check', ['many.yaml'], { json: true })).text) as [
+      { problems: unknown[]; more: number },
+    ];
+    assert.deepEqual([data.problems.length, data.more], [10_000, 2_001]);
   });
 
   test('advises on a few of very many unknown names, and lists a few of very many known ones', async () => {
