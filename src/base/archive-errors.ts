@@ -6,15 +6,15 @@ export const archiveErrors = {
     exit: 2,
     message: (e) => `'${e.path}' is not a sound zip archive: ${e.detail}`,
   }),
-  Unsafe: defineError<{ entry: string; detail: string }>({
+  Unsafe: defineError<{ path: string; entry: string; detail: string }>({
     code: 'MANTA_ARCHIVE_UNSAFE',
     exit: 2,
-    message: (e) => `the archive was refused for its entry '${e.entry}': ${e.detail}`,
+    message: (e) => `'${e.path}' was refused for its entry '${e.entry}': ${e.detail}`,
   }),
-  TooLarge: defineError<{ detail: string }>({
+  TooLarge: defineError<{ path: string; detail: string }>({
     code: 'MANTA_ARCHIVE_TOO_LARGE',
     exit: 2,
-    message: (e) => `the archive was refused: ${e.detail}`,
+    message: (e) => `'${e.path}' was refused: ${e.detail}`,
     hint: () => 'leave large files out of the package, or raise the limit',
   }),
 };

@@ -47,8 +47,14 @@ export async function writeZip(files: readonly FileToPack[], target: string): Pr
 /**
  * Unpacks into `target`, which appears whole or not at all. Entries cannot leave it, links are written as plain files,
  * and limits are held against the bytes that really come out. Execute bits are kept, other special bits are not.
+ * `name` is what failures call the archive.
  */
-export async function unzip(path: string, target: string, limits: UnzipLimits = {}): Promise<void> {
+export async function unzip(
+  path: string,
+  target: string,
+  limits: UnzipLimits = {},
+  name: string = basename(path),
+): Promise<void> {
   const draft = `${target}.unpacking`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { recursive: true, mode: 0o700 });
@@ -60,10 +66,10 @@ export async function unzip(path: string, target: string, limits: UnzipLimits = 
       validateEntrySizes: true,
       strictFileNames: true,
     });
-    await unpackInto(zip, draft, limits);
+    await unpackInto(zip, draft, limits, name);
     await rename(draft, target);
   } catch (error) {
-    throw unzipFailure(error, path);
+    throw unzipFailure(error, name);
   } finally {
     zip?.close();
     await rm(draft, { recursive: true, force: true });
@@ -73,31 +79,48 @@ export async function unzip(path: string, target: string, limits: UnzipLimits = 
 /** Entries that stand in each other's way are the archive's fault; a full or failing disk is not. */
 const conflicts = new Set(['ENOTDIR', 'EEXIST', 'EISDIR', 'ENAMETOOLONG', 'EINVAL']);
 
-function unzipFailure(error: unknown, path: string): unknown {
+function unzipFailure(error: unknown, name: string): unknown {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
-  if (code?.startsWith('MANTA_')) return error;
-  if (syscall === undefined) return archiveErrors.NotAnArchive({ path: basename(path), detail: message }, error);
-  return conflicts.has(code ?? '') ? archiveErrors.Unsafe({ entry: basename(path), detail: message }, error) : error;
+  if (code?.startsWith('MANTA_') || syscall !== undefined) return error;
+  return archiveErrors.NotAnArchive({ path: name, detail: message }, error);
 }
 
-async function unpackInto(zip: ZipFile, folder: string, limits: UnzipLimits): Promise<void> {
+function entryFailure(error: unknown, name: string, entry: string): unknown {
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (code?.startsWith('MANTA_')) return error;
+  const shown = entry.slice(0, 200);
+  if (syscall === undefined)
+    return archiveErrors.NotAnArchive({ path: name, detail: `entry '${shown}': ${message}` }, error);
+  if (!conflicts.has(code ?? '')) return error;
+  const detail =
+    code === 'ENAMETOOLONG' || code === 'EINVAL'
+      ? 'its name cannot be a file name here'
+      : 'another entry has the same name or stands in its way';
+  return archiveErrors.Unsafe({ path: name, entry: shown, detail }, error);
+}
+
+async function unpackInto(zip: ZipFile, folder: string, limits: UnzipLimits, name: string): Promise<void> {
   const most = { entries: limits.entries ?? 200_000, bytes: limits.bytes ?? 20 * 2 ** 30, ratio: limits.ratio ?? 200 };
   if (zip.entryCount > most.entries)
-    throw archiveErrors.TooLarge({ detail: `it has ${zip.entryCount} entries, ${most.entries} are allowed` });
+    throw archiveErrors.TooLarge({
+      path: name,
+      detail: `it has ${zip.entryCount} entries, ${most.entries} are allowed`,
+    });
   let unpacked = 0;
   const grow = (count: number): void => {
     unpacked += count;
-    if (unpacked > most.bytes) throw archiveErrors.TooLarge({ detail: `it unpacks to more than ${most.bytes} bytes` });
+    if (unpacked > most.bytes)
+      throw archiveErrors.TooLarge({ path: name, detail: `it unpacks to more than ${most.bytes} bytes` });
     if (unpacked > 100 * 2 ** 20 && unpacked > most.ratio * zip.fileSize)
-      throw archiveErrors.TooLarge({ detail: `it unpacks to more than ${most.ratio} times its size` });
+      throw archiveErrors.TooLarge({ path: name, detail: `it unpacks to more than ${most.ratio} times its size` });
   };
   const made = new Set<string>();
-  for await (const entry of zip.eachEntry()) {
-    const path = placeOf(entry, folder);
+  const unpack = async (entry: Entry): Promise<void> => {
+    const path = placeOf(entry, folder, name);
     const parent = entry.fileName.endsWith('/') ? path : dirname(path);
     if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: 0o700 });
     made.add(parent);
-    if (entry.fileName.endsWith('/')) continue;
+    if (entry.fileName.endsWith('/')) return;
     const counter = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         try {
@@ -111,12 +134,16 @@ async function unpackInto(zip: ZipFile, folder: string, limits: UnzipLimits): Pr
     await pipeline(await zip.openReadStreamPromise(entry), counter, createWriteStream(path, { mode: 0o600 }));
     const mode = (entry.externalFileAttributes >>> 16) & 0o777;
     await chmod(path, mode === 0 ? 0o644 : mode | 0o600);
-  }
+  };
+  for await (const entry of zip.eachEntry())
+    await unpack(entry).catch((error: unknown) => {
+      throw entryFailure(error, name, entry.fileName);
+    });
 }
 
-function placeOf(entry: Entry, folder: string): string {
+function placeOf(entry: Entry, folder: string, name: string): string {
   const { fileName } = entry;
-  if (entry.isEncrypted()) throw archiveErrors.Unsafe({ entry: fileName, detail: 'it is encrypted' });
+  if (entry.isEncrypted()) throw archiveErrors.Unsafe({ path: name, entry: fileName, detail: 'it is encrypted' });
   const parts = fileName.split('/');
   if (
     fileName.startsWith('/') ||
@@ -125,10 +152,10 @@ function placeOf(entry: Entry, folder: string): string {
     parts.includes('..') ||
     /^[A-Za-z]:/.test(fileName)
   ) {
-    throw archiveErrors.Unsafe({ entry: fileName, detail: 'it leads out of the folder' });
+    throw archiveErrors.Unsafe({ path: name, entry: fileName, detail: 'it leads out of the folder' });
   }
   const path = join(folder, fileName);
   if (!`${path}${sep}`.startsWith(`${folder}${sep}`))
-    throw archiveErrors.Unsafe({ entry: fileName, detail: 'it leads out of the folder' });
+    throw archiveErrors.Unsafe({ path: name, entry: fileName, detail: 'it leads out of the folder' });
   return path.endsWith(sep) ? path.slice(0, -1) : path;
 }

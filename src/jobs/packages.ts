@@ -88,7 +88,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
       const target = unpacked(sha256);
       if (!existsSync(target)) {
         await mkdir(join(folder, 'unpacked'), { recursive: true, mode: 0o700 });
-        await unzip(blob(sha256), target, limits);
+        await unzip(blob(sha256), target, limits, name);
       }
       return target;
     });
@@ -120,7 +120,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
         // Each content that an address had is a package of its own: a job may still use the one before.
         const name = `${packageName(uri)}_${sha256}${uri.split('?')[0]?.endsWith('.whl') ? '.whl' : '.zip'}`;
         await insert(owner, name, sha256, size);
-        const path = await ready(sha256, new URL(uri).pathname.split('/').at(-1) ?? name);
+        const path = await ready(sha256, new URL(uri).pathname.split('/').at(-1) || name);
         return path.endsWith('.whl') ? path : topOf(path);
       }
       const name = uri.replace(/^gcs:\/\//, '');

@@ -75,6 +75,27 @@ test('an archive that unpacks to far more than it is, or to too many files, is r
   );
 });
 
+test('a refusal names the package and the entry, and no path of this machine', async () => {
+  const path = join(root, 'conflict');
+  const source = join(root, 'one-byte');
+  writeFileSync(source, 'x');
+  await writeZip(
+    ['a', 'a/b'].map((name) => ({ name, path: source, mode: 0o644 })),
+    path,
+  );
+  await assert.rejects(unzip(path, target(), {}, 'code.zip'), {
+    message: "'code.zip' was refused for its entry 'a/b': another entry has the same name or stands in its way",
+  });
+  const damaged = await zipNamed('file', Array.from({ length: 5_000 }, (_, i) => String(i)).join(' '));
+  const bytes = readFileSync(damaged);
+  bytes.fill(0xff, 100, 2_000);
+  writeFileSync(damaged, bytes);
+  await assert.rejects(unzip(damaged, target(), {}, 'code.zip'), (error: Error) => {
+    assert.match(error.message, /^'code\.zip' is not a sound zip archive: entry 'file': /);
+    return true;
+  });
+});
+
 test('what is no archive, or a cut one, is told apart', async () => {
   const junk = join(root, 'junk.zip');
   writeFileSync(junk, 'not a zip at all');
