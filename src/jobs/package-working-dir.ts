@@ -22,6 +22,8 @@ export interface LocalPackage {
   /** `gcs://_ray_pkg_<hash>.zip`, or the file name of a wheel. */
   readonly uri: string;
   readonly files: number;
+  /** Names that are not packed: links that lead nowhere, sockets, devices. */
+  readonly leftOut: readonly string[];
   /** Bytes before packing. */
   readonly size: number;
   /** Writes the archive; the file itself is used when it is an archive already. */
@@ -45,6 +47,7 @@ export async function packageFolder(folder: string, options: PackagingOptions = 
   return {
     uri: `gcs://_ray_pkg_${hash.toString('hex')}.zip`,
     files: files.length,
+    leftOut: found.filter((each) => each.kind === 'other').map((each) => each.name),
     size: found.reduce((sum, each) => sum + each.size, 0),
     write: async (target) => {
       await writeZip(files, target);
@@ -58,7 +61,7 @@ export async function packageFile(path: string): Promise<LocalPackage> {
   const { size } = await stat(path);
   const wheel = extname(path) === '.whl';
   const name = wheel ? basename(path) : `_ray_pkg_${await sha1(path)}.zip`;
-  return { uri: `gcs://${name}`, files: 1, size, write: async () => path };
+  return { uri: `gcs://${name}`, files: 1, leftOut: [], size, write: async () => path };
 }
 
 /** A single Python file as a module. */
@@ -70,6 +73,7 @@ export async function packageModuleFile(path: string): Promise<LocalPackage> {
   return {
     uri: `gcs://_ray_pkg_${Buffer.from(hash).toString('hex')}.zip`,
     files: 1,
+    leftOut: [],
     size,
     write: async (target) => {
       await writeZip([{ name, path, mode }], target);

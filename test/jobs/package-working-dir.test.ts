@@ -64,6 +64,7 @@ test('the same files make the same archive, execute bits are kept, links are fol
   const first = readFileSync(await (await packageFolder(folder)).write(join(root, '1.zip')));
   const second = readFileSync(await (await packageFolder(folder)).write(join(root, '2.zip')));
   assert.deepEqual(first, second);
+  assert.deepEqual((await packageFolder(folder)).leftOut, ['broken']);
   await unzip(join(root, '1.zip'), join(root, 'linked'));
   assert.equal(statSync(join(root, 'linked/run.sh')).mode & 0o777, 0o755);
   assert.equal(readFileSync(join(root, 'linked/sub/link.sh'), 'utf8'), '#!/bin/sh\n');

@@ -27,6 +27,11 @@ export const clientEvents = {
     level: 'info',
     text: (e) => `packing ${e.path}`,
   }),
+  leftOut: defineEvent<{ path: string; names: string }>({
+    code: 'MANTA_CLIENT_LEFT_OUT',
+    level: 'warn',
+    text: (e) => `not packed with ${e.path}, because it is a link that leads nowhere, or no file: ${e.names}`,
+  }),
   uploading: defineEvent<{ path: string; size: string }>({
     code: 'MANTA_CLIENT_UPLOADING',
     level: 'info',

@@ -89,11 +89,18 @@ async function packagingOf(
   };
 }
 
+const mostNamed = 10;
+
 /** Uploads what the head does not have yet. */
 async function upload(path: string, local: LocalPackage, { http, events, cwd }: UploadContext): Promise<string> {
   const name = basename(local.uri);
   const target = `/api/packages/gcs/${encodeURIComponent(name)}`;
   const id = resolve(cwd, path);
+  if (local.leftOut.length > 0) {
+    const more = local.leftOut.length - mostNamed;
+    const names = `${local.leftOut.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    events.emit(clientEvents.leftOut, { path, names });
+  }
   if ((await http.statusOf('GET', target)) === 200) {
     events.emit(clientEvents.alreadyThere, { path, files: local.files }, { id, state: 'done' });
     return local.uri;
