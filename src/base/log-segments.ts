@@ -77,6 +77,9 @@ const firstOf = (name: string): number | undefined =>
   /^\d{16}\.log$/.test(name) ? Number(name.slice(0, 16)) : undefined;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
+/** Where the output of an attempt's set-up goes: a log of its own inside that of the attempt. */
+export const setupLogOf = (dir: string): string => join(dir, 'setup');
+
 /** Opens the log in `dir` for writing, behind what is already there. */
 export function openLogWriter(dir: string, options: LogOptions): LogWriter {
   const segmentBytes = options.segmentBytes ?? 4 << 20;

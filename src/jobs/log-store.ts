@@ -13,6 +13,7 @@ import {
   offsetAt,
   openLogWriter,
   readLog,
+  setupLogOf,
 } from '../base/log-segments.ts';
 
 /** Output of every attempt, kept by the head: `<root>/<job>/<attempt number>/`. */
@@ -224,4 +225,5 @@ async function retain(root: string, maxBytes: number): Promise<number> {
 /** The end marker stays: what is gone is then a gap with a known size. */
 async function dropBytes(dir: string): Promise<void> {
   for (const name of readdirSync(dir)) if (/\.(?:log|idx)$/.test(name)) await rm(join(dir, name), { force: true });
+  await rm(setupLogOf(dir), { recursive: true, force: true });
 }

@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
 import { ZipFile } from 'yazl';
 import { namesIn } from '../../../src/base/json-file.ts';
-import { readLog } from '../../../src/base/log-segments.ts';
+import { readLog, setupLogOf } from '../../../src/base/log-segments.ts';
 import { findMarked } from '../../../src/base/process.ts';
 import type { AttemptOrder, SetupStep } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
@@ -44,8 +44,11 @@ test('a pip environment is built once and shared by all who ask for it', async (
   await engine.start(orders[2] as AttemptOrder, never);
   assert.equal((await cluster.ended('c')).cause, 'succeeded');
   const said = await Promise.all(orders.map(output));
-  assert.ok(said.every((text) => text.endsWith('spoken\n')));
-  assert.equal(said[2], 'spoken\n');
+  assert.deepEqual(said, ['spoken\n', 'spoken\n', 'spoken\n']);
+  const setups = await Promise.all(
+    orders.map(async (order) => (await readLog(setupLogOf(order.log), 0, 1 << 20)).bytes.toString()),
+  );
+  assert.equal(setups.filter((text) => text.includes('spoken-1.0')).length, 1);
   assert.equal(namesIn(join(cluster.folder, 'environments')).filter((name) => name.endsWith('.ready')).length, 1);
 });
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Duration, Instant } from '../../../base/clock.ts';
 import { makeFolder } from '../../../base/json-file.ts';
 import type { LogWriter } from '../../../base/log-segments.ts';
-import { openLogWriter } from '../../../base/log-segments.ts';
+import { openLogWriter, readLog, setupLogOf } from '../../../base/log-segments.ts';
 import { endProcesses, holdersOfPipe, markOf, markVariable, sendSignal } from '../../../base/process.ts';
 import type { EndCause } from '../../../core/jobs/job.ts';
 import type { AttemptOrder, AttemptReport } from '../../runner.ts';
@@ -40,6 +40,7 @@ const leftoverGrace = 1_000;
 /** How long output that nobody known can still be writing is waited for. */
 const outputGrace = 500;
 const keptOfSetup = 4_000;
+const setupLogLimits = { segmentBytes: 256 << 10, maxBytes: 1 << 20 };
 
 /** One attempt on its node, from taking it over to its end record. */
 export class RunningAttempt {
@@ -48,6 +49,7 @@ export class RunningAttempt {
   readonly #word: string;
   readonly #extraEnv: Readonly<Record<string, string>>;
   readonly #log: LogWriter;
+  #setupLog: LogWriter | undefined;
   readonly #stopping = new AbortController();
   #state: AttemptReport['state'] = 'setting-up';
   #leader: ChildProcess | undefined;
@@ -88,6 +90,9 @@ export class RunningAttempt {
       ...(this.#startedAt === undefined
         ? {}
         : { startedAt: this.#startedAt, ranFor: performance.now() - this.#startedMoment }),
+      ...(this.#setupLog && this.#state === 'setting-up'
+        ? { message: `Setting up the runtime environment (${setupWords(this.order)}).` }
+        : {}),
       ...this.#end,
       logSize: this.#log.size,
     };
@@ -119,7 +124,9 @@ export class RunningAttempt {
       const message = error instanceof Error ? error.message : String(error);
       const cause = embeddedErrors.SetupFailed.is(error) ? 'setup-failed' : 'start-failed';
       end = { cause, message };
+      if (cause === 'setup-failed' && !this.#stop) await this.#showSetup(message);
     }
+    this.#setupLog?.end();
     if (this.#stop) {
       await this.#stop.done;
       const { exitCode } = end;
@@ -142,6 +149,7 @@ export class RunningAttempt {
       });
     const base = { ...host.env, ...order.env };
     if (order.setup.length === 0) return { ...base, ...this.#ownEnv() };
+    this.#setupLog = openLogWriter(setupLogOf(order.log), { ...setupLogLimits, now: () => host.clock.now() });
     host.changed(this);
     const added = await setUp(order.setup, base, {
       cache: host.environments,
@@ -151,11 +159,24 @@ export class RunningAttempt {
     return { ...base, ...added, ...this.#ownEnv() };
   }
 
+  /** A job that never ran has no output: what its set-up said is what its reader looks for. */
+  async #showSetup(message: string): Promise<void> {
+    const folder = setupLogOf(this.order.log);
+    const before = this.#log.size;
+    for (let at = 0; at < (this.#setupLog?.size ?? 0); ) {
+      const piece = await readLog(folder, at, 64 << 10).catch(() => undefined);
+      if (piece === undefined || piece.next === at) break;
+      this.#log.write(piece.bytes);
+      at = piece.next;
+    }
+    if (this.#log.size === before) this.#log.write(Buffer.from(`${message}\n`));
+  }
+
   #ownEnv(): Record<string, string> {
     return { ...this.#extraEnv, [markVariable]: markOf(this.#host.instance, this.#word) };
   }
 
-  /** One program of the set-up; its output goes to the attempt's log and its end to the error. */
+  /** One program of the set-up; its output goes to the log of the set-up and its end to the error. */
   #runStep(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#stopping.signal.throwIfAborted();
@@ -169,7 +190,7 @@ export class RunningAttempt {
     let text = '';
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (bytes: Buffer) => {
-        if (!quiet) this.#log.write(bytes);
+        if (!quiet) this.#setupLog?.write(bytes);
         text = (text + bytes.toString('utf8')).slice(-keptOfSetup);
       });
     child.on('error', reject);
@@ -262,6 +283,8 @@ export class RunningAttempt {
     this.#host.changed(this);
   }
 }
+
+const setupWords = (order: AttemptOrder): string => [...new Set(order.setup.map((step) => step.kind))].join(', ');
 
 function ending(code: number | null, signal: NodeJS.Signals | null): Pick<EndRecord, 'cause' | 'message' | 'exitCode'> {
   if (code === 0) return { cause: 'succeeded', exitCode: 0, message: 'exit code 0' };

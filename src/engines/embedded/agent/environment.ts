@@ -8,7 +8,7 @@ import { identify, isAlive } from '../../../base/process.ts';
 import type { SetupStep } from '../../runner.ts';
 import { embeddedErrors } from '../errors.ts';
 
-/** Runs a program of the set-up with its output in the attempt's log; resolves with its output when it ends well. */
+/** Runs a program of the set-up with its output in the log of the set-up; resolves with its output when it ends well. */
 export type RunStep = (program: string, args: readonly string[], cwd: string) => Promise<string>;
 
 export interface Setup {
