@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { rayPython } from '../../jobs/ray-python.ts';
 
 /** What keeps a Ray of the test's own from running here; undefined when nothing does. */
-function obstacle(python: string): string | undefined {
+function obstacle(): string | undefined {
   if (process.platform !== 'linux') return 'a Ray of its own needs the namespaces of Linux';
   if (process.getuid?.() !== 0) return 'a namespace of its own for Ray needs root';
-  const probe = spawnSync(python, ['-c', 'import ray, aiohttp'], { stdio: 'ignore' });
-  if (probe.status !== 0)
-    return `'${python}' has no ray[default]: set MANTA_RAY_PYTHON, or make a venv in ~/.cache/manta/ray-2.60.0`;
   const unshare = spawnSync('unshare', ['-p', '-f', '-m', '-n', 'true'], { stdio: 'ignore' });
   return unshare.status === 0 ? undefined : "'unshare' cannot make namespaces here";
 }
 
 /** Ray is started where it sees no other process and no network: its `stop`, and its ports, touch nobody else. */
 test('the reading half of the engine contract holds on a real Ray', async (t) => {
-  const cached = join(homedir(), '.cache/manta/ray-2.60.0/bin/python');
-  const python = process.env.MANTA_RAY_PYTHON ?? (existsSync(cached) ? cached : 'python3');
-  const problem = obstacle(python);
-  if (problem !== undefined) return t.skip(problem);
+  const ray = rayPython();
+  const problem = 'missing' in ray ? ray.missing : obstacle();
+  if ('missing' in ray || problem !== undefined) return t.skip(problem);
+  const { python } = ray;
 
   const inside = fileURLToPath(new URL('./inside-namespace.ts', import.meta.url));
   const setUp = 'ip link set lo up && mount -t tmpfs -o size=2g shm /dev/shm && exec "$@"';
