@@ -124,7 +124,7 @@ export async function openHead(
     runner: engine,
     clock,
     events,
-    limits: () => ({ ...defaultLimits, weights: users.weights() }),
+    limits: () => ({ ...defaultLimits, weights: users.weights(), admins: users.admins() }),
     capacity: () => ({
       types: spec.nodeTypes.map((type) => ({
         name: type.name,

@@ -1,6 +1,7 @@
 import type { Clock, Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { type Attempt, isOver, type Job } from '../core/jobs/job.ts';
+import { withoutOutput } from '../core/jobs/messages.ts';
 import { applyEvent, type JobEvent } from '../core/jobs/transitions.ts';
 import type { AttemptReport, Runner } from '../engines/runner.ts';
 import { jobEvents } from './events.ts';
@@ -265,6 +266,6 @@ function factOf(job: Job, event: JobEvent): Record<string, unknown> {
     }),
     ...(job.exitCode !== undefined && isOver(job.state) && { exitCode: job.exitCode }),
     ...(job.notBefore !== undefined && { until: job.notBefore }),
-    ...(isOver(job.state) || job.state === 'held' ? { message: job.message.split('\n')[0] } : {}),
+    ...(isOver(job.state) || job.state === 'held' ? { message: withoutOutput(job.message) } : {}),
   };
 }

@@ -5,6 +5,7 @@ import { type Capacity, infeasibility, infeasibleText } from '../core/jobs/admit
 import { type Block, candidates, type Limits, wantedNow } from '../core/jobs/choose.ts';
 import { charge, type Usage, usageOf } from '../core/jobs/fair-share.ts';
 import { isOver, type Job } from '../core/jobs/job.ts';
+import { withoutOutput } from '../core/jobs/messages.ts';
 import { demandOf } from '../core/jobs/queue-demand.ts';
 import { applyEvent } from '../core/jobs/transitions.ts';
 import type { Runner } from '../engines/runner.ts';
@@ -15,6 +16,7 @@ import { releaseHeld } from './holding.ts';
 import type { LogStore } from './log-store.ts';
 import type { PackageStore } from './packages.ts';
 import { keepPreparations } from './preparations.ts';
+import { readRuntimeEnv } from './runtime-env.ts';
 import type { JobChange, JobStore } from './store.ts';
 import { newJob, type Submission, sameWork, specOf } from './submission.ts';
 
@@ -214,6 +216,7 @@ export function openQueue(options: QueueOptions): JobQueue {
     async submit(submission, repeated = 'refuse') {
       const now = clock.now();
       const spec = specOf(submission, submission.id ?? options.newId(), now);
+      readRuntimeEnv(spec.runtimeEnv);
       const { types, maxNodes } = options.capacity();
       const never = infeasibility(spec, types, maxNodes);
       if (never) throw jobErrors.Infeasible({ reason: infeasibleText(never) });
@@ -342,10 +345,9 @@ function tell(events: EventSink, { id, before, after }: JobChange): void {
   if (before.state === after.state) return;
   const attempt = after.attempts.at(-1);
   if (isOver(after.state))
-    events.emit(jobEvents.over, { job: id, state: after.state, reason: after.message.split('\n')[0] ?? '' });
+    events.emit(jobEvents.over, { job: id, state: after.state, reason: withoutOutput(after.message) });
   else if (after.state === 'starting' && attempt) events.emit(jobEvents.handedOver, { job: id, attempt: attempt.id });
   else if (after.state === 'running' && attempt)
     events.emit(jobEvents.running, { job: id, attempt: attempt.id, node: attempt.node });
-  else if (after.state === 'held')
-    events.emit(jobEvents.retried, { job: id, reason: after.message.split('\n')[0] ?? '' });
+  else if (after.state === 'held') events.emit(jobEvents.retried, { job: id, reason: withoutOutput(after.message) });
 }

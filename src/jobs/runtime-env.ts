@@ -12,12 +12,21 @@ export interface RuntimeEnv {
 /** Keys that change nothing where a job runs. */
 const withoutEffect = new Set(['excludes', 'config', '_ray_commit', '_inject_current_ray']);
 
-/** Reads what a job was submitted with; throws SetupFailed for what cannot be given, as Ray would fail to set it up. */
+/** Reads what a job is submitted with; throws Invalid with the field and what is supported for what cannot be given. */
 export function readRuntimeEnv(env: Readonly<Record<string, unknown>>): RuntimeEnv {
-  const unknown = Object.keys(env).find((key) => !(key in readers) && !withoutEffect.has(key));
-  if (unknown !== undefined) throw fail(`runtime_env: '${unknown}' is not supported by this cluster`);
-  if (env['pip'] !== undefined && env['uv'] !== undefined)
-    throw fail("runtime_env: 'pip' and 'uv' cannot be used together");
+  const unknown = Object.entries(env).find(
+    ([key, value]) => value !== null && !Object.hasOwn(readers, key) && !withoutEffect.has(key),
+  );
+  if (unknown !== undefined)
+    throw fail(
+      `['${unknown[0].slice(0, 100)}']`,
+      `is not supported by this cluster; supported are ${Object.keys(readers).join(', ')}`,
+    );
+  const given = (key: string): boolean => env[key] !== undefined && env[key] !== null;
+  if (given('pip') && given('uv')) throw fail('', "names both 'pip' and 'uv', which cannot be used together");
+  const excludes = env['excludes'];
+  if (given('excludes') && !isTexts(excludes))
+    throw fail("['excludes']", `must be a list of strings, not ${typeWords(excludes)}`);
   const workingDir = readers.working_dir(env['working_dir']);
   return {
     envVars: readers.env_vars(env['env_vars']),
@@ -35,51 +44,57 @@ export function packageUris(env: Readonly<Record<string, unknown>>): string[] {
   );
 }
 
-const fail = (problem: string): Error => jobErrors.SetupFailed({ problem });
+const fail = (field: string, problem: string): Error => jobErrors.Invalid({ field: `runtime_env${field}`, problem });
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
+
+function typeWords(value: unknown): string {
+  if (Array.isArray(value)) return 'a list that holds something else';
+  return value !== null && typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
 const readers = {
   env_vars(value: unknown): Record<string, string> {
     if (value === undefined || value === null) return {};
-    if (!isRecord(value)) throw fail("runtime_env['env_vars'] must be of type Dict[str, str]");
+    if (!isRecord(value)) throw fail("['env_vars']", `must be of type Dict[str, str], not ${typeWords(value)}`);
     for (const [name, each] of Object.entries(value)) {
       if (typeof each !== 'string')
-        throw fail(
-          `runtime_env['env_vars'] must be of type Dict[str, str], but the value of '${name}' is not a string`,
-        );
+        throw fail("['env_vars']", `must be of type Dict[str, str], but the value of '${name}' is not a string`);
       if (name === '' || name.includes('=') || name.includes('\0') || each.includes('\0'))
-        throw fail(`runtime_env['env_vars']: '${name}' cannot be an environment variable`);
+        throw fail("['env_vars']", `names '${name}', which cannot be an environment variable`);
     }
     return value as Record<string, string>;
   },
   working_dir(value: unknown): string | undefined {
     if (value === undefined || value === null) return undefined;
-    if (typeof value !== 'string') throw fail('`working_dir` must be a string (either a local path or remote URI)');
+    if (typeof value !== 'string')
+      throw fail("['working_dir']", `must be the URI of a package, not ${typeWords(value)}`);
     return uri('working_dir', value, ['.zip']);
   },
   py_modules(value: unknown): string[] {
     if (value === undefined || value === null) return [];
-    if (!Array.isArray(value)) throw fail('`py_modules` must be a list of strings');
-    return (value as unknown[]).map((each) => {
-      if (typeof each !== 'string') throw fail('`py_modules` must be a list of strings');
-      return uri('py_modules', each, ['.zip', '.whl']);
-    });
+    if (!isTexts(value)) throw fail("['py_modules']", `must be a list of URIs of packages, not ${typeWords(value)}`);
+    return value.map((each) => uri('py_modules', each, ['.zip', '.whl']));
   },
   pip: (value: unknown): SetupStep[] => requirements('pip', value),
   uv: (value: unknown): SetupStep[] => requirements('uv', value),
 };
 
 function uri(field: string, value: string, endings: readonly string[]): string {
-  if (!/^(?:gcs|https):\/\//.test(value)) {
+  const shown = value.slice(0, 200);
+  if (!/^(?:gcs|https):\/\//.test(value) || !URL.canParse(value)) {
     throw fail(
-      `${field}: '${value}' is not a package on the head (gcs://) and not an https:// archive; a local path is uploaded by the client`,
+      `['${field}']`,
+      `'${shown}' is not a package on the head (gcs://) and not an https:// archive; a local path is uploaded by the client`,
     );
   }
   const path = value.startsWith('https://') ? new URL(value).pathname : value;
   if (!endings.some((ending) => path.endsWith(ending)))
-    throw fail(`${field}: only ${endings.join(' and ')} files are supported, got '${value}'`);
+    throw fail(`['${field}']`, `takes ${endings.join(' and ')} files only, not '${shown}'`);
   return value;
 }
 
@@ -87,14 +102,21 @@ function uri(field: string, value: string, endings: readonly string[]): string {
 function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
   if (value === undefined || value === null) return [];
   const packages = isRecord(value) ? value['packages'] : value;
-  if (!Array.isArray(packages) || !packages.every((each) => typeof each === 'string')) {
-    throw fail(`runtime_env['${kind}'] must be a list of requirements, or a dictionary with 'packages'`);
+  if (!isTexts(packages)) {
+    throw fail(
+      `['${kind}']`,
+      `must be a list of requirements, or a dictionary with such a list as 'packages', not ${typeWords(value)}`,
+    );
   }
   if (isRecord(value)) {
     const option = Object.entries(value).find(
       ([key, each]) => key !== 'packages' && key !== `${kind}_check` && each !== null && each !== undefined,
     );
-    if (option) throw fail(`runtime_env['${kind}']: the option '${option[0]}' is not supported by this cluster`);
+    if (option)
+      throw fail(
+        `['${kind}']['${option[0].slice(0, 100)}']`,
+        "is not supported by this cluster; supported is 'packages'",
+      );
   }
   return packages.length === 0 ? [] : [{ kind, packages }];
 }

@@ -34,6 +34,8 @@ export interface Users {
   /** The session token for a ticket, once. */
   redeemTicket(ticket: string): Promise<string | undefined>;
   weights(): ReadonlyMap<string, number>;
+  /** Names of the administrators, revoked ones not among them. */
+  admins(): ReadonlySet<string>;
 }
 
 const sessionsPerUser = 50;
@@ -165,6 +167,10 @@ export function openUsers(database: Database, clock: Clock): Users {
       return issue(found.user, clock.now() + sessionLife);
     },
     weights: () => new Map([...users.values()].map((user) => [user.name, user.weight])),
+    admins: () =>
+      new Set(
+        [...users.values()].filter((user) => user.admin && user.revokedAt === undefined).map((user) => user.name),
+      ),
   };
 }
 

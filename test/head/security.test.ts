@@ -223,6 +223,26 @@ describe('a cluster is safe by default', () => {
     assert.ok(!home.processes().some(({ command }) => command.includes(secret)));
   });
 
+  test('output that the message of a failed job quotes is for its owner', async () => {
+    await cluster.submit({ id: 'loud', entrypoint: 'echo spoken-$((40 + 2)); exit 3' });
+    assert.match((await cluster.finish('loud')).message, /spoken-42/);
+    const added = await cluster.ask('POST', '/api/manta/v1/users', { name: 'listener' });
+    const listener = (added.body as { token: string }).token;
+    for (const path of [
+      '/api/jobs/',
+      '/api/jobs/loud',
+      '/api/manta/v1/jobs',
+      '/api/manta/v1/jobs/loud',
+      '/api/manta/v1/why/job/loud',
+      '/api/manta/v1/events?limit=2000',
+    ]) {
+      const { status, body } = await raw(cluster.url, { path, headers: bearer(listener) });
+      assert.equal(status, 200, path);
+      assert.match(body, /loud/, path);
+      assert.doesNotMatch(body, /spoken-42/, path);
+    }
+  });
+
   test('a revoked token stops working at once, in streams that are open too', async () => {
     const added = await cluster.ask('POST', '/api/manta/v1/users', { name: 'guest' });
     const token = (added.body as { token: string }).token;

@@ -88,7 +88,8 @@ test('what is wrong with a submission is named with its field', async () => {
     [{ entrypoint: 'x', depends_on: ['ghost'] }, 400, /'ghost', which does not exist/],
     [{ entrypoint: 'x', gang: { bundles: [] } }, 400, /1 to 1000/],
     [{ entrypoint: 'x', gang: { bundles: [{ CPU: 1 }], strategy: 'ANY' } }, 400, /not one of PACK/],
-    [{ entrypoint: 'x', resources: { GPU: 1 } }, 422, /nearest is 'box'/],
+    [{ entrypoint: 'x', resources: { GPU: 1 } }, 422, /no node type offers 'GPU'/],
+    [{ entrypoint: 'x', runtime_env: { pip: 5 } }, 400, /^runtime_env\['pip'\] must be a list of requirements/],
   ];
   for (const [body, status, words] of cases) {
     const answer = await bed.call('POST', `${base}/jobs`, { body });

@@ -149,12 +149,12 @@ test('a runtime environment is read with the words of its problem', () => {
     { kind: 'uv', packages: ['a'] },
   ]);
   const problems: [Record<string, unknown>, RegExp][] = [
-    [{ conda: 'x' }, /'conda' is not supported/],
+    [{ conda: 'x' }, /\['conda'\] is not supported by this cluster; supported are env_vars, /],
     [{ working_dir: '/home/me' }, /uploaded by the client/],
     [{ working_dir: 's3://b/x.zip' }, /not an https/],
-    [{ working_dir: 'gcs://x.tar.gz' }, /only \.zip/],
+    [{ working_dir: 'gcs://x.tar.gz' }, /takes \.zip files only/],
     [{ pip: ['a'], uv: ['b'] }, /cannot be used together/],
-    [{ pip: { packages: ['a'], pip_version: '==1' } }, /'pip_version' is not supported/],
+    [{ pip: { packages: ['a'], pip_version: '==1' } }, /\['pip_version'\] is not supported/],
     [{ pip: 5 }, /must be a list/],
     [{ env_vars: { 'A=B': 'c' } }, /cannot be an environment variable/],
     [{ env_vars: { A: 5 } }, /not a string/],

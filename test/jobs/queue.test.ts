@@ -228,10 +228,13 @@ test('a schedule submits a numbered copy at each firing, and not while the last 
 
 test('an environment that cannot be set up fails the job with its reason in the log', async () => {
   const bed = await bedWith();
-  await bed.queue.submit(cpu('a', { runtimeEnv: { conda: 'x' } }));
-  await bed.queue.submit(cpu('b', { runtimeEnv: { working_dir: 'gcs://_ray_pkg_1.zip' } }));
-  await bed.queue.submit(cpu('c', { runtimeEnv: { env_vars: { A: 1 } } }));
-  for (const id of ['a', 'b', 'c']) {
+  await bed.queue.submit(cpu('a', { runtimeEnv: { working_dir: 'gcs://_ray_pkg_1.zip' } }));
+  await bed.queue.submit(cpu('b', { runtimeEnv: { py_modules: ['gcs://_ray_pkg_2.zip'] } }));
+  await assert.rejects(bed.queue.submit(cpu('c', { runtimeEnv: { conda: 'x' } })), (error) =>
+    jobErrors.Invalid.is(error),
+  );
+  assert.equal(bed.queue.get('c'), undefined);
+  for (const id of ['a', 'b']) {
     await until(() => stateOf(bed, id) === 'failed');
     assert.equal(bed.queue.get(id)?.errorType, 'RUNTIME_ENV_SETUP_FAILURE');
     const log = await bed.logs.read(id, 1, 0, 1000);

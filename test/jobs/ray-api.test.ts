@@ -196,14 +196,42 @@ test('difference: a queue that is full answers 429', async () => {
   bed.limits = limits;
 });
 
-test('difference: a set-up that this cluster cannot do names the key', async () => {
-  const id = await submit({ entrypoint: 'true', runtime_env: { image_uri: 'x' } });
+test('difference: a runtime environment that this cluster cannot give is refused with the field and what is supported', async () => {
+  const cases: [Record<string, unknown>, RegExp][] = [
+    [{ image_uri: 'x' }, /^runtime_env\['image_uri'\] is not supported.*supported are env_vars, working_dir, .*uv$/],
+    [{ conda: 'x' }, /^runtime_env\['conda'\] is not supported/],
+    [{ toString: 'x' }, /^runtime_env\['toString'\] is not supported/],
+    [{ pip: 5 }, /^runtime_env\['pip'\] must be a list of requirements.*not a number$/],
+    [{ uv: { packages: ['a'], uv_version: '1' } }, /^runtime_env\['uv'\]\['uv_version'\] is not supported/],
+    [{ pip: ['a'], uv: ['a'] }, /cannot be used together/],
+    [{ env_vars: { A: 1 } }, /^runtime_env\['env_vars'\].*value of 'A' is not a string/],
+    [{ working_dir: './here' }, /^runtime_env\['working_dir'\] '.\/here' is not a package on the head/],
+    [{ working_dir: 'https://' }, /^runtime_env\['working_dir'\]/],
+    [{ py_modules: 'x' }, /^runtime_env\['py_modules'\] must be a list/],
+    [{ excludes: 'x' }, /^runtime_env\['excludes'\] must be a list/],
+  ];
+  for (const [runtime_env, words] of cases) {
+    const answer = await bed.call('POST', '/api/jobs/', { body: { entrypoint: 'true', runtime_env } });
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(answer.text, words);
+  }
+});
+
+test('difference: a message quotes the output to its owner and administrators only', async () => {
+  const id = await submit({ entrypoint: 'echo the-key-is-1234; exit 3' });
   await over(id);
-  const { error_type, message } = await details(id);
-  assert.deepEqual(
-    [error_type, /'image_uri' is not supported/.test(String(message))],
-    ['RUNTIME_ENV_SETUP_FAILURE', true],
-  );
+  const other = await bed.tokenOf('nosy');
+  for (const path of ['/api/jobs/', `/api/jobs/${id}`, '/api/manta/v1/jobs', `/api/manta/v1/jobs/${id}`]) {
+    // The entrypoint is there for all to see; only its output counts.
+    const said = async (token: string): Promise<string> =>
+      (await bed.call('GET', path, { token })).text.replaceAll('echo the-key-is-1234', '');
+    assert.doesNotMatch(await said(other), /the-key-is|last available logs/, path);
+    if (path !== '/api/manta/v1/jobs') {
+      assert.match(await said(bed.token), /the-key-is-1234/, path);
+      assert.match(await said(bed.admin), /the-key-is-1234/, path);
+    }
+  }
+  assert.equal((await details(id, other))['message'], 'Job entrypoint command failed with exit code 3');
 });
 
 test('tail gives output as it comes and closes with 1000 exactly at the end', async () => {

@@ -16,6 +16,8 @@ export interface Capacity {
 export interface Infeasible {
   readonly request: Resources;
   readonly reason: 'labels' | 'one-node' | 'whole-cluster' | 'node-count';
+  /** Resources that no node type with the job's labels has any of. */
+  readonly unknown?: readonly string[];
   /** The type that comes nearest, with what it lacks. */
   readonly nearest?: {
     readonly type: string;
@@ -43,7 +45,7 @@ export function infeasibility(
   const pieces = ask.gang?.strategy === 'STRICT_PACK' ? [sumResources(bundles)] : bundles;
   for (const piece of pieces) {
     if (!matching.some((type) => holds(type.resources, piece)))
-      return { request: piece, reason: 'one-node', ...nearestType(piece, matching) };
+      return { request: piece, reason: 'one-node', ...offeredByNone(piece, matching), ...nearestType(piece, matching) };
   }
   return ask.gang ? gangInfeasibility(pieces, ask.gang.strategy, matching, maxNodes) : undefined;
 }
@@ -72,6 +74,13 @@ function gangInfeasibility(
 const holds = (offer: Resources, asked: Resources): boolean =>
   Object.entries(asked).every(([name, amount]) => amount <= amountOf(offer, name) + 5e-5);
 
+function offeredByNone(asked: Resources, types: readonly Capacity[]): Pick<Infeasible, 'unknown'> {
+  const unknown = Object.entries(asked)
+    .filter(([name, amount]) => amount > 0 && types.every((type) => amountOf(type.resources, name) === 0))
+    .map(([name]) => name);
+  return unknown.length > 0 ? { unknown } : {};
+}
+
 /** Fewest resources missing first, then the smallest missing share of what was asked. */
 function nearestType(asked: Resources, types: readonly Capacity[]): Pick<Infeasible, 'nearest'> {
   const ranked = types
@@ -99,6 +108,9 @@ export function infeasibleText(infeasible: Infeasible): string {
     case 'whole-cluster':
       return `the job asks for more than all nodes together could ever offer: ${asked}`;
     case 'one-node': {
+      // A type that has nothing of it is not near.
+      if (infeasible.unknown)
+        return `no node type offers ${infeasible.unknown.map((name) => `'${name}'`).join(' or ')}`;
       const nearest = infeasible.nearest;
       const lacks = nearest?.lacks.map((each) => `${each.name} ${each.has} of ${each.asked}`).join(', ');
       return `no node type can hold ${asked}${nearest ? `; the nearest is '${nearest.type}', which offers ${lacks}` : ''}`;

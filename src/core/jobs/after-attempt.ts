@@ -1,6 +1,6 @@
 import type { Duration, Instant } from '../../base/clock.ts';
 import type { Attempt, EndCause, Job, JobState, Retries } from './job.ts';
-import { errorTypeOf, failureText } from './messages.ts';
+import { errorTypeOf, failureText, withoutOutput } from './messages.ts';
 
 /** What follows the end of an attempt: another one at an instant, or the end of the job. */
 export type Sequel =
@@ -36,7 +36,7 @@ export function afterAttempt(job: Job, attempt: Attempt, now: Instant, lastLines
     return {
       kind: 'again',
       at: now + pauseBefore(cause, used),
-      message: `${text.split(', last available logs')[0]}; attempt ${attempt.number + 1} follows`,
+      message: `${withoutOutput(text)}; attempt ${attempt.number + 1} follows`,
     };
   }
   const errorType = errorTypeOf(cause);

@@ -16,6 +16,8 @@ export interface Limits {
   readonly patience: Duration;
   /** Share of each user; 1 when not listed. */
   readonly weights: ReadonlyMap<string, number>;
+  /** Users whose priorities count against everybody; those of others order their own jobs only. */
+  readonly admins: ReadonlySet<string>;
 }
 
 export const defaultLimits: Limits = {
@@ -24,6 +26,7 @@ export const defaultLimits: Limits = {
   queuedPerUser: 100_000,
   patience: 300_000,
   weights: new Map(),
+  admins: new Set(),
 };
 
 /** Why a job that could start does not start now. */
@@ -46,8 +49,9 @@ interface Tally {
 const startCharge = 60;
 
 /**
- * The waiting jobs in the order in which they may start: higher priority first, then the user who has had least, then
- * the older job. `waiting` is in the order of submission. Each job that the limits allow is yielded once; the answer
+ * The waiting jobs in the order in which they may start: the user who has had least comes first, with that user's job
+ * of the highest priority, then the older one. An administrator's priority goes before the shares: above 0 it passes
+ * everybody, below 0 it lets everybody pass. `waiting` is in the order of submission. Each job that the limits allow is yielded once; the answer
  * says whether it starts, and what follows takes that into account. Returns why the others do not start.
  */
 export function* candidates(
@@ -61,7 +65,7 @@ export function* candidates(
   const blocked = new Map<string, Block>();
   const reserved = new Set<string>();
   const full = new Set<string>();
-  const lines = linesByUser(waiting);
+  const lines = linesByUser(waiting, limits.admins);
   for (let job = takeBest(lines, tally); job; job = takeBest(lines, tally)) {
     const shape = shapeOf(job);
     let block = limitOf(job, tally, limits);
@@ -166,11 +170,13 @@ const weightOf = (user: string, limits: Limits): number => Math.max(1e-6, limits
 /** One line a user, each in the order in which that user's jobs go. */
 interface Line {
   readonly user: string;
+  /** Whether its priorities count against other lines. */
+  readonly ranks: boolean;
   readonly jobs: readonly { readonly job: Job; readonly place: number }[];
   next: number;
 }
 
-function linesByUser(waiting: readonly Job[]): Line[] {
+function linesByUser(waiting: readonly Job[], admins: ReadonlySet<string>): Line[] {
   const lines = new Map<string, { job: Job; place: number }[]>();
   for (const [place, job] of waiting.entries()) {
     const line = lines.get(job.user);
@@ -179,6 +185,7 @@ function linesByUser(waiting: readonly Job[]): Line[] {
   }
   return [...lines].map(([user, jobs]) => ({
     user,
+    ranks: admins.has(user),
     jobs: jobs.sort((a, b) => b.job.priority - a.job.priority || a.place - b.place),
     next: 0,
   }));
@@ -195,7 +202,8 @@ function takeBest(lines: readonly Line[], tally: Tally): Job | undefined {
 function goesBefore(a: Line, b: Line, tally: Tally): boolean {
   const [first, second] = [a.jobs[a.next], b.jobs[b.next]];
   if (!first || !second) return first !== undefined;
-  if (first.job.priority !== second.job.priority) return first.job.priority > second.job.priority;
+  const [rankA, rankB] = [a.ranks ? first.job.priority : 0, b.ranks ? second.job.priority : 0];
+  if (rankA !== rankB) return rankA > rankB;
   const [shareA, shareB] = [tally.share.get(a.user) ?? 0, tally.share.get(b.user) ?? 0];
   return shareA === shareB ? first.place < second.place : shareA < shareB;
 }

@@ -37,6 +37,10 @@ export function errorTypeOf(cause: EndCause): string | undefined {
   }
 }
 
+/** A message without the output of the job or of its set-up that it may quote: what everybody may read. */
+export const withoutOutput = (message: string): string =>
+  (message.split('\n', 1)[0] ?? '').replace(/, last available logs.*$/, '');
+
 /** What became of a failed attempt, in words; the last lines of its output are part of Ray's text. */
 export function failureText(end: {
   cause: EndCause;

@@ -1,5 +1,8 @@
 import { launchWords } from '../../core/plan/words.ts';
 import type { ClusterStatus } from '../../core/status/status.ts';
+import { answerOf } from '../../jobs/manta-api/rows.ts';
+import { isOwner } from '../../jobs/permissions.ts';
+import type { User } from '../../jobs/users.ts';
 import { headErrors } from '../errors.ts';
 import type { Head } from '../head.ts';
 import { statusOf } from '../observer.ts';
@@ -39,7 +42,7 @@ export function launchedBecause(head: Head): (instance: string) => string | unde
   return (instance) => reasons.get(instance);
 }
 
-export function whyAnswer(head: Head, kind: string, id: string): WhyAnswer {
+export function whyAnswer(head: Head, kind: string, id: string, reader: User): WhyAnswer {
   const { plan } = head.sight();
   const now = head.clock.now();
   const waiting = plan?.waiting ?? [];
@@ -50,7 +53,15 @@ export function whyAnswer(head: Head, kind: string, id: string): WhyAnswer {
     if (job === undefined) throw headErrors.NoSuchThing({ kind, id });
     const facts = head.store.facts({ job: id, limit: 500 });
     const scaling = head.journal.recent(['launch', 'refused'], 200);
-    return whyJob({ job, facts, block: head.queue.blockOf(id), waiting, infeasible, scaling, now });
+    return whyJob({
+      job: answerOf(job, isOwner(job, reader)),
+      facts,
+      block: head.queue.blockOf(id),
+      waiting,
+      infeasible,
+      scaling,
+      now,
+    });
   }
   if (kind === 'node') {
     const instance =

@@ -1,4 +1,5 @@
 import type { Job, JobState } from '../../core/jobs/job.ts';
+import { withoutOutput } from '../../core/jobs/messages.ts';
 import type { Resources } from '../../core/resources.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
@@ -27,7 +28,7 @@ export function rowOf(job: Job): JobRow {
     user: job.user,
     entrypoint: job.entrypoint.length > 500 ? `${job.entrypoint.slice(0, 500)}…` : job.entrypoint,
     state: job.state,
-    message: (job.message.split('\n')[0] ?? '').slice(0, 500),
+    message: withoutOutput(job.message).slice(0, 500),
     priority: job.priority,
     resources: job.resources,
     attempts: job.attempts.length,
@@ -53,7 +54,15 @@ export function rowText(job: Job): string {
 
 /** A job in full; for others than its owner without the values of its environment and without quoted output. */
 export function answerOf(job: Job, full: boolean): Job {
-  return full ? job : { ...job, runtimeEnv: maskRuntimeEnv(job.runtimeEnv), message: job.message.split('\n')[0] ?? '' };
+  if (full) return job;
+  return {
+    ...job,
+    runtimeEnv: maskRuntimeEnv(job.runtimeEnv),
+    message: withoutOutput(job.message),
+    attempts: job.attempts.map((attempt) =>
+      attempt.message === undefined ? attempt : { ...attempt, message: withoutOutput(attempt.message) },
+    ),
+  };
 }
 
 export interface JobsQuery {

@@ -1,4 +1,5 @@
 import type { Job, JobState } from '../../core/jobs/job.ts';
+import { withoutOutput } from '../../core/jobs/messages.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
 /** Ray's five words. */
@@ -20,7 +21,7 @@ function rayStatus(state: JobState): string {
   }
 }
 
-/** Ray's JobDetails, key for key. */
+/** Ray's JobDetails, key for key; `full` for the owner, who alone may read the output and the values of `env_vars`. */
 export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
   const attempt = job.attempts.at(-1);
   return {
@@ -30,7 +31,7 @@ export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
     driver_info: null,
     status: rayStatus(job.state),
     entrypoint: job.entrypoint,
-    message: job.message,
+    message: full ? job.message : withoutOutput(job.message),
     error_type: job.errorType ?? null,
     start_time: job.submittedAt,
     end_time: job.endedAt ?? null,
@@ -43,16 +44,21 @@ export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
 }
 
 const longestListedMessage = 2_000;
-const listed = new WeakMap<Job, string>();
+const listed = { owner: new WeakMap<Job, string>(), others: new WeakMap<Job, string>() };
 
-/** A job in a listing, as JSON. A job is never changed, only replaced: its text is made once. */
-export function listedJob(job: Job): string {
-  let text = listed.get(job);
+/**
+ * A job in a listing, as JSON: `env_vars` masked for everybody, quoted output for its owner alone. A job is never
+ * changed, only replaced: its text is made once.
+ */
+export function listedJob(job: Job, owner: boolean): string {
+  // Most messages quote nothing, and their text is then the same for all.
+  const message = owner ? job.message : withoutOutput(job.message);
+  const texts = message === job.message ? listed.owner : listed.others;
+  let text = texts.get(job);
   if (text === undefined) {
-    const message =
-      job.message.length > longestListedMessage ? `${job.message.slice(0, longestListedMessage)}…` : job.message;
-    text = JSON.stringify({ ...jobDetails(job, false), message });
-    listed.set(job, text);
+    const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
+    text = JSON.stringify({ ...jobDetails(job, false), message: shown });
+    texts.set(job, text);
   }
   return text;
 }

@@ -8,7 +8,8 @@ import { apiErrors } from '../api-errors.ts';
 import { authenticate, type JobsEnv, serverLimits } from '../auth.ts';
 import { jobErrors } from '../errors.ts';
 import { readJob } from '../job-log.ts';
-import { requireOwner } from '../permissions.ts';
+import { isOwner, requireOwner } from '../permissions.ts';
+import type { User } from '../users.ts';
 import { jobDetails, listedJob } from './details.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
 import { words } from './words.ts';
@@ -69,14 +70,15 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     }),
   );
   app.get('/api/jobs/', (c) =>
-    c.body(inPieces(listing([...store.jobs.values()])), 200, { 'content-type': 'application/json; charset=utf-8' }),
+    c.body(inPieces(listing([...store.jobs.values()], c.get('user'))), 200, {
+      'content-type': 'application/json; charset=utf-8',
+    }),
   );
   app.get(
     '/api/jobs/:id',
     route((c) => {
       const job = find(c);
-      const user = c.get('user');
-      return c.json(jobDetails(job, user.admin || job.user === user.name));
+      return c.json(jobDetails(job, isOwner(job, c.get('user'))));
     }),
   );
   app.post(
@@ -137,11 +139,11 @@ async function jsonBody(c: Context): Promise<unknown> {
 }
 
 /** The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once. */
-function* listing(jobs: readonly Job[]): Generator<string> {
+function* listing(jobs: readonly Job[], reader: User): Generator<string> {
   for (let at = 0; at < jobs.length; at += 250) {
     const piece = jobs
       .slice(at, at + 250)
-      .map(listedJob)
+      .map((job) => listedJob(job, isOwner(job, reader)))
       .join(',');
     yield `${at === 0 ? '[' : ','}${piece}`;
   }

@@ -27,6 +27,13 @@ test('a job that no node type can hold is refused with the nearest type and what
   );
 });
 
+test('a resource that no node type has is named, and no type is called near', () => {
+  const text = (resources: Record<string, number>): string =>
+    infeasibleText(infeasibility(job({ id: 'a', resources }), types) ?? assert.fail());
+  assert.equal(text({ nosuch: 1 }), "no node type offers 'nosuch'");
+  assert.equal(text({ CPU: 64, nosuch: 1, other: 2 }), "no node type offers 'nosuch' or 'other'");
+});
+
 test('a cluster whose capacity is not known refuses nothing', () => {
   assert.equal(infeasibility(job({ id: 'a', resources: { CPU: 1e6 } }), []), undefined);
 });

@@ -17,6 +17,43 @@ test('higher priority goes first, then the older job', () => {
   assert.equal(ids(choose(waiting, 3).start), 'b d a');
 });
 
+test('a user’s priority orders that user’s jobs and passes nobody else’s; an administrator’s passes everybody’s', () => {
+  const waiting = [
+    job({ id: 'bob', user: 'bob' }),
+    job({ id: 'low', user: 'ada' }),
+    job({ id: 'high', user: 'ada', priority: 9 }),
+  ];
+  assert.equal(ids(choose(waiting, 3).start), 'bob high low');
+  assert.equal(ids(choose(waiting, 3, { admins: new Set(['ada']) }).start), 'high bob low');
+  const last = [job({ id: 'later', user: 'ada', priority: -1 }), ...waiting.slice(0, 1)];
+  assert.equal(ids(choose(last, 2, { admins: new Set(['ada']) }).start), 'bob later');
+});
+
+test('for any priorities: a user is not kept waiting once the other has had as much', () => {
+  const anyTurn = fc.record({ priority: fc.integer({ min: -9, max: 9 }), seconds: fc.integer({ min: 60, max: 600 }) });
+  fc.assert(
+    fc.property(
+      fc.array(anyTurn, { minLength: 61, maxLength: 61 }),
+      fc.integer({ min: -9, max: 9 }),
+      fc.nat(3_600),
+      (turns, priority, had) => {
+        let usage = charge(new Map(), 'bob', job({ id: 'x' }), had * 1_000, 0);
+        let now = 0;
+        const patient = job({ id: 'patient', user: 'bob', priority });
+        for (const [i, turn] of turns.entries()) {
+          const greedy = job({ id: `greedy-${i}`, user: 'ada', priority: turn.priority });
+          const [next] = chooseNext([greedy, patient], [], usage, defaultLimits, now, roomFor(1)).start;
+          if (next === patient) return;
+          assert.ok(decayed(usage.get('ada'), now) <= decayed(usage.get('bob'), now));
+          now += turn.seconds * 1_000;
+          usage = charge(usage, 'ada', greedy, turn.seconds * 1_000, now);
+        }
+        assert.fail('the other user had an hour and more, and bob still waits');
+      },
+    ),
+  );
+});
+
 test('users take turns, and a user of double weight gets double', () => {
   const of = (user: string, count: number) => Array.from({ length: count }, (_, i) => job({ id: `${user}${i}`, user }));
   const waiting = [...of('ada', 6), ...of('bob', 6)];
