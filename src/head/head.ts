@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { autoscalerEvents } from '../autoscaler/events.ts';
+import type { Journal } from '../autoscaler/journal.ts';
 import { Autoscaler } from '../autoscaler/loop.ts';
 import { loopSettings } from '../autoscaler/settings.ts';
 import type { NodeStarter } from '../autoscaler/starter.ts';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Instant } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import type { EventKind, EventSink } from '../base/events.ts';
 import { backUp } from '../base/sqlite-repair.ts';
 import { defaultLimits } from '../core/jobs/choose.ts';
+import type { InstanceRecord } from '../core/lifecycle.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { plan } from '../core/plan/plan-cluster.ts';
-import { infeasibleWords, launchWords } from '../core/plan/words.ts';
+import { infeasibleWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { View } from '../core/view.ts';
 import { EmbeddedEngine } from '../engines/embedded/engine.ts';
@@ -28,7 +30,8 @@ import { openHeadDatabase, repairWords } from './database.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
 import { headEvents } from './events.ts';
 import { keepHead } from './head-keeper.ts';
-import { History } from './history.ts';
+import { coarseKept, History } from './history.ts';
+import { markOf, pastPoints } from './history-facts.ts';
 import { loadSpec } from './load-spec.ts';
 import { Meter } from './meter.ts';
 import { HeadMetrics } from './metrics.ts';
@@ -144,7 +147,7 @@ export async function openHead(
   let passMs: number | undefined;
   let told = '';
   const watchers = new Set<() => void>();
-  const history = new History();
+  const history = await rebuiltHistory(journal, store, startedAt);
   const meter = new Meter();
   const ending = new AbortController();
 
@@ -202,16 +205,6 @@ export async function openHead(
     metrics.passTime.observe(passMs / 1000);
     last = { view, plan: made };
     meter.charge(view.at, view.instances, (instance) => priceOf(spec, instance));
-    for (const action of made.actions) {
-      if (action.kind !== 'launch') continue;
-      history.mark({
-        at: view.at,
-        kind: 'launch',
-        type: action.type,
-        count: action.count,
-        because: launchWords(action.because),
-      });
-    }
     const impossible = made.infeasible.map((each) => infeasibleWords(each, view.at)).join('\n');
     if (impossible !== told && impossible !== '') events.emit(headEvents.infeasible, { text: impossible });
     told = impossible;
@@ -237,7 +230,7 @@ export async function openHead(
     engine: observed,
     starter: agentStarter(provider),
     events,
-    journal,
+    journal: marking(journal, history),
     planner: plan,
     spec: () => spec,
     newId: () => `i${randomBytes(6).toString('hex')}`,
@@ -295,6 +288,32 @@ export async function openHead(
   await backUp(database, folder.files.backups, clock.now()).catch(trouble);
   return head;
 }
+
+/** A start reads no more than this many facts for the page's past: a tenth of a second's work. */
+const factsRead = 10_000;
+
+async function rebuiltHistory(journal: ScalingJournal, store: JobStore, now: Instant): Promise<History> {
+  const since = now - coarseKept;
+  const facts = journal.recent(['launch', 'instance', 'adopted', 'end'], factsRead, { since, until: now });
+  const records: InstanceRecord[] = [];
+  for await (const fact of journal.read()) if ('record' in fact) records.push(fact.record);
+  const history = new History();
+  const marks = facts.flatMap((fact) => markOf(fact) ?? []);
+  history.restore(pastPoints(facts, records, store.jobs.values(), facts[0]?.at ?? now), marks, now);
+  return history;
+}
+
+/** Marks on the page what the journal has taken, so that a restart shows the same. */
+const marking = (journal: Journal, history: History): Journal => ({
+  read: () => journal.read(),
+  async append(facts) {
+    await journal.append(facts);
+    for (const fact of facts) {
+      const mark = markOf(fact);
+      if (mark !== undefined) history.mark(mark);
+    }
+  },
+});
 
 async function repeat(
   clock: Clock,

@@ -5,13 +5,19 @@ import type { Mark, SamplePoint } from './api/types.ts';
 const fineStep = 10_000;
 const coarseStep = 60_000;
 const fineKept = 24 * 3_600_000;
-const coarseKept = 7 * 24 * 3_600_000;
+export const coarseKept = 7 * 24 * 3_600_000;
 const marksKept = 5_000;
 
-/** How the cluster looked over time, for the page. In memory: after a restart it begins anew. */
+/** How the cluster looked over time, for the page. In memory; a start fills it from the journal. */
 export class History {
   #points: SamplePoint[] = [];
   #marks: Mark[] = [];
+
+  /** Puts what was before the start in front. Both oldest first. */
+  restore(points: readonly SamplePoint[], marks: readonly Mark[], now: Instant): void {
+    this.#points = thin([...points, ...this.#points], now);
+    this.#marks = [...marks, ...this.#marks].slice(-marksKept);
+  }
 
   /** Takes a point in, unless the last one is younger than a step and shows the same. True when it was kept. */
   add(point: SamplePoint): boolean {

@@ -18,10 +18,14 @@ const factsKept = 100_000;
 const endedKept = 900_000;
 
 export interface ScalingJournal extends Journal {
-  /** Facts about an instance or a launch token, oldest first. */
+  /** Facts about an instance, the engine's node on it, or a launch token, oldest first. */
   about(subject: string, limit: number): (Fact & { readonly seq: number })[];
-  /** The newest facts of some kinds, oldest first. */
-  recent(kinds: readonly Fact['kind'][], limit: number): (Fact & { readonly seq: number })[];
+  /** The newest facts of some kinds, of all time or between two instants, oldest first. */
+  recent(
+    kinds: readonly Fact['kind'][],
+    limit: number,
+    between?: { readonly since: Instant; readonly until: Instant },
+  ): (Fact & { readonly seq: number })[];
 }
 
 /**
@@ -84,13 +88,13 @@ export function openScalingJournal(database: Database, now: () => Instant): Scal
           )
           .all(subject, limit),
       ),
-    recent: (kinds, limit) =>
+    recent: (kinds, limit, between = { since: 0, until: Number.MAX_SAFE_INTEGER }) =>
       rows(
         database
           .prepare(
-            `SELECT seq, data FROM scaling_facts WHERE kind IN (${kinds.map(() => '?').join(', ')}) ORDER BY seq DESC LIMIT ?`,
+            `SELECT seq, data FROM scaling_facts WHERE kind IN (${kinds.map(() => '?').join(', ')}) AND at BETWEEN ? AND ? ORDER BY seq DESC LIMIT ?`,
           )
-          .all(...kinds, limit),
+          .all(...kinds, between.since, between.until, limit),
       ),
   };
 }
@@ -106,7 +110,7 @@ function subjectsOf(fact: Fact): string[] {
     case 'instance':
     case 'adopted':
     case 'end':
-      return [fact.record.id, ...(fact.record.providerId === undefined ? [] : [fact.record.providerId])];
+      return [fact.record.id, fact.record.providerId, fact.record.node].filter((subject) => subject !== undefined);
     case 'planned':
       return [fact.fact.instance];
     default:

@@ -15,7 +15,7 @@ export const jobEvents = {
   running: defineEvent<{ job: string; attempt: string; node?: string | undefined }>({
     code: 'MANTA_JOB_RUNNING',
     level: 'info',
-    text: (e) => `job ${e.job} runs${e.node ? ` on ${e.node}` : ''}`,
+    text: (e) => `job ${e.job} runs${e.node ? ` on ${e.node.slice(0, 8)}` : ''}`,
   }),
   retried: defineEvent<{ job: string; reason: string }>({
     code: 'MANTA_JOB_RETRIED',

@@ -96,7 +96,11 @@ test('a node that vanishes takes its job with it, and the job runs again on anot
     ['node-lost', 'succeeded'],
   );
   assert.notEqual(job.attempts[0]?.node, job.attempts[1]?.node);
-  assert.match(await why(cluster, 'job', 'moved'), /node-lost/);
+  const told = await why(cluster, 'job', 'moved');
+  assert.match(told, /attempt 1 ended because its node was lost/);
+  assert.match(told, /started attempt 2 on i[0-9a-f]{12} \(worker\)/);
+  const again = (await cluster.events()).find((event) => event.code === 'MANTA_JOB_RETRIED');
+  assert.equal(again?.text, 'job moved is tried again: The node that ran the job was lost; attempt 2 follows');
 });
 
 test('a preempted node is drained at the notice, its job ends as preempted and runs again within that budget', async (t) => {

@@ -22,6 +22,9 @@ export function explainUnplaced(
       const why = whyNot(type, shape, pass);
       return why === undefined ? (holding.get(type) ?? []) : [{ type: type.name, why }];
     });
+  /** For demand that is too much even for an empty cluster: a type that holds one of its requests is held up by its limit. */
+  const everPassedBy = (shape: Shape): Passed[] =>
+    pass.types.map((type) => ({ type: type.name, why: whyNot(type, shape, pass) ?? limitOf(pass, type) }));
   const wait = (demand: Waiting['demand'], types: readonly Passed[]): void => {
     const ends = types
       .map(({ why }) => (why.kind === 'refused' ? why.refusal.until : undefined))
@@ -39,12 +42,13 @@ export function explainUnplaced(
   for (const { gang, runs } of unplaced.gangs) {
     const passed = runs.flatMap(({ shape }) => passedBy(shape));
     if (couldHold(pass, runs)) wait({ kind: 'gang', gang: gang.id }, unique(passed.filter(isForNow)));
-    else infeasible.push({ kind: 'gang', gang, types: unique(passed) });
+    else infeasible.push({ kind: 'gang', gang, types: unique(runs.flatMap(({ shape }) => everPassedBy(shape))) });
   }
   for (const { standing, runs } of unplaced.standing) {
     const passed = runs.flatMap(({ shape }) => passedBy(shape));
     if (couldHold(pass, runs)) wait({ kind: 'standing', standing }, unique(passed.filter(isForNow)));
-    else infeasible.push({ kind: 'standing', standing, types: unique(passed) });
+    else
+      infeasible.push({ kind: 'standing', standing, types: unique(runs.flatMap(({ shape }) => everPassedBy(shape))) });
   }
   for (const { shape, count, type, pending, allowed } of held.demand)
     wait({ kind: 'tasks', request: shape.request, count }, [
@@ -73,6 +77,14 @@ function holdsUp(pass: Pass, type: Pass['types'][number]): Passed[] {
     market: offer.market,
     why: { kind: 'refused', refusal },
   }));
+}
+
+/** The limit that ends the growth of a type first, reached or not. */
+function limitOf({ spec }: Pass, type: Pass['types'][number]): Passed['why'] {
+  const max = type.spec?.maxWorkers ?? 0;
+  return spec.maxWorkers !== undefined && spec.maxWorkers < max
+    ? { kind: 'cluster-limit', max: spec.maxWorkers }
+    : { kind: 'type-limit', max };
 }
 
 const isForNow = ({ why }: Passed): boolean => why.kind !== 'too-small' && why.kind !== 'labels';

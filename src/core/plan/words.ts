@@ -145,10 +145,30 @@ export function waitingReasons({ demand, for: passed }: Waiting, now: Instant): 
   return { demand: `${demandWords(demand)} ${verb}`, why: why.length > 0 ? why : ['for nodes that are on their way'] };
 }
 
+/** Nodes of a type could hold each part of it, but max_workers never allows enough of them. */
+export function beyondLimits({ types }: Infeasible): boolean {
+  const unfit = new Set(types.filter((each) => limitOf(each) === undefined).map(({ type }) => type));
+  return types.some((each) => (limitOf(each) ?? 0) > 0 && !unfit.has(each.type));
+}
+
+const limitOf = ({ why }: Passed): number | undefined =>
+  why.kind === 'type-limit' || why.kind === 'cluster-limit' ? why.max : undefined;
+
 export function infeasibleReasons(infeasible: Infeasible, now: Instant): Unserved {
-  const why = infeasible.types.map((each) => passedWords(each, now));
+  const beyond = beyondLimits(infeasible);
+  // A type of which there may be none, as is the head's, says nothing about how far the limits are from enough.
+  const types = beyond ? infeasible.types.filter((each) => limitOf(each) !== 0) : infeasible.types;
+  const why = types.map((each) =>
+    each.why.kind === 'type-limit'
+      ? `${placeWords(each)}: its max_workers is ${each.why.max}`
+      : each.why.kind === 'cluster-limit'
+        ? `${placeWords(each)}: the cluster's max_workers is ${each.why.max}`
+        : passedWords(each, now),
+  );
   return {
-    demand: `no node type can ever hold ${demandWords(infeasible)}`,
+    demand: beyond
+      ? `${demandWords(infeasible)} asks for more nodes than max_workers allows`
+      : `no node type can ever hold ${demandWords(infeasible)}`,
     why: why.length > 0 ? why : ['there are no node types'],
   };
 }

@@ -21,7 +21,7 @@ export interface OrderRecord {
 export interface EndRecord {
   readonly cause: EndCause;
   readonly exitCode?: number;
-  readonly message: string;
+  readonly message?: string;
   readonly startedAt?: Instant;
   readonly endedAt: Instant;
   readonly logSize: number;

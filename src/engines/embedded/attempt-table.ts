@@ -262,7 +262,7 @@ export class AttemptTable {
     this.#files.writeOrder(attempt.record);
     const node = this.#nodes.get(instance);
     if (node && !node.dead) this.#book(attempt.record);
-    else void this.#finish(attempt, 'node-lost', 'its node was lost');
+    else void this.#finish(attempt, 'node-lost');
   }
 
   /** It has not run: it waits for room again. */
@@ -337,7 +337,7 @@ export class AttemptTable {
       if (attempt.report.state === 'ended' || !this.#shares(attempt.record).has(instance)) continue;
       if (!attempt.sent) this.#takeBack(attempt);
       else if (this.#home(attempt) !== instance) this.#endBroken(attempt);
-      else void this.#finish(attempt, preempted ? 'preempted' : 'node-lost', 'its node was lost');
+      else void this.#finish(attempt, preempted ? 'preempted' : 'node-lost');
     }
   }
 
@@ -355,7 +355,7 @@ export class AttemptTable {
   }
 
   /** Ends an attempt that no agent will end. What its agent had written down before it died stays the truth. */
-  async #finish(attempt: Tracked, cause: EndCause, message: string): Promise<void> {
+  async #finish(attempt: Tracked, cause: EndCause, message?: string): Promise<void> {
     const { order } = attempt.record;
     const { node, startedAt } = attempt.report;
     const log = await endLog(order.log).catch(() => ({ size: attempt.report.logSize }));
@@ -364,7 +364,13 @@ export class AttemptTable {
     let end = this.#files.end(order.id);
     if (!end) {
       const started = startedAt === undefined ? {} : { startedAt };
-      end = { cause, message, ...started, endedAt: this.#clock.now(), logSize: log.size };
+      end = {
+        cause,
+        ...(message !== undefined && { message }),
+        ...started,
+        endedAt: this.#clock.now(),
+        logSize: log.size,
+      };
       this.#files.writeEnd(order.id, end);
     }
     this.#reported({ id: order.id, state: 'ended', ...(node === undefined ? {} : { node }), ...end });

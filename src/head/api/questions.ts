@@ -1,3 +1,8 @@
+import type { Instant } from '../../base/clock.ts';
+import { infeasibility } from '../../core/jobs/admit.ts';
+import { chooseNext, defaultLimits } from '../../core/jobs/choose.ts';
+import { usageOf } from '../../core/jobs/fair-share.ts';
+import { isOver, type Job } from '../../core/jobs/job.ts';
 import { launchWords } from '../../core/plan/words.ts';
 import type { ClusterStatus } from '../../core/status/status.ts';
 import { answerOf } from '../../jobs/manta-api/rows.ts';
@@ -6,7 +11,8 @@ import type { User } from '../../jobs/users.ts';
 import { headErrors } from '../errors.ts';
 import type { Head } from '../head.ts';
 import { statusOf } from '../observer.ts';
-import { whyDemand, whyInstance, whyJob } from '../why.ts';
+import { whyDemand, whyInstance } from '../why.ts';
+import { whyJob } from '../why-job.ts';
 import type { WhyAnswer } from './types.ts';
 
 /** A failure older than this is no longer news. */
@@ -51,17 +57,7 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
   if (kind === 'job') {
     const job = head.queue.get(id);
     if (job === undefined) throw headErrors.NoSuchThing({ kind, id });
-    const facts = head.store.facts({ job: id, limit: 500 });
-    const scaling = head.journal.recent(['launch', 'refused'], 200);
-    return whyJob({
-      job: answerOf(job, isOwner(job, reader)),
-      facts,
-      block: head.queue.blockOf(id),
-      waiting,
-      infeasible,
-      scaling,
-      now,
-    });
+    return aboutJob(head, answerOf(job, isOwner(job, reader)), now);
   }
   if (kind === 'node') {
     const instance =
@@ -70,4 +66,59 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
     if (answer !== undefined) return answer;
   }
   throw headErrors.NoSuchThing({ kind, id });
+}
+
+/** Enough for any wait that people look at. */
+const scalingShown = 1_000;
+
+function aboutJob(head: Head, job: Job, now: Instant): WhyAnswer {
+  const { plan } = head.sight();
+  const hasEnded = isOver(job.state) || job.state === 'running' || job.state === 'stopping';
+  const until = hasEnded ? (job.attempts.at(-1)?.startedAt ?? job.endedAt ?? now) : now;
+  return whyJob({
+    job,
+    facts: head.store.facts({ job: job.id, limit: 500 }),
+    block: head.queue.blockOf(job.id),
+    ahead: job.state === 'queued' ? aheadOf(head, job, now) : [],
+    waiting: plan?.waiting ?? [],
+    infeasible: plan?.infeasible ?? [],
+    scaling: head.journal.recent(['launch', 'refused'], scalingShown, { since: job.submittedAt, until }),
+    instanceOf: (node) => instanceOf(head, node),
+    couldHold: (type) => couldHold(head, job, type),
+    stateOf: (other) => head.queue.get(other)?.state,
+    now,
+  });
+}
+
+function instanceOf(head: Head, node: string): { readonly id: string; readonly type: string } | undefined {
+  const there = head.sight().view?.instances.find((each) => each.node?.id === node);
+  if (there !== undefined) return there;
+  const fact = head.journal.about(node, 1)[0];
+  return fact !== undefined && 'record' in fact ? fact.record : undefined;
+}
+
+function couldHold(head: Head, job: Job, name: string): boolean {
+  const type = head.spec().nodeTypes.find((each) => each.name === name);
+  if (type === undefined) return false;
+  const { gang: _, ...alone } = job;
+  const parts = job.gang?.bundles ?? [job.resources];
+  return parts.some(
+    (resources) =>
+      infeasibility({ ...alone, resources }, [{ ...type, atMost: Number.POSITIVE_INFINITY }]) === undefined,
+  );
+}
+
+/** The line as it would start if there were room for all: limits and room hold jobs up, but do not change their order. */
+function aheadOf(head: Head, job: Job, now: Instant): readonly Job[] {
+  const live = [...head.store.live.values()];
+  const { start } = chooseNext(
+    live.filter(({ state }) => state === 'queued'),
+    live.filter(({ state }) => state === 'starting' || state === 'running' || state === 'stopping'),
+    usageOf(head.store.jobs.values(), now),
+    { ...defaultLimits, headJobs: Number.POSITIVE_INFINITY, weights: head.users.weights(), admins: head.users.admins() },
+    now,
+    () => true,
+  );
+  const place = start.findIndex(({ id }) => id === job.id);
+  return start.slice(0, Math.max(0, place));
 }

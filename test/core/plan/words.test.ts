@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   durationWords,
   endWords,
+  infeasibleWords,
   launchWords,
   passReasonWords,
   placeWords,
@@ -67,4 +68,18 @@ test('launches, waits and ends are whole sentences, one or many', () => {
   assert.equal(waiting(1), '1 task of 2 CPU waits: a: its max_workers of 3 is reached');
   assert.equal(waiting(2), '2 tasks of 2 CPU wait: a: its max_workers of 3 is reached');
   assert.equal(endWords({ kind: 'idle', idleFor: 61_000, timeout: 60_000 }, now), 'idle for 61 s, the limit is 60 s');
+});
+
+test('demand beyond max_workers is told apart from demand that no type can hold', () => {
+  const standing = { requests: [{ request, count: 9 }] };
+  const told = (types: Parameters<typeof infeasibleWords>[0]['types']): string =>
+    infeasibleWords({ kind: 'standing', standing, types }, now);
+  const limit = { type: 'a', why: { kind: 'type-limit', max: 2 } } as const;
+  const none = { type: 'head', why: { kind: 'type-limit', max: 0 } } as const;
+  const small = { type: 'a', why: { kind: 'too-small', resource: 'CPU', asked: 2, has: 1 } } as const;
+  assert.equal(
+    told([none, limit]),
+    'request_resources asks for more nodes than max_workers allows: a: its max_workers is 2',
+  );
+  assert.match(told([small, limit]), /^no node type can ever hold request_resources/);
 });

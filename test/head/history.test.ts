@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Fact } from '../../src/autoscaler/journal.ts';
+import type { InstanceStatus } from '../../src/core/instance.ts';
+import type { InstanceRecord } from '../../src/core/lifecycle.ts';
+import { History } from '../../src/head/history.ts';
+import { markOf, pastPoints } from '../../src/head/history-facts.ts';
+import { job } from '../core/jobs/jobs.ts';
+
+const began = 1_700_000_000_000;
+const record = (id: string, status: InstanceStatus): InstanceRecord => ({
+  id,
+  type: 'worker',
+  kind: 'worker',
+  status,
+  requestedAt: began,
+  since: began,
+  attempts: 1,
+});
+const move = (at: number, id: string, from: InstanceStatus, to: InstanceStatus): Fact => ({
+  kind: 'instance',
+  at,
+  record: record(id, to),
+  moves: [{ from, to, at, because: { kind: 'node', state: 'alive' } }],
+});
+const facts: Fact[] = [
+  {
+    kind: 'launch',
+    at: began,
+    token: 't',
+    action: {
+      kind: 'launch',
+      type: 'worker',
+      count: 1,
+      market: 'on-demand',
+      because: [{ serves: { kind: 'min-workers', count: 1 }, instead: [] }],
+    },
+    records: [record('a', 'requested')],
+  },
+  move(began + 5_000, 'a', 'requested', 'running'),
+  {
+    kind: 'end',
+    at: began + 60_000,
+    record: record('a', 'drain-requested'),
+    how: 'drain',
+    because: { kind: 'idle', idleFor: 61_000, timeout: 60_000 },
+  },
+  move(began + 61_000, 'a', 'draining', 'stopped'),
+  {
+    kind: 'end',
+    at: began + 61_000,
+    record: record('a', 'stopped'),
+    how: 'terminate',
+    because: { kind: 'follow-up', status: 'stopped' },
+  },
+  move(began + 90_000, 'b', 'running', 'stopped'),
+];
+
+test('the journal gives back how many nodes and jobs there were, and since when', () => {
+  const jobs = [job({ id: 'j', submittedAt: began, startedAt: began + 6_000, endedAt: began + 7_000 })];
+  const points = pastPoints(facts, [record('c', 'running')], jobs, began);
+  assert.deepEqual(
+    points.map(({ at, nodes, queued, running }) => [(at - began) / 1_000, nodes, queued, running]),
+    [
+      [0, { worker: 2, 'worker+': 1 }, 1, 0],
+      [5, { worker: 3 }, 1, 0],
+      [6, { worker: 3 }, 0, 1],
+      [7, { worker: 3 }, 0, 0],
+      [60.999, { worker: 3 }, 0, 0],
+      [61, { worker: 2 }, 0, 0],
+      [89.999, { worker: 2 }, 0, 0],
+      [90, { worker: 1 }, 0, 0],
+    ],
+  );
+});
+
+test('each launch, end and loss is marked once, with its reason', () => {
+  assert.deepEqual(
+    facts.flatMap((fact) => markOf(fact) ?? []).map(({ kind, because }) => [kind, because]),
+    [
+      ['launch', 'min_workers asks for 1 node'],
+      ['end', 'idle for 61 s, the limit is 60 s'],
+      ['failure', 'its node was lost'],
+    ],
+  );
+});
+
+test('what is restored comes before what is seen, and old points are left out', () => {
+  const history = new History();
+  const point = (at: number) => ({ at, nodes: {}, usage: {}, queued: 0, running: 0 });
+  history.restore([point(began - 8 * 86_400_000), point(began)], [], began + 1_000);
+  history.add(point(began + 20_000));
+  assert.deepEqual(
+    history.between(0, began * 2, 100).samples.map(({ at }) => at),
+    [began, began + 20_000],
+  );
+});
