@@ -153,10 +153,13 @@ for (const tools of found) {
       assert.match(file.out, /hola/);
     });
 
-    test('a runtime environment that cannot be set up fails the job with that reason', async () => {
+    test('a runtime environment that this cluster cannot give is refused with the field and what is supported', async () => {
       const { code, out } = await job('submit', '--runtime-env-json', '{"conda": "nothing"}', '--', 'true');
       assert.equal(code, 1, out);
-      assert.match(out, /'conda' is not supported/);
+      assert.match(
+        out,
+        /status code 400: runtime_env\['conda'\] is not supported by this cluster; supported are env_vars/,
+      );
     });
 
     test('resources of the entrypoint are booked, and what nothing can hold is refused with the reason', async () => {
