@@ -29,7 +29,10 @@ test('--max-workers raises and lowers the built-in cluster', () => {
 });
 
 test('--min-workers is refused where it does not say of which type', () => {
-  assert.throws(() => limits({ minWorkers: 1 }), headErrors.WhichType.is);
+  assert.throws(
+    () => limits({ minWorkers: 1 }),
+    (error) => headErrors.WhichType.is(error),
+  );
   const spec = loadSpec({ name: 'default', overrides: { minWorkers: 1 } });
   assert.equal(spec.nodeTypes.find(({ name }) => name === 'worker')?.minWorkers, 1);
 });

@@ -78,3 +78,20 @@ test('a search keeps up with lines that grow, come and go', () => {
   search.shift(-2);
   assert.deepEqual(search.matches, [1]);
 });
+
+test('no more lines are held than asked for, however the pieces are cut', () => {
+  const text = Array.from({ length: 2_000 }, (_, index) => `zeile ${index} äöü\n`).join('');
+  const bytes = new TextEncoder().encode(text);
+  const lines = new LogLines({ keep: 100 });
+  for (let at = 0; at < bytes.length; ) {
+    // Never at the start of a line, and never inside a character.
+    let end = Math.min(bytes.length, at + 257);
+    while (end < bytes.length && (bytes[end - 1] === 10 || ((bytes[end] ?? 0) & 0xc0) === 0x80)) end++;
+    lines.append(new TextDecoder().decode(bytes.slice(at, end)), at);
+    at = end;
+  }
+  assert.ok(lines.count >= 100 && lines.count < 150, `${lines.count} lines`);
+  assert.equal(lines.line(lines.count - 1), 'zeile 1999 äöü');
+  const held = new TextDecoder().decode(bytes.slice(lines.firstOffset));
+  assert.equal(held.split('\n')[0], lines.line(0));
+});

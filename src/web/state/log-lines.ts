@@ -60,15 +60,24 @@ export class LogLines {
     if (!this.#open) this.#starts.push({ line: this.#dropped + this.#lines.length, offset });
     const parts = text.split('\n');
     const last = parts.pop() ?? '';
-    for (const part of parts) {
+    const continued = this.#open;
+    for (const [index, part] of parts.entries()) {
       this.#put(part);
       this.#open = false;
+      if (index === 0 && continued) this.#startBehind(part, offset);
     }
     if (last !== '') {
       this.#put(last);
       this.#open = true;
     }
     return this.#trim();
+  }
+
+  /** A piece that began in the middle of a line: the line behind that one is a place to cut at, unless bytes were lost. */
+  #startBehind(part: string, offset: number): void {
+    if (part.includes('\uFFFD')) return;
+    const bytes = new TextEncoder().encode(part).length + 1;
+    this.#starts.push({ line: this.#dropped + this.#lines.length, offset: offset + bytes });
   }
 
   /** Adds text in front; it must end where the held part begins. A first line without its start is left out by the caller. */
