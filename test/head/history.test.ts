@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import type { Fact } from '../../src/autoscaler/journal.ts';
 import type { InstanceStatus } from '../../src/core/instance.ts';
 import type { InstanceRecord } from '../../src/core/lifecycle.ts';
+import type { Mark, SamplePoint } from '../../src/head/api/types.ts';
 import { History } from '../../src/head/history.ts';
 import { markOf, pastPoints } from '../../src/head/history-facts.ts';
 import { job } from '../core/jobs/jobs.ts';
+import { eventually, kill, TestCluster, workersYaml } from './test-cluster.ts';
 
 const began = 1_700_000_000_000;
 const record = (id: string, status: InstanceStatus): InstanceRecord => ({
@@ -94,4 +96,29 @@ test('what is restored comes before what is seen, and old points are left out', 
     history.between(0, began * 2, 100).samples.map(({ at }) => at),
     [began, began + 20_000],
   );
+});
+
+test('nodes over time outlive mantad, with the reasons of launches; and why says which limit forbids the rest', async (t) => {
+  const cluster = await TestCluster.start(t, { yaml: workersYaml({ cpus: 1, min: 1, max: 2, idleSeconds: 60 }) });
+  const past = () => cluster.get<{ samples: SamplePoint[]; marks: Mark[] }>('/history?since=0');
+  await eventually('the floor is there', async () =>
+    (await past()).samples.some(({ nodes }) => (nodes['worker'] ?? 0) === 1),
+  );
+  const { marks } = await past();
+  assert.ok(marks.some(({ kind, because }) => kind === 'launch' && because.includes('min_workers')));
+  const before = cluster.mantad as number;
+  const restartedAt = Date.now();
+  kill(before);
+  await eventually('it is back', async () => cluster.mantad !== undefined && cluster.mantad !== before);
+  const after = await past();
+  assert.deepEqual(after.marks.slice(0, marks.length), marks);
+  assert.ok(after.samples.some(({ at, nodes }) => at < restartedAt && nodes['worker'] === 1));
+
+  await cluster.ask('POST', '/api/manta/v1/request-resources', { bundles: [{ resources: { CPU: 1 }, count: 9 }] });
+  const demand = await eventually('it is told', async () => {
+    const answer = await cluster.get<{ chain: { text: string }[]; next: string[] }>('/why/demand/all');
+    return answer.chain.length > 0 && answer;
+  });
+  assert.match(demand.chain[0]?.text ?? '', /asks for more nodes than max_workers allows: .*max_workers is 2/);
+  assert.deepEqual(demand.next, ['raise max_workers in the cluster file and run `manta up` again']);
 });

@@ -115,7 +115,12 @@ function aheadOf(head: Head, job: Job, now: Instant): readonly Job[] {
     live.filter(({ state }) => state === 'queued'),
     live.filter(({ state }) => state === 'starting' || state === 'running' || state === 'stopping'),
     usageOf(head.store.jobs.values(), now),
-    { ...defaultLimits, headJobs: Number.POSITIVE_INFINITY, weights: head.users.weights(), admins: head.users.admins() },
+    {
+      ...defaultLimits,
+      headJobs: Number.POSITIVE_INFINITY,
+      weights: head.users.weights(),
+      admins: head.users.admins(),
+    },
     now,
     () => true,
   );
