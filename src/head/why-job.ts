@@ -164,7 +164,7 @@ function holdTexts({ job, stateOf, now }: JobQuestion): string[] {
 const pauseWords = (at: Instant, now: Instant): string => (at > now ? `in ${durationWords(at - now)}` : 'now');
 
 /** `14:03:22 (in 12 s)`, with the date unless it is today; the time zone is that of the head. */
-export function timeWords(at: Instant, now: Instant): string {
+function timeWords(at: Instant, now: Instant): string {
   const local = (instant: Instant): string =>
     new Date(instant - new Date(instant).getTimezoneOffset() * 60_000).toISOString();
   const [day, time] = [local(at).slice(0, 10), local(at).slice(11, 19)];

@@ -53,7 +53,12 @@ export const jobCommands: readonly Command[] = [
       { name: 'entrypoint-resources', value: 'JSON', summary: 'other resources to reserve: {"name": amount}' },
       { name: 'entrypoint-label-selector', value: 'JSON', summary: 'labels the node must have: {"key": "selector"}' },
       { name: 'no-wait', summary: 'print the id and leave' },
-      { name: 'priority', value: 'N', type: 'integer', summary: 'higher starts first (without it 0)' },
+      {
+        name: 'priority',
+        value: 'N',
+        type: 'integer',
+        summary: 'higher starts first among your own jobs (without it 0)',
+      },
       {
         name: 'retries',
         value: 'N|CAUSE=N,...',
