@@ -25,6 +25,7 @@ export function LogPanel({ job, attempt, over }: LogProps) {
   const [follow, setFollow] = useState(true);
   const following = useRef(true);
   const lastTop = useRef(0);
+  const lastHeight = useRef(0);
   const [sight, setSight] = useState({ first: 0, last: 60 });
   const [words, setWords] = useState('');
   const [current, setCurrent] = useState(0);
@@ -44,13 +45,17 @@ export function LogPanel({ job, attempt, over }: LogProps) {
   const keepAtEnd = (): void => {
     const element = scroller.current;
     if (!following.current || element === null) return;
+    // The reader went up and the browser has not told yet; a log that grew does not move the view up by itself.
+    if (element.scrollTop < lastTop.current && element.scrollHeight >= lastHeight.current) return;
     element.scrollTop = element.scrollHeight;
     lastTop.current = element.scrollTop;
+    lastHeight.current = element.scrollHeight;
   };
 
   const stick = (to: boolean): void => {
     following.current = to;
     setFollow(to);
+    lastTop.current = 0;
     keepAtEnd();
   };
 
@@ -91,6 +96,7 @@ export function LogPanel({ job, attempt, over }: LogProps) {
     // Not being at the end is no wish of the reader when lines were added below; going up is one.
     const next = atEnd || (following.current && scrollTop >= lastTop.current);
     lastTop.current = scrollTop;
+    lastHeight.current = element.scrollHeight;
     if (next !== following.current) {
       following.current = next;
       setFollow(next);
