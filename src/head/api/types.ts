@@ -8,6 +8,7 @@ import type { InstanceStatus } from '../../core/instance.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import type { Infeasible, Waiting } from '../../core/plan/plan.ts';
 import type { Resources } from '../../core/resources.ts';
+import type { JobRow } from '../../jobs/manta-api/rows.ts';
 import type { Fact as JobFact } from '../../jobs/store.ts';
 
 /** GET /cluster */
@@ -81,21 +82,7 @@ export interface JobsAnswer {
   readonly next?: string;
 }
 
-export interface JobRow {
-  readonly id: string;
-  readonly user: string;
-  readonly entrypoint: string;
-  readonly state: JobState;
-  readonly message: string;
-  readonly priority: number;
-  readonly resources: Resources;
-  readonly attempts: number;
-  readonly submittedAt: number;
-  readonly startedAt?: number;
-  readonly endedAt?: number;
-  readonly exitCode?: number;
-  readonly node?: string;
-}
+export type { JobRow };
 
 /** GET /jobs/{id}: in full, `env_vars` included, for its owner. */
 export type JobAnswer = Job;
