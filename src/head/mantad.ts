@@ -1,10 +1,11 @@
 /** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster>`. */
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { MantaError } from '../base/errors.ts';
 import { readJson, writeJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { identify, type ProcessIdentity } from '../base/process.ts';
+import { databaseErrors } from '../base/sqlite-errors.ts';
 import { version } from '../base/version.ts';
 import { wallClock } from '../base/wall-clock.ts';
 import { headErrors } from './errors.ts';
@@ -34,6 +35,8 @@ head.events.emit(headEvents.started, {
 });
 
 let ending = false;
+process.on('uncaughtException', survive);
+process.on('unhandledRejection', survive);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(signal));
 process.on('SIGHUP', () => head.reload());
 
@@ -58,7 +61,18 @@ async function start(cluster: string): Promise<{ readonly head: Head; readonly s
 
 /** The supervisor sends standard error to `mantad.log`. */
 function log(line: string): void {
-  process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+  try {
+    writeSync(2, `${new Date().toISOString()} ${line}\n`);
+  } catch {
+    // A full disk takes no log either, and is no reason to fall over.
+  }
+}
+
+/** What nobody caught ends mantad, but for a full disk: it could not start again there, and what runs needs it. */
+function survive(error: unknown): void {
+  log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (code !== 'ENOSPC' && code !== 'EDQUOT' && !databaseErrors.DiskFull.is(error)) process.exit(1);
 }
 
 async function end(why: string): Promise<void> {
