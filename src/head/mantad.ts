@@ -38,7 +38,14 @@ let ending = false;
 process.on('uncaughtException', survive);
 process.on('unhandledRejection', survive);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(signal));
-process.on('SIGHUP', () => head.reload());
+process.on('SIGHUP', () => {
+  try {
+    head.reload();
+  } catch (error) {
+    // A file that cannot be used changes nothing: the cluster goes on with the one it has.
+    log(`the cluster file was not applied: ${(error as Error).message}`);
+  }
+});
 
 async function start(cluster: string): Promise<{ readonly head: Head; readonly serving: ServingServer }> {
   const record = readCluster(folder);
