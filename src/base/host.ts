@@ -1,0 +1,56 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+
+/** What a program on a host came to. A code other than 0 is a result, not an error: whoever ran it knows what it means. */
+export interface HostResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly signal: AbortSignal;
+  /** Silence is no error, but the whole run may not take longer. @default 60 s */
+  readonly within?: number;
+}
+
+/**
+ * A machine that programs are run on: over SSH, or this one. Every call throws the errors of `ssh/errors.ts` when the
+ * host cannot be reached or the connection is lost; it never runs a program twice.
+ */
+export interface Host {
+  /** As users know it: its address, or its name in `~/.ssh/config`. */
+  readonly name: string;
+
+  /**
+   * Connects, if that is not done yet. Tries again, at first quickly, while the host may still be booting (refused,
+   * timeout, unreachable); gives up at once where waiting does not help (host key, authentication).
+   */
+  connect(options: { readonly signal: AbortSignal; readonly within: number; readonly onWait?: (why: Error) => void }): Promise<void>;
+
+  /** Runs a POSIX sh program, which is sent on standard input: it stands in no process table. Output is kept whole. */
+  sh(program: string, options: RunOptions): Promise<HostResult>;
+
+  /** Writes a file whole or not at all, with this mode. `~/` is the home of the user there. */
+  put(path: string, content: Uint8Array, mode: number, options: RunOptions): Promise<void>;
+
+  /** Starts a command line for `sh -c` with its streams open: pipes, terminals (`tty` asks for one), tunnels. */
+  open(
+    command: string,
+    options: { readonly stdio: StdioOptions; readonly tty?: boolean; readonly forwards?: readonly Forward[] },
+  ): ChildProcess;
+
+  /** What rsync needs to reach it: the `--rsh` value and what stands before a path (`user@address:`, or nothing). */
+  rsync(): { readonly shell?: string; readonly prefix: string };
+
+  /** Lets connections through to the host, for as long as this host is open. The local end is a unix socket, 0600. */
+  forward(localSocket: string, remote: { readonly port: number } | { readonly socket: string }, signal: AbortSignal): Promise<void>;
+
+  /** Ends what this process holds of it. A shared master connection may stay for the next command. */
+  close(): Promise<void>;
+}
+
+/** A port of this machine that leads to one on the host. */
+export interface Forward {
+  readonly localPort: number;
+  readonly remotePort: number;
+}
