@@ -25,7 +25,11 @@ export interface Host {
    * Connects, if that is not done yet. Tries again, at first quickly, while the host may still be booting (refused,
    * timeout, unreachable); gives up at once where waiting does not help (host key, authentication).
    */
-  connect(options: { readonly signal: AbortSignal; readonly within: number; readonly onWait?: (why: Error) => void }): Promise<void>;
+  connect(options: {
+    readonly signal: AbortSignal;
+    readonly within: number;
+    readonly onWait?: (why: Error) => void;
+  }): Promise<void>;
 
   /** Runs a POSIX sh program, which is sent on standard input: it stands in no process table. Output is kept whole. */
   sh(program: string, options: RunOptions): Promise<HostResult>;
@@ -43,7 +47,11 @@ export interface Host {
   rsync(): { readonly shell?: string; readonly prefix: string };
 
   /** Lets connections through to the host, for as long as this host is open. The local end is a unix socket, 0600. */
-  forward(localSocket: string, remote: { readonly port: number } | { readonly socket: string }, signal: AbortSignal): Promise<void>;
+  forward(
+    localSocket: string,
+    remote: { readonly port: number } | { readonly socket: string },
+    signal: AbortSignal,
+  ): Promise<void>;
 
   /** Ends what this process holds of it. A shared master connection may stay for the next command. */
   close(): Promise<void>;

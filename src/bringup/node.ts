@@ -1,5 +1,5 @@
-import type { NodeCommands } from '../core/spec/cluster.ts';
 import type { Labels, Resources } from '../core/resources.ts';
+import type { NodeCommands } from '../core/spec/cluster.ts';
 
 /** One node to be made on one host: everything that the steps need, and nothing that they would have to look up. */
 export interface NodeOrder {

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { autoscalerEvents } from '../autoscaler/events.ts';
 import type { Journal } from '../autoscaler/journal.ts';
 import { Autoscaler } from '../autoscaler/loop.ts';
-import { loopSettings } from '../autoscaler/settings.ts';
-import type { NodeStarter } from '../autoscaler/starter.ts';
 import type { Clock, Instant } from '../base/clock.ts';
-import { entryFile } from '../base/entry.ts';
 import type { EventKind, EventSink } from '../base/events.ts';
 import { backUp } from '../base/sqlite-repair.ts';
 import { defaultLimits } from '../core/jobs/choose.ts';
@@ -15,8 +12,6 @@ import { plan } from '../core/plan/plan-cluster.ts';
 import { infeasibleWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { View } from '../core/view.ts';
-import { EmbeddedEngine } from '../engines/embedded/engine.ts';
-import { agentCommand } from '../engines/embedded/paths.ts';
 import type { EngineState } from '../engines/engine.ts';
 import { type LogStore, openLogStore } from '../jobs/log-store.ts';
 import { openPackageStore, type PackageStore } from '../jobs/packages.ts';
@@ -24,12 +19,11 @@ import { type JobQueue, openQueue } from '../jobs/queue.ts';
 import { sweep } from '../jobs/retention.ts';
 import { type JobStore, openJobStore } from '../jobs/store.ts';
 import { openUsers, type Users } from '../jobs/users.ts';
-import { readFaults } from '../providers/process/faults.ts';
-import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
 import { openHeadDatabase, repairWords } from './database.ts';
+import { embeddedGround } from './embedded-ground.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
 import { headEvents } from './events.ts';
-import { keepHead } from './head-keeper.ts';
+import type { Ground, GroundEdges, GroundEngine } from './ground.ts';
 import { coarseKept, History } from './history.ts';
 import { markOf, pastPoints } from './history-facts.ts';
 import { loadSpec } from './load-spec.ts';
@@ -38,7 +32,7 @@ import { HeadMetrics } from './metrics.ts';
 import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
-import { readCluster, type StateFolder } from './state-folder.ts';
+import { type ClusterFile, readCluster, type StateFolder } from './state-folder.ts';
 
 /** Everything a running cluster consists of, for the HTTP API to show and to act on. */
 export interface Head {
@@ -52,7 +46,7 @@ export interface Head {
   readonly users: Users;
   readonly events: EventLog;
   readonly journal: ScalingJournal;
-  readonly engine: EmbeddedEngine;
+  readonly engine: GroundEngine;
   readonly history: History;
   readonly metrics: HeadMetrics;
   /** A line in the daemon's own log: what no event can tell, because telling failed. */
@@ -73,8 +67,6 @@ export interface Head {
   close(): Promise<void>;
 }
 
-/** An agent that has not registered by then is not going to. */
-const longestBoot = 30_000;
 const backUpEvery = 600_000;
 const sweepEvery = 60_000;
 const sampleEvery = 2_000;
@@ -94,6 +86,7 @@ export async function openHead(
   };
   let spec = read();
   let last: { view: View; plan: Plan } | undefined;
+  let autoscaler: Autoscaler | undefined;
   const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
   const metrics = new HeadMetrics(folder.name);
   const trouble = (error: unknown): void => log(messageOf(error));
@@ -109,16 +102,16 @@ export async function openHead(
   const users = openUsers(database, clock);
   const logs = openLogStore(folder.files.logs, () => clock.now());
   const packages = openPackageStore({ database, folder: folder.files.packages, clock });
-  const engine = await EmbeddedEngine.open({ folder: folder.path, clock });
-  const faults = readFaults(spec.provider);
-  const bootsWithin = longestBoot + Math.max(0, ...faults.map((fault) => fault.bootDelay ?? 0));
-  const provider = new ProcessProvider({
-    folder: folder.files.instances,
-    agent: agentCommand(folder.path, entryFile('agent')),
-    typeOf: (name) => spec.nodeTypes.find((type) => type.name === name),
+  const ground = await openGround(readCluster(folder)?.engine ?? 'embedded', {
+    folder,
     clock,
-    faults,
+    events,
+    spec: () => spec,
+    wake: () => autoscaler?.wake(),
+    log,
   });
+  const { engine, provider } = ground;
+  spec = ground.complete(spec);
 
   const queue = openQueue({
     store,
@@ -168,7 +161,7 @@ export async function openHead(
     log,
     spec: () => spec,
     reload() {
-      spec = read();
+      spec = ground.complete(read());
       events.emit(headEvents.specChanged, { file: readCluster(folder)?.config?.path ?? 'built-in' });
       head.wake();
       queue.poke();
@@ -189,12 +182,12 @@ export async function openHead(
       watchers.add(listener);
       return () => void watchers.delete(listener);
     },
-    wake: () => autoscaler.wake(),
+    wake: () => autoscaler?.wake(),
     async close() {
       ending.abort();
       await queue.close();
       await running;
-      engine.close();
+      await ground.close();
       await eventLog.close();
       database.close();
     },
@@ -208,7 +201,7 @@ export async function openHead(
     const impossible = made.infeasible.map((each) => infeasibleWords(each, view.at)).join('\n');
     if (impossible !== told && impossible !== '') events.emit(headEvents.infeasible, { text: impossible });
     told = impossible;
-    engine.reportInfeasible(made.infeasible, ending.signal).catch(trouble);
+    ground.onPass(view, made, ending.signal);
     changed();
   };
 
@@ -224,25 +217,18 @@ export async function openHead(
     },
     () => queue.demand(),
   );
-  const autoscaler = new Autoscaler({
+  autoscaler = new Autoscaler({
     clock,
     provider,
     engine: observed,
-    starter: agentStarter(provider),
+    starter: ground.starter,
     events,
     journal: marking(journal, history),
     planner: plan,
     spec: () => spec,
     newId: () => `i${randomBytes(6).toString('hex')}`,
     onPass,
-    // Machines of this machine are listed from its own disk: lists do not lag, and nothing is worth a long wait.
-    settings: {
-      listLag: 2_000,
-      batchIdle: 10,
-      batchMax: 200,
-      callDeadline: 15_000,
-      timeouts: { ...loopSettings.timeouts, absent: 2_000, allocated: bootsWithin, settingUp: bootsWithin },
-    },
+    settings: ground.settings,
   });
 
   const changed = (): void => {
@@ -250,12 +236,12 @@ export async function openHead(
     for (const watcher of watchers) watcher();
   };
   engine.watchState(() => {
-    autoscaler.wake();
+    head.wake();
     queue.poke();
   });
   queue.watch((changes) => {
     metrics.countJobs(changes);
-    autoscaler.wake();
+    head.wake();
   });
 
   await queue.run();
@@ -263,17 +249,7 @@ export async function openHead(
     repeat(clock, period, work, trouble, ending.signal);
   const running = Promise.all([
     autoscaler.run(ending.signal),
-    keepHead(
-      {
-        provider,
-        clock,
-        headType: () => spec.headType,
-        newToken: () => `head-${randomBytes(6).toString('hex')}`,
-        tags: { [kindTag]: 'head' },
-        failed: (error) => events.emit(headEvents.headTrouble, { detail: messageOf(error) }),
-      },
-      ending.signal,
-    ),
+    ground.keep(ending.signal),
     every(sampleEvery, async () => {
       engineState = await engine.state(ending.signal);
       changed();
@@ -333,11 +309,10 @@ async function repeat(
   }
 }
 
-/** An agent is a node from its first breath: the provider starts it, and only its end keeps it from becoming one. */
-const agentStarter = (provider: ProcessProvider): NodeStarter => ({
-  bringUp: async () => {},
-  halt: (providerId, signal) => provider.terminate([providerId], signal),
-});
+function openGround(engine: ClusterFile['engine'], edges: GroundEdges): Promise<Ground> {
+  if (engine === 'embedded') return embeddedGround(edges);
+  return import('./ray-ground.ts').then(({ rayGround }) => rayGround(edges));
+}
 
 /** Counts what the metrics want to know as it is told. */
 function counted(log: EventLog, metrics: HeadMetrics, ageOf: (instance: string) => number | undefined): EventSink {

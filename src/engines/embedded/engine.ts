@@ -118,7 +118,7 @@ export class EmbeddedEngine implements Engine, Runner {
   }
 
   /** Replaces the standing request; an empty one withdraws it. Unlike Ray's it survives a restart of the head. */
-  requestResources(requests: readonly TaskDemand[]): void {
+  async requestResources(requests: readonly TaskDemand[]): Promise<void> {
     writeJson(this.#standingFile, requests);
     this.#standing = requests;
     this.#changed();

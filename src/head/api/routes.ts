@@ -106,7 +106,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     route(async (c) => {
       requireAdmin(c.get('user'), 'request resources');
       const requests = readBundles(await c.req.json().catch(() => undefined));
-      head.engine.requestResources(requests);
+      await head.engine.requestResources(requests, AbortSignal.timeout(10_000));
       head.wake();
       return c.json({ requests });
     }),

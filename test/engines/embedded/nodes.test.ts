@@ -97,7 +97,7 @@ test('standing requests outlive the head', async (t) => {
   const cluster = new TestCluster(t);
   const engine = await cluster.open();
   const requests = [{ request: { resources: { CPU: 3 }, selectors: [], placement: [] }, count: 2 }];
-  engine.requestResources(requests);
+  await engine.requestResources(requests);
   assert.deepEqual((await (await cluster.open()).state(never)).demand.standing, [{ requests }]);
 });
 

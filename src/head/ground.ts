@@ -1,0 +1,45 @@
+import type { LoopSettings } from '../autoscaler/settings.ts';
+import type { NodeStarter } from '../autoscaler/starter.ts';
+import type { Clock } from '../base/clock.ts';
+import type { EventSink } from '../base/events.ts';
+import type { TaskDemand } from '../core/demand.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import type { View } from '../core/view.ts';
+import type { Engine } from '../engines/engine.ts';
+import type { Runner } from '../engines/runner.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { StateFolder } from './state-folder.ts';
+
+/** What a cluster stands on: its engine, where its instances come from, and what makes nodes of them. */
+export interface Ground {
+  readonly engine: GroundEngine;
+  readonly provider: Provider;
+  readonly starter: NodeStarter;
+  readonly settings: Partial<LoopSettings>;
+  /** The spec with what this ground has learned of it, such as what own machines really offer. */
+  complete(spec: ClusterSpec): ClusterSpec;
+  /** Keeps what the autoscaler does not see to, such as the head's own node, until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>;
+  /** Called after each pass; must not throw. */
+  onPass(view: View, plan: Plan, signal: AbortSignal): void;
+  close(): Promise<void>;
+}
+
+export interface GroundEngine extends Engine, Runner {
+  /** Replaces the standing request; an empty one withdraws it. */
+  requestResources(requests: readonly TaskDemand[], signal: AbortSignal): Promise<void>;
+  /** Called after any change that is worth a look at `state`. */
+  watchState(listener: () => void): () => void;
+}
+
+export interface GroundEdges {
+  readonly folder: StateFolder;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  /** As it is now; it may change while the cluster runs. */
+  readonly spec: () => ClusterSpec;
+  /** Something came to be known that a pass should look at. */
+  readonly wake: () => void;
+  readonly log: (line: string) => void;
+}
