@@ -14,6 +14,17 @@ export interface Command {
   readonly hidden?: boolean;
   /** Everything after `--` is handed over as it is. */
   readonly passThrough?: boolean;
+  /**
+   * Behind the required arguments stand words for another program: options that the command does not have are among
+   * them, and of Manta's own options only `--verbose` and `--help` are still heard.
+   */
+  readonly passUnknown?: boolean;
+  /** Names that the command had in earlier versions of Ray, in place of the last word of its path. */
+  readonly formerly?: readonly string[];
+  /** Options that the command had in earlier versions of Ray, by name, and what to write now. */
+  readonly formerOptions?: Readonly<Record<string, string>>;
+  /** Ray has a command of this name: the `ray` of `manta shim` sends it here. */
+  readonly inRay?: boolean;
   readonly examples?: readonly string[];
   readonly load: () => Promise<{ readonly run: Run }>;
 }
@@ -23,6 +34,8 @@ export interface Argument {
   readonly summary: string;
   readonly required?: boolean;
   readonly many?: boolean;
+  /** Several words are taken behind `--` only: elsewhere a second word is a mistake. */
+  readonly manyAfterDashes?: boolean;
   /** What completion offers. */
   readonly complete?: 'file' | 'directory' | readonly string[];
   /** Only the words that `complete` lists are taken. */
@@ -34,6 +47,8 @@ export interface Option {
   readonly name: string;
   readonly short?: string;
   readonly summary: string;
+  /** Name of the switch that says the opposite; it reaches `run` as `options[name] === false`. */
+  readonly off?: string;
   /** Name of the value in help; absent for a switch. */
   readonly value?: string;
   readonly type?: 'string' | 'integer' | 'number';
@@ -42,6 +57,16 @@ export interface Option {
   readonly max?: number;
   readonly many?: boolean;
   readonly choices?: readonly string[];
+  /** Choices are understood in capitals and small letters. */
+  readonly anyCase?: boolean;
+  /** The value is text for another program and may begin with a dash. */
+  readonly dashed?: boolean;
+  /** Names of options that cannot be given together with this one. */
+  readonly excludes?: readonly string[];
+  /** One of these options must be given too. */
+  readonly needs?: readonly string[];
+  /** Understood and without effect, because Ray has it; the text says why. */
+  readonly ignored?: string;
   readonly default?: string | number;
   readonly complete?: 'file' | 'directory';
 }
@@ -49,10 +74,12 @@ export interface Option {
 export interface Invocation {
   /** By position, as typed. */
   readonly args: readonly string[];
-  /** Switches are `true`; options with `many` are arrays; absent ones without default are missing. */
+  /** Switches are `true`, or `false` by their `off`; options with `many` are arrays of texts; absent ones without default are missing. */
   readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
   /** What followed `--` where the command passes it through. */
   readonly rest: readonly string[];
+  /** The word given for the argument CLUSTER: a file, a URL, `-`, or a name; see `commands/which-cluster.ts`. */
+  readonly cluster?: string;
 }
 
 /** Everything a command may touch of the terminal and the process. */

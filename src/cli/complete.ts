@@ -78,7 +78,9 @@ const starting = (values: readonly string[], current: string, summary: string): 
 
 const optionNames = (options: readonly Option[], current: string): Candidate[] =>
   options
-    .map(({ name, summary }) => ({ value: `--${name}`, summary }))
+    .flatMap(({ name, off, summary }) =>
+      [name, ...(off === undefined ? [] : [off])].map((each) => ({ value: `--${each}`, summary })),
+    )
     .filter(({ value }) => value.startsWith(current));
 
 const commandWords = (

@@ -23,11 +23,17 @@ export const cliErrors = {
     message: (e) => `'${e.command}' needs one of its commands: ${e.commands}`,
     hint: (e) => `'${e.command} --help' says what each of them does`,
   }),
-  UnknownOption: defineError<Named & { option: string }>({
+  UnknownOption: defineError<Named & { option: string; behindDashes?: boolean }>({
     code: 'MANTA_CLI_UNKNOWN_OPTION',
     exit: 2,
     message: (e) => `'${e.command}' has no option '${e.option}'`,
-    hint: (e) => meant(e.nearest, `'${e.command} --help' lists its options`),
+    hint: (e) =>
+      meant(
+        e.nearest,
+        e.behindDashes === true
+          ? `a command with options of its own is written behind --: ${e.command} … -- COMMAND ${e.option}`
+          : `'${e.command} --help' lists its options`,
+      ),
   }),
   MissingValue: defineError<{ command: string; option: string; value: string }>({
     code: 'MANTA_CLI_MISSING_VALUE',
@@ -62,6 +68,28 @@ export const cliErrors = {
     exit: 2,
     message: (e) => `'${e.command}' does not take the argument '${e.argument}'`,
     hint: (e) => `usage: ${e.usage}`,
+  }),
+  SeveralWords: defineError<{ command: string; argument: string; extra: string; usage: string }>({
+    code: 'MANTA_CLI_SEVERAL_WORDS',
+    exit: 2,
+    message: (e) => `'${e.command}' takes one word as ${e.argument}, and '${e.extra}' is a second one`,
+    hint: (e) => `put it in quotes, or behind --: ${e.usage}`,
+  }),
+  TogetherExcluded: defineError<{ command: string; option: string; other: string }>({
+    code: 'MANTA_CLI_EXCLUDED_OPTIONS',
+    exit: 2,
+    message: (e) => `'${e.option}' and '${e.other}' of '${e.command}' cannot be given together`,
+  }),
+  OptionNeeded: defineError<{ command: string; option: string; needed: string }>({
+    code: 'MANTA_CLI_OPTION_NEEDED',
+    exit: 2,
+    message: (e) => `'${e.option}' of '${e.command}' has a meaning only together with ${e.needed}`,
+  }),
+  BelongsToRay: defineError<{ typed: string; instead: string }>({
+    code: 'MANTA_CLI_BELONGS_TO_RAY',
+    exit: 2,
+    message: (e) => `'${e.typed}' belongs to Ray and runs where Ray runs, not here`,
+    hint: (e) => e.instead,
   }),
   Interrupted: defineError<{ signal: string; exit: number }>({
     code: 'MANTA_INTERRUPTED',

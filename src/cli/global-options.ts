@@ -9,7 +9,25 @@ export const globalOptions: readonly Option[] = [
   { name: 'no-color', summary: 'use no colours (also NO_COLOR=1)' },
   { name: 'help', short: 'h', summary: 'say what a command does and takes' },
   { name: 'version', short: 'V', summary: 'print the version' },
+  {
+    name: 'logging-level',
+    value: 'LEVEL',
+    summary: "taken for ray's sake; --verbose and --quiet do it here",
+    ignored: '--verbose and --quiet say how much is told',
+  },
+  {
+    name: 'logging-format',
+    value: 'FORMAT',
+    summary: "taken for ray's sake; --json is the form for programs",
+    ignored: 'lines have one form, and --json is the one for programs',
+  },
 ];
+
+/** An option of every command as it was typed. */
+export interface GivenGlobal {
+  readonly option: Option;
+  readonly value?: string;
+}
 
 export interface Globals {
   readonly json: boolean;

@@ -26,6 +26,7 @@ export function usageOf(command: Command): string {
 }
 
 export function argumentUsage(argument: Argument): string {
+  if (argument.manyAfterDashes === true) return `${argument.name} | -- ${argument.name}...`;
   const name = argument.many === true ? `${argument.name}...` : argument.name;
   return argument.required === true ? name : `[${name}]`;
 }
@@ -33,7 +34,8 @@ export function argumentUsage(argument: Argument): string {
 /** `-s, --seed S`. */
 export function optionUsage(option: Option): string {
   const value = option.value === undefined ? '' : ` ${option.value}`;
-  return `${option.short === undefined ? '' : `-${option.short}, `}--${option.name}${value}`;
+  const opposite = option.off === undefined ? '' : `, --${option.off}`;
+  return `${option.short === undefined ? '' : `-${option.short}, `}--${option.name}${value}${opposite}`;
 }
 
 /** The summary with what the value may be. */

@@ -1,4 +1,26 @@
-import type { Option } from '../command.ts';
+import type { Argument, Option } from '../command.ts';
+
+/** Which cluster is meant, as `ray` takes it: by its file. Manta also knows clusters by name. */
+export const clusterArgument: Argument = {
+  name: 'CLUSTER',
+  summary: 'cluster file, its http(s) address, - for standard input, or the name of a cluster that is known here',
+  complete: 'file',
+};
+
+/** For commands that need no file where one cluster is known. */
+export const onlyCluster: Argument = {
+  ...clusterArgument,
+  summary: `${clusterArgument.summary}; without it MANTA_CLUSTER, or the only one`,
+};
+
+export const requiredCluster: Argument = { ...clusterArgument, required: true };
+
+export const clusterNameOption: Option = {
+  name: 'cluster-name',
+  short: 'n',
+  value: 'NAME',
+  summary: "the cluster's name; wins over the one in the file",
+};
 
 /** Which cluster a command speaks to; the first three as `ray job` has them. */
 export const connectionOptions: readonly Option[] = [
@@ -13,6 +35,56 @@ export const connectionOptions: readonly Option[] = [
     name: 'cluster-name',
     short: 'n',
     value: 'NAME',
-    summary: 'a cluster of this machine; also MANTA_CLUSTER, default the only one that runs',
+    summary: 'a cluster that is known here; also MANTA_CLUSTER, default the only one that runs',
   },
 ];
+
+/** Ray's command line takes them nearly everywhere. */
+export const rayLogOptions: readonly Option[] = [
+  {
+    name: 'log-style',
+    value: 'STYLE',
+    choices: ['auto', 'record', 'pretty'],
+    anyCase: true,
+    summary: "taken for ray's sake",
+    ignored: 'lines are live on a terminal and plain elsewhere, and --json is the form for programs',
+  },
+  {
+    name: 'log-color',
+    value: 'WHEN',
+    choices: ['auto', 'true', 'false'],
+    anyCase: true,
+    summary: 'true is --color, false is --no-color',
+  },
+];
+
+export const noConfigCache: Option = {
+  name: 'no-config-cache',
+  summary: "taken for ray's sake",
+  ignored: 'the cluster file is read anew each time, so there is no cache to leave out',
+};
+
+export const disableUsageStats: Option = {
+  name: 'disable-usage-stats',
+  summary: 'let the Ray that is started report nothing about its use',
+};
+
+export const portForward: Option = {
+  name: 'port-forward',
+  short: 'p',
+  value: 'PORT',
+  type: 'integer',
+  min: 1,
+  max: 65_535,
+  many: true,
+  summary: 'let this port of this machine lead to the same port of the head, while the command runs',
+};
+
+/** Where a command goes on without the terminal. */
+export const screenOptions: readonly Option[] = [
+  { name: 'screen', summary: 'run it in a screen', excludes: ['tmux'] },
+  { name: 'tmux', summary: 'run it in a tmux' },
+];
+
+export const startOption: Option = { name: 'start', summary: 'start the cluster first, if it does not run' };
+export const stopOption: Option = { name: 'stop', summary: 'end the cluster when the command has ended' };

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
-import { connectionOptions } from './cluster-options.ts';
+import { dumpOptions } from './cluster-dump-options.ts';
+import { connectionOptions, noConfigCache, onlyCluster, rayLogOptions } from './cluster-options.ts';
 
 const levels = ['info', 'warn', 'error'];
 
@@ -7,11 +8,12 @@ const levels = ['info', 'warn', 'error'];
 export const clusterCommands: readonly Command[] = [
   {
     path: ['status'],
+    inRay: true,
     summary: 'show nodes, usage and demand, in the words of `ray status`',
     description: 'With --json: {"text", "verboseText", "status"}, with the facts behind the text under "status".',
-    args: [],
+    args: [onlyCluster],
     options: [{ name: 'verbose', short: 'v', summary: 'each node and what keeps it busy' }, ...connectionOptions],
-    examples: ['manta status', 'manta status -v'],
+    examples: ['manta status', 'manta status -v', 'manta status cluster.yaml'],
     load: () => import('./status.ts'),
   },
   {
@@ -19,7 +21,7 @@ export const clusterCommands: readonly Command[] = [
     summary: 'show what the cluster did, and why',
     description:
       'With --json: one event a line, {"seq", "at", "code", "level", "text", …}; codes are in docs/events.md.',
-    args: [],
+    args: [onlyCluster],
     options: [
       { name: 'follow', short: 'f', summary: 'go on with what happens from now on' },
       { name: 'since', value: 'WHEN', summary: 'only what happened after: 10m, 2h, or a date and time' },
@@ -32,14 +34,16 @@ export const clusterCommands: readonly Command[] = [
   },
   {
     path: ['monitor'],
+    inRay: true,
     summary: 'watch the cluster: events as they happen, and nodes and jobs as they change',
     description: 'Goes on until Ctrl-C, through restarts of the head.',
-    args: [],
+    args: [onlyCluster],
     options: [
       { name: 'lines', value: 'N', type: 'integer', summary: 'events of the past to begin with', default: 100 },
       ...connectionOptions,
+      ...rayLogOptions,
     ],
-    examples: ['manta monitor'],
+    examples: ['manta monitor', 'manta monitor cluster.yaml --lines 20'],
     load: () => import('./monitor.ts'),
   },
   {
@@ -77,40 +81,122 @@ export const clusterCommands: readonly Command[] = [
     load: () => import('./drain.ts'),
   },
   {
+    path: ['drain-node'],
+    inRay: true,
+    hidden: true,
+    summary: "give a node no more work, in ray's words",
+    description: 'Exit code: 0 it is being drained, 1 the engine refused. `manta drain NODE` is the same.',
+    args: [],
+    options: [
+      { name: 'node-id', value: 'ID', summary: 'id of the node or of its instance' },
+      {
+        name: 'reason',
+        value: 'REASON',
+        choices: ['DRAIN_NODE_REASON_IDLE_TERMINATION', 'DRAIN_NODE_REASON_PREEMPTION'],
+        summary: 'why',
+        default: 'DRAIN_NODE_REASON_IDLE_TERMINATION',
+      },
+      { name: 'reason-message', value: 'TEXT', dashed: true, summary: 'why, in words' },
+      {
+        name: 'deadline-remaining-seconds',
+        value: 'N',
+        type: 'integer',
+        summary: 'seconds until the node goes, whatever still runs on it',
+      },
+      ...connectionOptions,
+    ],
+    examples: ['manta drain-node --node-id ID --reason DRAIN_NODE_REASON_PREEMPTION --reason-message maintenance'],
+    load: () => import('./drain-node.ts'),
+  },
+  {
+    path: ['health-check'],
+    inRay: true,
+    hidden: true,
+    summary: 'say by the exit code whether the cluster is well',
+    description:
+      'Exit code: 0 the head answers and Ray with it, 1 it answers and Ray does not, 4 or 6 it does not answer.',
+    args: [onlyCluster],
+    options: [
+      {
+        name: 'component',
+        value: 'NAME',
+        summary: "taken for ray's sake",
+        ignored: 'the head is asked as a whole',
+      },
+      {
+        name: 'skip-version-check',
+        summary: "taken for ray's sake",
+        ignored: 'Manta speaks to any Ray it supports',
+      },
+      ...connectionOptions,
+    ],
+    examples: ['manta health-check'],
+    load: () => import('./health-check.ts'),
+  },
+  {
     path: ['env'],
     summary: "print what a shell needs for ray's own tools to reach the cluster",
     description:
       'Export lines for eval: the address, the authentication mode, and the token of the user.\n' +
       'The token is one of this cluster and can be revoked; keep the output out of logs.\n' +
       'With --json: {"RAY_API_SERVER_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"}.',
-    args: [],
+    args: [onlyCluster],
     options: [{ name: 'unset', summary: 'print lines that undo it' }, ...connectionOptions],
     examples: ['eval "$(manta env)"', 'eval "$(manta env --unset)"'],
     load: () => import('./env.ts'),
   },
   {
     path: ['dashboard'],
-    summary: 'print a link to the page of the cluster, and open it',
-    description: 'The link signs a browser in once, within a minute.',
-    args: [],
-    options: [{ name: 'no-open', summary: 'only print it' }, ...connectionOptions],
-    examples: ['manta dashboard', 'manta dashboard --no-open'],
+    inRay: true,
+    summary: 'open the page of the cluster',
+    description:
+      'Prints a link that signs a browser in once, within a minute, and opens it. To a cluster on other machines it holds\n' +
+      'a tunnel until Ctrl-C, through lost connections: while it does, --port of this machine is the address for\n' +
+      '`ray job submit --address`.',
+    args: [onlyCluster],
+    options: [
+      {
+        name: 'port',
+        short: 'p',
+        value: 'PORT',
+        type: 'integer',
+        min: 1,
+        max: 65_535,
+        summary: 'port of this machine that the tunnel begins at',
+        default: 8265,
+      },
+      {
+        name: 'remote-port',
+        value: 'PORT',
+        type: 'integer',
+        min: 1,
+        max: 65_535,
+        summary: 'port of the head that the tunnel leads to',
+        default: 8265,
+      },
+      { name: 'no-open', summary: 'only print it' },
+      noConfigCache,
+      ...connectionOptions,
+    ],
+    examples: ['manta dashboard', 'manta dashboard cluster.yaml -p 9000', 'manta dashboard --no-open'],
     load: () => import('./dashboard.ts'),
   },
   {
     path: ['cluster-dump'],
+    inRay: true,
     summary: 'pack what a maintainer needs to understand a problem, without secrets',
     description:
       'Writes a .tar.gz with status, nodes, demand, events, jobs, the journal of scaling decisions, the end of the\n' +
       "head's log, the cluster file and versions; CONTENTS.txt in it lists them. Values that look like secrets, values of\n" +
       'env_vars and all tokens are replaced by ***. Output of jobs is not in it. Works while the head is down too.\n' +
-      'With --json: {"file", "bytes", "entries"}.',
-    args: [],
+      'Here -h is the short form of --host, as with ray. With --json: {"file", "bytes", "entries"}.',
+    args: [onlyCluster],
     options: [
       { name: 'output', short: 'o', value: 'FILE', summary: 'where to write it', complete: 'file' },
+      ...dumpOptions,
       ...connectionOptions,
     ],
-    examples: ['manta cluster-dump -o problem.tar.gz'],
+    examples: ['manta cluster-dump -o problem.tar.gz', 'manta cluster-dump cluster.yaml --no-logs'],
     load: () => import('./cluster-dump.ts'),
   },
   {

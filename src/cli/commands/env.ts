@@ -1,6 +1,6 @@
 import type { Run } from '../command.ts';
+import { quoted } from '../quote.ts';
 import { targetOf } from './cluster-connection.ts';
-import { quoted } from './job-submission.ts';
 
 const names = ['RAY_API_SERVER_ADDRESS', 'RAY_AUTH_MODE', 'RAY_AUTH_TOKEN'] as const;
 

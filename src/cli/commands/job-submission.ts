@@ -4,8 +4,11 @@ import type { SubmitBody } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import type { Invocation, Io } from '../command.ts';
 import { cliErrors } from '../errors.ts';
+import { quoted } from '../quote.ts';
 import { jobCommandEvents } from './job-events.ts';
 import { durationOf, instantOf } from './job-times.ts';
+
+export { quoted };
 
 const command = 'manta job submit';
 const badValue = (option: string, value: string, expected: string): Error =>
@@ -60,11 +63,6 @@ function entrypointOf({ args, rest }: Invocation): string {
     throw cliErrors.MissingArgument({ command, argument: 'ENTRYPOINT', usage: `${command} [options] -- COMMAND...` });
   if (more === undefined && /\s/.test(only)) return only;
   return words.map(quoted).join(' ');
-}
-
-export function quoted(word: string): string {
-  if (word === '') return "''";
-  return /[^\w@%+=:,./-]/.test(word) ? `'${word.replaceAll("'", `'"'"'`)}'` : word;
 }
 
 /** Made here, so that a submission whose answer was lost can be repeated without a second job. A name, not a secret. */

@@ -1,14 +1,9 @@
 import type { Argument, Command, Option } from '../command.ts';
-import { connectionOptions } from './cluster-options.ts';
+import { connectionOptions, rayLogOptions } from './cluster-options.ts';
 
 const job: Argument = { name: 'JOB', summary: 'id of the job', required: true };
 
-/** Understood and without effect: Ray's command line takes them everywhere. */
-const logOptions: readonly Option[] = [
-  { name: 'log-style', value: 'STYLE', choices: ['auto', 'record', 'pretty'], summary: "taken for ray's sake" },
-  { name: 'log-color', value: 'WHEN', choices: ['auto', 'true', 'false'], summary: "taken for ray's sake" },
-];
-const shared = [...connectionOptions, ...logOptions];
+const shared = [...connectionOptions, ...rayLogOptions];
 
 const outputOptions: readonly Option[] = [
   { name: 'tail', value: 'LINES', type: 'integer', summary: 'only the last lines, of the last attempt' },
@@ -24,6 +19,7 @@ const endCodes =
 export const jobCommands: readonly Command[] = [
   {
     path: ['job', 'submit'],
+    inRay: true,
     summary: 'run a command on the cluster and follow its output',
     description:
       'Everything after -- is the entrypoint; a single word with blanks in it is taken as a line for the shell.\n' +
@@ -87,6 +83,7 @@ export const jobCommands: readonly Command[] = [
   },
   {
     path: ['job', 'list'],
+    inRay: true,
     summary: 'list jobs, newest first',
     description: "With --json: one job a line, as the head's API gives it; values of env_vars are masked.",
     args: [],
@@ -102,6 +99,7 @@ export const jobCommands: readonly Command[] = [
   },
   {
     path: ['job', 'status'],
+    inRay: true,
     summary: 'say where a job stands',
     description:
       "With --json: the job as the head's API gives it. Exit code 0 whatever became of the job, as with ray.",
@@ -112,6 +110,7 @@ export const jobCommands: readonly Command[] = [
   },
   {
     path: ['job', 'logs'],
+    inRay: true,
     summary: "print a job's output",
     description:
       'All attempts, one after the other. With -f until the job is over, through lost connections and restarts of the head.\n' +
@@ -123,6 +122,7 @@ export const jobCommands: readonly Command[] = [
   },
   {
     path: ['job', 'stop'],
+    inRay: true,
     summary: 'stop jobs and wait until they have ended',
     args: [{ ...job, many: true }],
     options: [{ name: 'no-wait', summary: 'ask for it and leave' }, ...shared],
@@ -131,6 +131,7 @@ export const jobCommands: readonly Command[] = [
   },
   {
     path: ['job', 'delete'],
+    inRay: true,
     summary: 'forget jobs that are over, and their output',
     args: [{ ...job, many: true }],
     options: shared,

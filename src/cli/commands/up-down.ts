@@ -1,22 +1,31 @@
 import type { Command } from '../command.ts';
-
-const name = {
-  name: 'cluster-name',
-  short: 'n',
-  value: 'NAME',
-  summary: "the cluster's name; wins over the one in the file",
-} as const;
+import {
+  clusterArgument,
+  clusterNameOption,
+  disableUsageStats,
+  noConfigCache,
+  rayLogOptions,
+} from './cluster-options.ts';
 
 /** Commands that start and end a cluster. */
 export const upDownCommands: readonly Command[] = [
   {
     path: ['up'],
+    formerly: ['create-or-update'],
+    inRay: true,
     summary: 'start a cluster, or bring a running one to what its file says',
     description:
-      'Without a file it starts a cluster on this machine: workers are processes that come with the work and go after it. With a file whose provider is `process` the node types, limits and idle times are those of the file. Run again it changes nothing, or applies what changed without touching jobs; without a file a cluster that is known keeps its own.',
-    args: [{ name: 'FILE', summary: 'the cluster file; `-` reads standard input', complete: 'file' }],
+      'Shows what it will do, asks, and waits until the nodes it promised are up. Run again it changes nothing, or only what changed in the file; new limits touch nothing that runs.\n' +
+      'Without a file it starts a cluster on this machine: workers are processes that come with the work and go after it. The same happens with a file whose provider is `process`; node types, limits and idle times are then those of the file. Without a file a cluster that is known keeps its own.\n' +
+      'A file at an http(s) address must be answered within 5 s; it is kept with the cluster and not written into this folder.',
+    args: [
+      {
+        ...clusterArgument,
+        summary: `${clusterArgument.summary}; without it a cluster on this machine`,
+      },
+    ],
     options: [
-      name,
+      clusterNameOption,
       {
         name: 'min-workers',
         value: 'N',
@@ -25,28 +34,65 @@ export const upDownCommands: readonly Command[] = [
       },
       { name: 'max-workers', value: 'N', type: 'integer', summary: 'workers at most, in place of the file' },
       {
+        name: 'no-restart',
+        summary: 'leave a Ray that runs as it is, also where its start commands changed',
+        excludes: ['restart-only'],
+      },
+      { name: 'restart-only', summary: 'run the start commands alone, without sync and set-up' },
+      { name: 'yes', short: 'y', summary: 'do not ask' },
+      { name: 'plan', summary: 'say what would be done, and do nothing' },
+      { name: 'no-wait', summary: 'come back when the head is up, as `ray up` does' },
+      {
         name: 'port',
         value: 'PORT',
         type: 'integer',
-        summary: 'port of the API and the page (8265, or the next free one)',
+        summary: 'port of the API and the page on this machine (8265, or the next free one)',
       },
-      { name: 'yes', short: 'y', summary: 'accepted for the sake of scripts: nothing is asked here' },
+      {
+        name: 'use-login-shells',
+        off: 'use-normal-shells',
+        summary: 'whether commands of the file run in login shells (without it they do)',
+      },
+      disableUsageStats,
+      {
+        name: 'redirect-command-output',
+        summary: "taken for ray's sake",
+        ignored: 'output of set-up commands is always kept in files on the node, and shown when a command fails',
+      },
+      noConfigCache,
+      ...rayLogOptions,
     ],
-    examples: ['manta up', 'manta up cluster.yaml --max-workers 8', 'manta up -n second'],
+    examples: [
+      'manta up cluster.yaml',
+      'manta up cluster.yaml --plan',
+      'manta up -y cluster.yaml -n second --max-workers 8',
+      'manta up',
+    ],
     load: () => import('./up.ts'),
   },
   {
     path: ['down'],
+    formerly: ['teardown'],
+    inRay: true,
     summary: 'end a cluster and everything that runs in it',
     description:
-      'Ends the daemon, the instances and their jobs, deletes its jobs and their output unless --keep-state is given, and comes back when none of its processes is left. What was cut short is completed by running it again.',
-    args: [{ name: 'FILE', summary: 'the cluster file that names the cluster', complete: 'file' }],
-    options: [
-      name,
-      { name: 'keep-state', summary: 'keep jobs, logs and journal for the next `up`' },
-      { name: 'yes', short: 'y', summary: 'do not ask' },
+      'Ends the daemon, the instances and their jobs, and comes back when none of its processes is left on any of its machines; machines that do not answer are named. On this machine jobs and their output are deleted unless --keep-state is given. What was cut short is completed by running it again.',
+    args: [
+      {
+        ...clusterArgument,
+        summary: `${clusterArgument.summary}; without it the only one`,
+      },
     ],
-    examples: ['manta down', 'manta down -n second --keep-state'],
+    options: [
+      clusterNameOption,
+      { name: 'yes', short: 'y', summary: 'do not ask' },
+      { name: 'workers-only', summary: 'end the workers, keep the head' },
+      { name: 'keep-min-workers', summary: 'keep as many workers as min_workers says' },
+      { name: 'keep-state', summary: 'keep jobs, logs and journal for the next `up`' },
+      { name: 'forget', summary: 'give up machines that do not answer; they are named' },
+      ...rayLogOptions,
+    ],
+    examples: ['manta down cluster.yaml -y', 'manta down', 'manta down second --keep-state'],
     load: () => import('./down.ts'),
   },
   {

@@ -1,0 +1,60 @@
+import { quoted } from './quote.ts';
+
+interface RayCommand {
+  /** Words after `ray`; what follows them is its own affair. */
+  readonly path: readonly string[];
+  /** What to do on a Manta cluster, where it is not to run the same words on the head. */
+  readonly instead?: string;
+}
+
+/** Commands of Ray, of today and of earlier versions, that Manta leaves to Ray. */
+const rayCommands: readonly RayCommand[] = [
+  {
+    path: ['start'],
+    instead:
+      "'manta up' starts Ray on every node; options of 'ray start' stand in head_start_ray_commands and worker_start_ray_commands of the cluster file",
+  },
+  { path: ['stop'], instead: "'manta down' ends a cluster, 'manta up --restart-only' starts its Ray anew" },
+  ...[
+    'memory',
+    'timeline',
+    'stack',
+    'microbenchmark',
+    'debug',
+    'kill-actor',
+    'global-gc',
+    'globalgc',
+    'local-dump',
+    'cpp',
+    'sanity-check',
+    'check-open-ports',
+    'symmetric-run',
+    'list',
+    'get',
+    'summary',
+    'metrics',
+    'serve',
+    'enable-usage-stats',
+    'stat',
+  ].map((word) => ({ path: [word] })),
+  ...['cluster', 'actor', 'worker', 'job', 'task'].map((word) => ({ path: ['logs', word] })),
+  { path: ['disable-usage-stats'], instead: "'manta up --disable-usage-stats' starts a cluster that reports nothing" },
+  { path: ['get-auth-token'], instead: "'manta env' prints the token that the cluster gave you" },
+  { path: ['kuberay-autoscaler'], instead: 'it runs in the pod of a head that KubeRay made' },
+  { path: ['install-nightly'], instead: 'install Ray with pip in setup_commands of the cluster file' },
+  { path: ['project'], instead: 'Ray gave it up; a cluster file and a script take its place' },
+  { path: ['session'], instead: "Ray gave it up; 'manta job submit' runs commands" },
+];
+
+/** The command of Ray that these words begin with. */
+export function rayCommandOf(words: readonly string[]): RayCommand | undefined {
+  const spelled = words.map((word) => word.replaceAll('_', '-'));
+  return rayCommands.find(({ path }) => path.every((word, index) => word === spelled[index]));
+}
+
+/** Words that lead to commands which belong to Ray. */
+export const rayWords: readonly string[] = [...new Set(rayCommands.map(({ path }) => path[0] as string))];
+
+/** What to do in place of a command that belongs to Ray, given everything that was typed after `ray`. */
+export const insteadOf = (command: RayCommand, words: readonly string[]): string =>
+  command.instead ?? `run it on the head: manta exec CLUSTER ${quoted(['ray', ...words].map(quoted).join(' '))}`;
