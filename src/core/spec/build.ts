@@ -14,7 +14,7 @@ import {
 } from './cluster.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { Modern } from './legacy/modernise.ts';
-import { isPrepared, localType, localWorkers } from './local.ts';
+import { isPrepared, localTypeName, localTypes, localWorkers } from './local.ts';
 import { machineResources } from './machines.ts';
 import { hostsPerSlice, offersFor } from './offers.ts';
 import { inFileOrder, isMap, type Source } from './source.ts';
@@ -25,9 +25,9 @@ export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): C
   const provider = mapOf(file.provider);
   const { type: providerType, manta, ...config } = provider;
   const local = provider.type === 'local' && !isPrepared(file) ? localWorkers(modern.value) : undefined;
-  const types = local ? localType(local) : mapOf(file.available_node_types);
-  const maxWorkers = local?.max ?? Number(file.max_workers);
-  const headType = local ? (Object.keys(types)[0] as string) : String(file.head_node_type);
+  const types = local ? localTypes(local, provider) : mapOf(file.available_node_types);
+  const maxWorkers = local?.maxWorkers ?? Number(file.max_workers);
+  const headType = local ? localTypeName : String(file.head_node_type);
   const nodeTypes = inFileOrder(Object.keys(types), modern.typeNames).map((name) =>
     nodeType(name, mapOf(types[name]), {
       file,
@@ -103,9 +103,9 @@ function nodeType(name: string, type: PlainMap, around: Around): NodeType {
   };
 }
 
-/** AWS is asked for what the file leaves out; elsewhere what the file lists is all there is. */
+/** AWS, and own hosts, are asked for what the file leaves out; elsewhere what the file lists is all there is. */
 const isComplete = (given: Resources, provider: Plain | undefined): boolean =>
-  provider === 'aws' ? 'CPU' in given : Object.keys(given).length > 0;
+  provider === 'aws' || provider === 'local' ? 'CPU' in given : Object.keys(given).length > 0;
 
 /** What a node runs. A type's own lists stand in place of the cluster's, `setup_commands` included, as in Ray. */
 function commandsOf(file: PlainMap, role: 'head' | 'worker', type: PlainMap): NodeCommands {

@@ -1,29 +1,151 @@
-import type { PlainMap } from './cluster.ts';
+import type { NodeTypeName } from '../instance.ts';
+import type { ClusterSpec, Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
-/** The one node type of a local cluster, as Ray names it. */
-const localTypeName = 'local.cluster.node';
+/** The node type of the head and of `worker_ips`, as Ray names it. */
+export const localTypeName = 'local.cluster.node';
+
+/** One machine of the user's, and how SSH reaches it. */
+export interface OwnHost {
+  /** As the file has it. Ray takes it for the id of the node. */
+  readonly name: string;
+  /** What SSH connects to: an address without brackets, or a name of `~/.ssh/config`. */
+  readonly address: string;
+  readonly user?: string;
+  readonly port?: number;
+  /** Path of the private key, as the file has it. */
+  readonly key?: string;
+  /**
+   * Ways in from the machine that launches. The head stands among its workers and goes without them, as in Ray.
+   * At most one of the two.
+   */
+  readonly jump?: string;
+  readonly proxyCommand?: string;
+}
+
+/** Hosts of one node type. */
+export interface HostPool {
+  readonly type: NodeTypeName;
+  readonly hosts: readonly OwnHost[];
+}
+
+export interface OwnHosts {
+  /** Absent only in a file that names a coordinator in place of its hosts. */
+  readonly head?: OwnHost & {
+    /** The head as seen from outside (`external_head_ip`). */
+    readonly outside?: string;
+  };
+  /** `worker_ips` first, then the pools in the order of the file. */
+  readonly pools: readonly HostPool[];
+}
+
+/** The hosts of a local cluster with everything that is known of the way to them. */
+export function ownHosts(spec: ClusterSpec): OwnHosts {
+  const { config, manta } = spec.provider;
+  const settings = mapOf(mapOf(manta).hosts);
+  const hostOf = (name: string): OwnHost => {
+    const own = Object.entries(settings).find(([key]) => canonicalHost(key) === canonicalHost(name))?.[1];
+    return { name, address: bareAddress(name), ...loginOf(mapOf(own), spec) };
+  };
+  const { head_ip: head, external_head_ip: outside } = config;
+  const workers = workerHosts(config).filter(isText);
+  return {
+    ...(isText(head) && { head: { ...hostOf(head), ...(isText(outside) && { outside: bareAddress(outside) }) } }),
+    pools: [
+      { type: localTypeName, hosts: workers.map(hostOf) },
+      ...Object.entries(poolsOf(mapOf(manta))).map(([type, pool]) => ({
+        type,
+        hosts: textsOf(mapOf(pool).hosts).map(hostOf),
+      })),
+    ],
+  };
+}
+
+function loginOf(own: PlainMap, { auth }: ClusterSpec): Omit<OwnHost, 'name' | 'address'> {
+  const user = own.user ?? auth.user;
+  const key = own.key ?? auth.privateKey;
+  const proxyCommand = own.proxy_command ?? (own.jump === undefined ? auth.proxyCommand : undefined);
+  return {
+    ...(isText(user) && { user }),
+    ...(typeof own.port === 'number' && { port: own.port }),
+    ...(isText(key) && { key }),
+    ...(isText(own.jump) && { jump: own.jump }),
+    ...(isText(proxyCommand) && { proxyCommand }),
+  };
+}
+
+/** IPv6 literals may stand in brackets, as they do in URLs; SSH wants them without. */
+const bareAddress = (name: string): string => /^\[(.*)\]$/.exec(name.trim())?.[1] ?? name.trim();
+
+/** Equal for two spellings of one address. */
+export function canonicalHost(name: string): string {
+  const address = bareAddress(name).toLowerCase();
+  if (!address.includes(':') || !URL.canParse(`http://[${address}]`)) return address;
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
+}
 
 export interface LocalWorkers {
   readonly min: number;
   readonly max: number;
+  /** Most workers of the whole cluster, those of pools with them. */
+  readonly maxWorkers: number;
 }
 
 /** Workers of a local cluster: every host of `worker_ips`, unless the file sets a lower number; a coordinator hands out up to `max_workers`. */
 export function localWorkers(file: PlainMap): LocalWorkers {
-  const provider = isMap(file.provider) ? file.provider : {};
+  const provider = mapOf(file.provider);
   const max = typeof file.max_workers === 'number' ? file.max_workers : undefined;
   const min = typeof file.min_workers === 'number' ? file.min_workers : undefined;
-  if ('coordinator_address' in provider) return { min: min ?? 0, max: max ?? 0 };
-  const hosts = Array.isArray(provider.worker_ips) ? provider.worker_ips.length : 0;
-  const most = Math.min(max ?? hosts, hosts);
-  return { min: Math.min(min ?? hosts, most), max: most };
+  const pooled = Object.values(poolTypes(provider)).reduce((sum: number, pool) => sum + pool.max_workers, 0);
+  if ('coordinator_address' in provider && !('head_ip' in provider))
+    return { min: min ?? 0, max: max ?? 0, maxWorkers: (max ?? 0) + pooled };
+  const hosts = workerHosts(provider).length;
+  const maxWorkers = Math.min(max ?? hosts + pooled, hosts + pooled);
+  const most = Math.min(maxWorkers, hosts);
+  return { min: Math.min(min ?? hosts, most), max: most, maxWorkers };
 }
 
-export const localType = (workers: LocalWorkers): PlainMap => ({
+/** `worker_ips` without the head, which is a node of the cluster already. */
+export function workerHosts({ head_ip: head, worker_ips: workers }: PlainMap): readonly Plain[] {
+  const isHead = (host: Plain): boolean => isText(head) && isText(host) && canonicalHost(host) === canonicalHost(head);
+  return Array.isArray(workers) ? (workers as readonly Plain[]).filter((host) => !isHead(host)) : [];
+}
+
+/** The node types of a local cluster: that of `worker_ips`, and one for each pool. */
+export const localTypes = (workers: LocalWorkers, provider: PlainMap): PlainMap => ({
   [localTypeName]: { node_config: {}, resources: {}, min_workers: workers.min, max_workers: workers.max },
+  ...poolTypes(provider),
 });
+
+/** A pool is a node type whose machines are given: all of them are its workers, unless it says less. */
+function poolTypes(provider: PlainMap): Readonly<Record<string, PlainMap & { readonly max_workers: number }>> {
+  return Object.fromEntries(
+    Object.entries(poolsOf(mapOf(provider.manta))).map(([name, pool]) => {
+      const { hosts, ...type } = mapOf(pool);
+      const count = textsOf(hosts).length;
+      const most = Math.min(numberOr(type.max_workers, count), count);
+      return [
+        name,
+        {
+          resources: {},
+          ...type,
+          node_config: {},
+          min_workers: Math.min(numberOr(type.min_workers, most), most),
+          max_workers: most,
+        },
+      ];
+    }),
+  );
+}
+
+const poolsOf = (manta: PlainMap): PlainMap => mapOf(manta.pools);
 
 /** A file that `ray up` has already worked out for the head: it holds the type, and is taken as it is. */
 export const isPrepared = (file: PlainMap): boolean =>
   isMap(file.available_node_types) && localTypeName in file.available_node_types;
+
+const mapOf = (value: Plain | undefined): PlainMap => (isMap(value) ? value : {});
+const isText = (value: Plain | undefined): value is string => typeof value === 'string' && value !== '';
+const textsOf = (value: Plain | undefined): readonly string[] =>
+  Array.isArray(value) ? (value as readonly Plain[]).filter(isText) : [];
+const numberOr = (value: Plain | undefined, other: number): number => (typeof value === 'number' ? value : other);

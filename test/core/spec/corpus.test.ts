@@ -69,8 +69,10 @@ test('most real modern files that Ray accepts get two warnings at most', { skip 
 });
 
 test('every real file that Ray accepts resolves to what Ray makes of it', { skip }, () => {
-  for (const { name, ray, source, spec } of verdicts) {
+  for (const { name, ray, source, spec, problems } of verdicts) {
     if (ray !== 'ACCEPT' || source === undefined || spec === undefined) continue;
+    // Ray counts such a head as a worker, and then fails an assertion.
+    if (problems.some(({ code }) => code === 'MANTA_SPEC_HEAD_IS_WORKER')) continue;
     const prepared = prepareAsRay(source);
     assert.ok('config' in prepared, name);
     const { config } = prepared;

@@ -57,7 +57,11 @@ describe('explain', () => {
     const found = (asked: string): string[] => explainKey(asked).keys.map((key) => key.path);
     assert.deepEqual(found('docker.image'), ['docker.image']);
     assert.deepEqual(found('ssh_user'), ['auth.ssh_user']);
-    assert.deepEqual(found('min_workers'), ['available_node_types.<type>.min_workers', 'min_workers']);
+    assert.deepEqual(found('min_workers'), [
+      'available_node_types.<type>.min_workers',
+      'provider.manta.pools.<type>.min_workers',
+      'min_workers',
+    ]);
     assert.deepEqual(found('available_node_types.ray.head.default.resources.CPU'), [
       'available_node_types.<type>.resources.<name>',
     ]);

@@ -65,21 +65,22 @@ export const meaningProblems = {
   }),
   LocalHosts: error<{ missing: string }>('LOCAL_HOSTS', {
     title: 'a local cluster without its hosts',
-    meaning: 'A local cluster needs head_ip and worker_ips, or the address of a coordinator.',
+    meaning: 'A local cluster needs head_ip and worker_ips.',
     hint: 'add `head_ip: HOST` and `worker_ips: [HOST, …]` under provider; `worker_ips: []` for a cluster of one host',
     message: (e) => `a local cluster needs ${e.missing}`,
   }),
   LocalNodeTypes: error<{ key: string }>('LOCAL_NODE_TYPES', {
     title: 'node types on a local cluster',
     meaning: 'The hosts of a local cluster are given; there is nothing to choose from.',
-    hint: 'remove the key: every host of worker_ips becomes a worker',
+    hint: 'remove the key: every host of worker_ips becomes a worker; hosts with a type of their own stand under provider.manta.pools',
     message: (e) => `'${e.key}' has no place in a local cluster`,
   }),
-  LocalLimit: warning<{ key: string; value: number; hosts: number; effect: string }>('LOCAL_LIMIT', {
+  LocalLimit: warning<{ key: string; value: number; hosts: number; pools: boolean; effect: string }>('LOCAL_LIMIT', {
     title: 'a worker limit that does not match the hosts',
     meaning: 'On a local cluster every host of worker_ips becomes a worker, unless max_workers is lower.',
     hint: 'remove min_workers and max_workers: the number of hosts is used',
-    message: (e) => `${e.key} is ${e.value} and worker_ips lists ${e.hosts} hosts: ${e.effect}`,
+    message: (e) =>
+      `${e.key} is ${e.value} and worker_ips ${e.pools ? 'and pools list' : 'lists'} ${e.hosts} hosts: ${e.effect}`,
   }),
   DockerIncomplete: error<{ has: string; missing: string }>('DOCKER_INCOMPLETE', {
     title: 'a container without image or name',

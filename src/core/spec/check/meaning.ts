@@ -2,12 +2,13 @@ import { mapOf, numberOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { nearest } from '../keys/nearest.ts';
 import { legacyWorkerType, type Modern } from '../legacy/modernise.ts';
-import { isPrepared, localWorkers } from '../local.ts';
+import { isPrepared, localTypes, localWorkers, workerHosts } from '../local.ts';
 import type { Path, Problem } from '../problem.ts';
 import { adviceLimit, listed, type ProblemKind, pathText, report } from '../problems.ts';
 import { goneProviders, providerTypes } from '../providers.ts';
 import { isMap, type Source } from '../source.ts';
 import { meaningProblems as problems } from './meaning-problems.ts';
+import { checkOwnHosts } from './own-hosts.ts';
 import { isPlaceholder } from './placeholders.ts';
 import { isNothing } from './structure.ts';
 import { structureProblems } from './structure-problems.ts';
@@ -30,6 +31,7 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
     if (defaults.cluster_name === undefined && !('cluster_name' in raw))
       add(structureProblems.MissingKey, [], { key: 'cluster_name', example: '`cluster_name: training`' });
   }
+  found.push(...checkOwnHosts(source, provider));
   checkLegacyNodes();
   checkDocker();
   checkProxy();
@@ -62,7 +64,7 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
     if (isMap(file.available_node_types) && Object.keys(file.available_node_types).length > 0) {
       addAtKey(problems.LocalNodeTypes, ['available_node_types'], { key: 'available_node_types' });
     }
-    if ('coordinator_address' in provider) {
+    if ('coordinator_address' in provider && !('head_ip' in provider)) {
       if (numberOf(file.max_workers) === undefined && !('max_workers' in raw))
         add(problems.LocalHosts, ['provider'], { missing: 'max_workers beside coordinator_address' });
       return;
@@ -73,31 +75,26 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
     ];
     if (missing.length > 0) add(problems.LocalHosts, ['provider'], { missing: missing.join(' and ') });
     if (!Array.isArray(provider.worker_ips)) return;
-    const hosts = provider.worker_ips.length;
     const workers = localWorkers(file);
+    const listed = workerHosts(provider).length;
+    const pools = Object.values(localTypes(workers, provider)).slice(1).map(mapOf);
+    const total = (key: string): number => pools.reduce((sum, pool) => sum + (numberOf(pool[key]) ?? 0), 0);
+    const most = listed + total('max_workers');
+    const least = workers.min + total('min_workers');
+    const limit = (key: string, value: number, hosts: number, effect: string): void =>
+      addAtKey(problems.LocalLimit, [key], {
+        key,
+        value,
+        hosts,
+        pools: pools.length > 0 && key !== 'min_workers',
+        effect,
+      });
     const max = numberOf(file.max_workers);
     const min = numberOf(file.min_workers);
-    if (max !== undefined && max > hosts)
-      addAtKey(problems.LocalLimit, ['max_workers'], {
-        key: 'max_workers',
-        value: max,
-        hosts,
-        effect: `${hosts} is used`,
-      });
-    if (max !== undefined && max < hosts)
-      addAtKey(problems.LocalLimit, ['max_workers'], {
-        key: 'max_workers',
-        value: max,
-        hosts,
-        effect: `only ${workers.max} of them become workers`,
-      });
-    if (min !== undefined && min > hosts)
-      addAtKey(problems.LocalLimit, ['min_workers'], {
-        key: 'min_workers',
-        value: min,
-        hosts,
-        effect: `${workers.min} is used`,
-      });
+    if (max !== undefined && max > most) limit('max_workers', max, most, `${most} is used`);
+    if (max !== undefined && max < (pools.length > 0 ? least : most))
+      limit('max_workers', max, most, `only ${workers.maxWorkers} of them become workers`);
+    if (min !== undefined && min > listed) limit('min_workers', min, listed, `${workers.min} is used`);
   }
 
   /** Of a provider that is not known neither the default types are, nor how it names its head. */

@@ -28,9 +28,12 @@ export function explainKey(asked: string): Explanation {
   const wanted = asked.trim();
   const found = keys.filter((key) => key.path === wanted || key.path.endsWith(`.${wanted}`));
   const shown = found.length > 0 ? found : longest(keys.filter((key) => matches(key.path, wanted)));
-  const ordered = [...shown].sort((a, b) => Number(a.legacy !== undefined) - Number(b.legacy !== undefined));
+  const ordered = [...shown].sort((a, b) => rank(a) - rank(b));
   return { keys: ordered, text: ordered.map(textOf).join('\n') };
 }
+
+/** Ray's keys of today, Manta's own, those of earlier versions. */
+const rank = (key: Key): number => (key.legacy !== undefined ? 2 : key.manta ? 1 : 0);
 
 /** The most exact of several keys that fit a path with names in it. */
 const longest = (fitting: readonly Key[]): readonly Key[] =>

@@ -1,6 +1,28 @@
 import { type Key, key } from './key.ts';
+import { nodeTypeKeys } from './node-types.ts';
 
 const own = { manta: true } as const;
+const ownHosts = { manta: true, providers: ['local'] } as const;
+
+/** A pool is a node type whose machines are given, and takes what a node type takes. */
+const poolDefaults: Readonly<Record<string, string>> = {
+  min_workers: 'all of its hosts',
+  max_workers: 'all of its hosts',
+  resources: 'what is found on the hosts',
+};
+const typePrefix = 'available_node_types.<type>.';
+const poolTypeKeys: readonly Key[] = nodeTypeKeys
+  .filter(({ path }) => path.startsWith(typePrefix) && path !== `${typePrefix}node_config`)
+  .map((each) => {
+    const name = each.path.slice(typePrefix.length);
+    const preset = poolDefaults[name] ?? each.default;
+    return {
+      ...each,
+      ...ownHosts,
+      path: `provider.manta.pools.<type>.${name}`,
+      ...(preset === undefined ? {} : { default: preset }),
+    };
+  });
 
 /** Manta's own keys stand under `provider`, where Ray lets unknown keys pass: every Manta file stays a Ray file. */
 export const mantaKeys: readonly Key[] = [
@@ -58,6 +80,55 @@ export const mantaKeys: readonly Key[] = [
     'integer',
     'Workers to start with when the cluster is made; they end when idle.',
     { ...own, minimum: 0, default: 'min_workers', example: 4 },
+  ),
+  key(
+    'provider.manta.pools',
+    'named',
+    'Further hosts of your own, in groups; the name of each is that of its node type.',
+    { ...ownHosts, example: { gpu: { hosts: ['10.0.1.1', '10.0.1.2'], resources: { CPU: 32, GPU: 4 } } } },
+  ),
+  key('provider.manta.pools.<type>', 'section', 'One group of hosts.', ownHosts),
+  key('provider.manta.pools.<type>.hosts', 'list', 'Its hosts: addresses, or names of ~/.ssh/config.', {
+    ...ownHosts,
+    required: true,
+    example: ['10.0.1.1', '10.0.1.2'],
+  }),
+  ...poolTypeKeys,
+  key('provider.manta.hosts', 'named', 'How to reach single hosts, by their name in head_ip, worker_ips or a pool.', {
+    ...ownHosts,
+    example: { '10.0.0.2': { user: 'ray', port: 2222 } },
+  }),
+  key('provider.manta.hosts.<name>', 'section', 'One host.', ownHosts),
+  key('provider.manta.hosts.<name>.user', 'string', 'User to log in as there.', {
+    ...ownHosts,
+    default: 'auth.ssh_user',
+    example: 'ray',
+  }),
+  key('provider.manta.hosts.<name>.port', 'integer', 'Port of its SSH server.', {
+    ...ownHosts,
+    minimum: 1,
+    default: 'what ~/.ssh/config says, or 22',
+    example: 2222,
+  }),
+  key('provider.manta.hosts.<name>.key', 'string', 'Path of the private key.', {
+    ...ownHosts,
+    default: 'auth.ssh_private_key',
+    example: '~/.ssh/lab',
+  }),
+  key(
+    'provider.manta.hosts.<name>.jump',
+    'string',
+    'Host to jump through from here; the head reaches workers without.',
+    {
+      ...ownHosts,
+      example: 'me@bastion:2222',
+    },
+  ),
+  key(
+    'provider.manta.hosts.<name>.proxy_command',
+    'string',
+    'Command for ssh to reach it through from here (ProxyCommand); the head reaches workers without.',
+    { ...ownHosts, shell: true, default: 'auth.ssh_proxy_command', example: 'ssh -W %h:%p bastion' },
   ),
   key(
     'provider.manta.faults',
