@@ -1,4 +1,4 @@
-/** Makes `dist/`, what the package ships: a small entry and chunks that load on demand. `npm run build`. */
+/** Makes `dist/`, or the folder given, what the package ships: a small entry and chunks that load on demand. `npm run build`. */
 import { cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,8 +63,9 @@ function licences(metafile: Metafile): string {
 }
 
 if (import.meta.main) {
-  const { outputs } = await buildBundle(join(root, 'dist'));
-  await buildWeb(join(root, 'dist', 'web'));
+  const outdir = process.argv[2] ?? join(root, 'dist');
+  const { outputs } = await buildBundle(outdir);
+  await buildWeb(join(outdir, 'web'));
   for (const [path, { bytes }] of Object.entries(outputs))
     process.stdout.write(`${String(bytes).padStart(9)}  ${path}\n`);
 }

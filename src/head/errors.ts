@@ -55,9 +55,9 @@ export const headErrors = {
     code: 'MANTA_HEAD_OTHER_PROVIDER',
     exit: 2,
     message: (e) =>
-      `${e.file} asks for the provider '${e.type}'; this version of Manta runs clusters of the provider 'process' only`,
+      `${e.file} asks for the provider '${e.type}'; this version of Manta runs clusters of the providers 'process' and 'local'`,
     hint: () =>
-      "write 'type: process' to run the same node types on this machine, or 'manta simulate' to see how it would scale",
+      "write 'type: process' to run the same node types on this machine, 'type: local' with head_ip and worker_ips to run on machines that you have, or 'manta simulate' to see how it would scale",
   }),
   NoSuchThing: defineError<{ kind: string; id: string }>({
     code: 'MANTA_HEAD_NO_SUCH_THING',

@@ -8,6 +8,9 @@ import { builtInSpec } from './built-in-spec.ts';
 import { headErrors } from './errors.ts';
 import type { ClusterFile } from './state-folder.ts';
 
+/** Providers that clusters can be run on. */
+const runnable: ReadonlySet<string> = new Set(['process', 'local']);
+
 /** The spec that a cluster's record stands for. Throws when its file cannot be used. */
 export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'overrides'>): ClusterSpec {
   const path = record.config?.path ?? 'built-in';
@@ -16,9 +19,9 @@ export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'override
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (spec === undefined || errors.length > 0)
     throw headErrors.BadSpec({ file: path, problems: errors.map((problem) => problemLine(path, problem)) });
-  if (spec.provider.type !== 'process') throw headErrors.OtherProvider({ file: path, type: spec.provider.type });
+  if (!runnable.has(spec.provider.type)) throw headErrors.OtherProvider({ file: path, type: spec.provider.type });
   // Throws for a rule that cannot be read.
-  readFaults(spec.provider);
+  if (spec.provider.type === 'process') readFaults(spec.provider);
   return withOverrides(spec, record.overrides ?? {}, source);
 }
 

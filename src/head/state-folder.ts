@@ -27,8 +27,29 @@ export interface ClusterFile {
   readonly overrides?: { readonly minWorkers?: number; readonly maxWorkers?: number };
   /** Asked for by `--port`; absent: 8265 or the next free one. */
   readonly port?: number;
+  /** On the machine that commands are given on: where the head of a cluster of other machines is. */
+  readonly remote?: { readonly address: string };
+  /** On the head of a cluster of other machines: what its launcher found out. */
+  readonly ray?: RayHead;
   /** Set by `down` before anything is ended, so that a crash on the way is completed and not undone. */
   readonly endingSince?: number;
+}
+
+/** What mantad has to know of the Ray that it looks after, beyond the spec. */
+export interface RayHead {
+  /** Tells clusters of one name apart; fixed when the cluster is made. */
+  readonly id: string;
+  /** The head's own instance, as the provider names it. */
+  readonly instance: string;
+  /** As workers reach it. */
+  readonly address: string;
+  readonly gcsPort: number;
+  readonly dashboardPort: number;
+  readonly loginShells: boolean;
+  readonly usageStats: boolean;
+  /** File mounts as they lie on the head's host, from where workers get them. */
+  readonly mounts: readonly { readonly remote: string; readonly local: string; readonly directory: boolean }[];
+  readonly versions?: { readonly ray: string; readonly python: string };
 }
 
 /** `mantad.json`: who serves the folder, and where. Written by mantad alone. */
@@ -58,6 +79,14 @@ export interface StateFolder {
     readonly logs: string;
     readonly instances: string;
     readonly daemonLog: string;
+    /** Of a cluster of other machines: pinned host keys, one file a host. */
+    readonly hosts: string;
+    /** Leads to mantad on the head. */
+    readonly socket: string;
+    /** Who holds a port of this machine that leads to the cluster, and which. */
+    readonly tunnel: string;
+    /** Private key of the cluster, on its head. */
+    readonly key: string;
   };
 }
 
@@ -86,6 +115,10 @@ export function stateFolder(home: string, name: string): StateFolder {
       logs: join(path, 'logs'),
       instances: join(path, 'instances'),
       daemonLog: join(path, 'mantad.log'),
+      hosts: join(path, 'hosts'),
+      socket: join(path, 'head.sock'),
+      tunnel: join(path, 'tunnel.json'),
+      key: join(path, 'key'),
     },
   };
 }
@@ -143,7 +176,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|tunnel|remote|report)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|key(?:\.pub)?|claims|steps|ship|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -32,4 +32,34 @@ export const launcherErrors = {
     message: (e) => `the cluster '${e.name}' is not ended: nobody is at the terminal to confirm it`,
     hint: () => 'give --yes; with --keep-state its jobs and their output stay for the next `manta up`',
   }),
+  NoBundle: defineError<{ detail: string }>({
+    code: 'MANTA_LAUNCHER_NO_BUNDLE',
+    exit: 4,
+    message: (e) => `the programs for the head could not be bundled: ${e.detail}`,
+    hint: () => "'npm run build' in the checkout shows why",
+  }),
+  NoNode: defineError<{ platform: string; arch: string; detail: string }>({
+    code: 'MANTA_LAUNCHER_NO_NODE',
+    exit: 4,
+    message: (e) => `the head has no Node 24 and none for ${e.platform}-${e.arch} could be got: ${e.detail}`,
+    hint: () => 'install Node 24 or newer on the head, so that a login shell finds it as `node`',
+  }),
+  UnknownCluster: defineError<{ name: string }>({
+    code: 'MANTA_LAUNCHER_UNKNOWN_CLUSTER',
+    exit: 2,
+    message: (e) => `'${e.name}' is neither a cluster file nor a cluster that was started from here`,
+    hint: () => 'give the cluster file; any machine that reaches the head over SSH can use it',
+  }),
+  NoHeadAddress: defineError<{ file: string }>({
+    code: 'MANTA_LAUNCHER_NO_HEAD_ADDRESS',
+    exit: 2,
+    message: (e) => `${e.file} does not say which machine is the head`,
+    hint: () => "write 'head_ip:' under provider",
+  }),
+  NotShipped: defineError<{ host: string; what: string; detail: string }>({
+    code: 'MANTA_LAUNCHER_NOT_SHIPPED',
+    exit: 4,
+    message: (e) => `${e.what} could not be put on ${e.host}: ${e.detail}`,
+    hint: () => 'see that the disk there has room and the home folder can be written, then run it again',
+  }),
 };

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import type { Host, RunOptions } from '../base/host.ts';
+import { type NodeOrder, nodeFolder } from './node.ts';
+
+/** What was completed on a host, each part under the fingerprint of what determined it. Kept on the host itself. */
+export interface NodeRecord {
+  readonly instance: string;
+  readonly files?: string;
+  readonly initialization?: string;
+  readonly container?: string;
+  readonly setup?: string;
+  readonly start?: string;
+  /** Versions that the start found. */
+  readonly versions?: { readonly ray: string; readonly python: string };
+}
+
+export type Part = 'files' | 'initialization' | 'container' | 'setup' | 'start';
+
+/** What the parts of a node depend on; a part is done again when its fingerprint is another. */
+export function fingerprints(order: NodeOrder, contents: string): Readonly<Record<Part, string>> {
+  const { commands, files } = order;
+  const container = hashOf(commands.container ?? null, commands.container ? files.mounts.map((each) => each.remote) : []);
+  return {
+    files: contents,
+    // As in Ray, commands see the files, so that other files are a reason to run them again.
+    initialization: hashOf(commands.initialization, contents),
+    container,
+    setup: hashOf(commands.setup, container, contents),
+    start: hashOf(
+      commands.start,
+      container,
+      // A change of the files alone runs the set-up again and leaves a Ray that runs as it is.
+      commands.setup,
+      order.resources ?? null,
+      order.labels ?? null,
+      order.loginShells,
+      order.headAddress,
+      order.dashboardPort ?? null,
+      order.token === undefined,
+    ),
+  };
+}
+
+const hashOf = (...values: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 24);
+
+/** Undefined where nothing of this cluster was made, or what is there cannot be read. */
+export async function readRecord(host: Host, cluster: string, options: RunOptions): Promise<NodeRecord | undefined> {
+  const { stdout } = await host.sh(`cat "$HOME"/${nodeFolder(cluster)}/record.json 2>/dev/null; exit 0`, options);
+  return parseRecord(stdout);
+}
+
+export function parseRecord(text: string): NodeRecord | undefined {
+  try {
+    const value = JSON.parse(text) as NodeRecord;
+    return typeof value.instance === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const writeRecord = (host: Host, cluster: string, record: NodeRecord, options: RunOptions): Promise<void> =>
+  host.put(`~/${nodeFolder(cluster)}/record.json`, Buffer.from(`${JSON.stringify(record)}\n`), 0o600, options);
+
+/** Parts of a wanted node that are not as the record says. */
+export function outdatedParts(record: NodeRecord | undefined, wanted: Readonly<Record<Part, string>>): ReadonlySet<Part> {
+  const parts: readonly Part[] = ['files', 'initialization', 'container', 'setup', 'start'];
+  return new Set(parts.filter((part) => record?.[part] !== wanted[part]));
+}

@@ -1,0 +1,104 @@
+import type { Plain, PlainMap } from './cluster.ts';
+import { isMap } from './source.ts';
+
+/** A key of the cluster file that is another than before. */
+export interface KeyChange {
+  /** `available_node_types.worker.max_workers`. */
+  readonly key: string;
+  readonly before: Plain | undefined;
+  readonly after: Plain | undefined;
+  /** What it comes to. */
+  readonly effect: KeyEffect;
+}
+
+export type KeyEffect =
+  | 'limits'
+  | 'launch'
+  | 'files'
+  | 'initialization'
+  | 'container'
+  | 'setup'
+  | 'start'
+  | 'hosts'
+  | 'reach'
+  | 'new-cluster'
+  | 'settings';
+
+/** What changed between two cluster files, key by key, in the order of the new one. */
+export function changedKeys(before: PlainMap, after: PlainMap): readonly KeyChange[] {
+  const found: KeyChange[] = [];
+  compare(before, after, [], found);
+  return found;
+}
+
+function compare(before: Plain | undefined, after: Plain | undefined, path: readonly string[], found: KeyChange[]): void {
+  if (isMap(before) && isMap(after)) {
+    for (const key of new Set([...Object.keys(after), ...Object.keys(before)]))
+      compare(before[key], after[key], [...path, key], found);
+    return;
+  }
+  if (textOf(before) === textOf(after)) return;
+  found.push({ key: path.join('.'), before, after, effect: effectOf(path) });
+}
+
+const textOf = (value: Plain | undefined): string | undefined =>
+  JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
+
+const byTopKey: Readonly<Record<string, KeyEffect>> = {
+  cluster_name: 'new-cluster',
+  max_workers: 'limits',
+  min_workers: 'limits',
+  upscaling_speed: 'limits',
+  idle_timeout_minutes: 'limits',
+  docker: 'container',
+  auth: 'reach',
+  file_mounts: 'files',
+  cluster_synced_files: 'files',
+  rsync_exclude: 'files',
+  rsync_filter: 'files',
+  file_mounts_sync_continuously: 'settings',
+  initialization_commands: 'initialization',
+  setup_commands: 'setup',
+  head_setup_commands: 'setup',
+  worker_setup_commands: 'setup',
+  head_start_ray_commands: 'start',
+  worker_start_ray_commands: 'start',
+  head_node_type: 'launch',
+};
+
+const byTypeKey: Readonly<Record<string, KeyEffect>> = {
+  min_workers: 'limits',
+  max_workers: 'limits',
+  idle_timeout_s: 'limits',
+  priority: 'limits',
+  resources: 'start',
+  labels: 'start',
+  node_config: 'launch',
+  docker: 'container',
+  initialization_commands: 'initialization',
+  worker_setup_commands: 'setup',
+};
+
+function effectOf([top = '', second = '', third = '']: readonly string[]): KeyEffect {
+  if (top === 'provider') {
+    if (second === 'head_ip' || second === 'worker_ips' || second === 'manta') return second === 'manta' ? 'settings' : 'hosts';
+    return 'launch';
+  }
+  if (top === 'available_node_types') return byTypeKey[third] ?? (third === '' ? 'launch' : 'settings');
+  return byTopKey[top] ?? 'settings';
+}
+
+/** Why a change of this kind matters, for a reader who decides whether to go on. */
+export const effectWords: Readonly<Record<KeyEffect, string>> = {
+  limits: 'limits only: nothing that runs is touched',
+  launch: 'new instances are made this way; those there are replaced one by one when idle',
+  files: 'the files are copied again, and the setup commands run again',
+  initialization: 'the initialization commands run again',
+  container: 'the containers are made anew: Ray restarts in them',
+  setup: 'the setup commands run again, and Ray restarts',
+  start: 'Ray restarts',
+  hosts: 'hosts join or leave',
+  reach: 'how the hosts are reached: nothing that runs is touched',
+  'new-cluster': 'another cluster: the one of the old name goes on running',
+  settings: "mantad's own settings: nothing that runs is touched",
+};

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import type { Host, RunOptions } from '../base/host.ts';
+import { nodeFolder } from '../bringup/node.ts';
+import type { ClusterFile, Serving } from '../head/state-folder.ts';
+
+/** Home of mantad's state folders on a head, apart from those of commands that are given there. */
+export const headHome = '.manta/head';
+export const runtimeHome = '.manta/runtime';
+
+/** What a head's host has, as one look at it finds. */
+export interface HeadLook {
+  readonly home: string;
+  readonly hostname: string;
+  /** `linux`, `x64`: as Node names them. */
+  readonly platform: string;
+  readonly arch: string;
+  readonly uid: number;
+  /** Addresses of the host itself. */
+  readonly addresses: readonly string[];
+  /** A Node that is new enough, and where. */
+  readonly node?: string;
+  /** Names of the runtimes that are there. */
+  readonly runtimes: readonly string[];
+  /** The cluster's record on the head. */
+  readonly cluster?: ClusterFile;
+  /** Who serves it, if that process is alive. */
+  readonly serving?: Serving;
+  readonly supervisorPid?: number;
+  readonly supervisorRuntime?: string;
+  readonly mantadPid?: number;
+  /** What can start mantad after a reboot. */
+  readonly boot: { readonly systemd: boolean; readonly cron: boolean };
+  /** Public half of the cluster's key. */
+  readonly publicKey?: string;
+  readonly rayToken?: string;
+  readonly ownerToken?: string;
+}
+
+/** Oldest Node that mantad runs on. */
+const oldestNode = 24;
+
+/** One round trip. Makes the cluster's key where there is none and `key` is wanted. */
+export async function lookAtHead(
+  host: Host,
+  cluster: string,
+  { key, ...options }: RunOptions & { readonly key: boolean },
+): Promise<HeadLook> {
+  const mark = randomBytes(8).toString('hex');
+  const folder = `${headHome}/clusters/${cluster}`;
+  const { stdout } = await host.sh(
+    `say() { printf '%s %s %s\\n' ${mark} "$1" "$(printf '%s' "$2" | base64 | tr -d '\\n')"; }
+file() { if [ -f "$2" ]; then say "$1" "$(cat "$2")"; fi; }
+alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }
+cd "$HOME" || exit 1
+say home "$HOME"; say hostname "$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)"; say uid "$(id -u)"
+say system "$(uname -s) $(uname -m)"
+say addresses "$(hostname -I 2>/dev/null || true)"
+good() { [ -x "$1" ] && v=$("$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null) && [ "$v" -ge ${oldestNode} ] 2>/dev/null; }
+for n in "$HOME"/${runtimeHome}/node-*/node "$(command -v node 2>/dev/null)"; do if good "$n"; then say node "$n"; found=1; break; fi; done
+if [ -z "\${found:-}" ] && command -v bash >/dev/null; then
+  n=$(bash -lic 'command -v node' 2>/dev/null </dev/null | tail -n 1); if good "$n"; then say node "$n"; fi
+fi
+say runtimes "$(ls ${runtimeHome} 2>/dev/null)"
+file cluster ${folder}/cluster.json
+file serving ${folder}/mantad.json
+for each in supervisor mantad; do
+  p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/$each.lock 2>/dev/null | head -n 1)
+  if alive "$p" $each; then say $each "$p"; [ $each = supervisor ] && say supervisorline "$(tr '\\0' ' ' </proc/$p/cmdline 2>/dev/null)"; fi
+done
+command -v systemctl >/dev/null && systemctl --user show-environment >/dev/null 2>&1 && say systemd yes
+command -v crontab >/dev/null && ps -e 2>/dev/null | grep -qw '[c]ron\\|[c]rond' && say cron yes
+file token ${nodeFolder(cluster)}/ray-token
+file owner ${folder}/tokens/owner
+${
+  key
+    ? `if command -v ssh-keygen >/dev/null; then
+  umask 077; mkdir -p ${folder}
+  [ -f ${folder}/key ] || ssh-keygen -q -t ed25519 -N '' -C ${quoted(`manta ${cluster}`)} -f ${folder}/key </dev/null >/dev/null
+  file key ${folder}/key.pub
+fi`
+    : ''
+}
+exit 0
+`,
+    options,
+  );
+  const said = new Map<string, string>();
+  for (const line of stdout.split('\n')) {
+    const [first, name, value] = line.split(' ');
+    if (first === mark && name !== undefined) said.set(name, Buffer.from(value ?? '', 'base64').toString('utf8'));
+  }
+  return lookOf(said);
+}
+
+function lookOf(said: ReadonlyMap<string, string>): HeadLook {
+  const text = (name: string): string => said.get(name)?.trim() ?? '';
+  const words = (name: string): string[] => text(name).split(/\s+/).filter(Boolean);
+  const some = <Key extends string, Value>(key: Key, value: Value | undefined): Partial<Record<Key, Value>> =>
+    (value === undefined || value === '' ? {} : { [key]: value }) as Partial<Record<Key, Value>>;
+  const [system = '', machine = ''] = words('system');
+  const mantadPid = Number(text('mantad')) || undefined;
+  const serving = parsed<Serving>(said.get('serving'));
+  return {
+    home: text('home'),
+    hostname: text('hostname'),
+    platform: system.toLowerCase(),
+    arch: { x86_64: 'x64', amd64: 'x64', aarch64: 'arm64', arm64: 'arm64' }[machine] ?? machine,
+    uid: Number(text('uid')),
+    addresses: words('addresses'),
+    runtimes: words('runtimes'),
+    boot: { systemd: said.has('systemd'), cron: said.has('cron') },
+    ...some('node', text('node')),
+    ...some('cluster', parsed<ClusterFile>(said.get('cluster'))),
+    ...some('serving', serving?.mantad.pid === mantadPid ? serving : undefined),
+    ...some('supervisorPid', Number(text('supervisor')) || undefined),
+    ...some('supervisorRuntime', /runtime\/([^/ ]+)\/supervisor\.js/.exec(text('supervisorline'))?.[1]),
+    ...some('mantadPid', mantadPid),
+    ...some('publicKey', text('key')),
+    ...some('rayToken', text('token')),
+    ...some('ownerToken', text('owner')),
+  };
+}
+
+function parsed<Value>(text: string | undefined): Value | undefined {
+  try {
+    return text === undefined ? undefined : (JSON.parse(text) as Value);
+  } catch {
+    return undefined;
+  }
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

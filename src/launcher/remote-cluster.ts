@@ -1,0 +1,91 @@
+import type { Host } from '../base/host.ts';
+import { makeFolder } from '../base/json-file.ts';
+import { sshHost } from '../base/ssh/host.ts';
+import type { SshTarget } from '../base/ssh/target.ts';
+import type { Place } from '../bringup/node.ts';
+import { targetOf } from '../bringup/reach.ts';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { ownHosts } from '../core/spec/local.ts';
+import { loadSpec } from '../head/load-spec.ts';
+import { type ClusterFile, readCluster, type StateFolder, stateFolder } from '../head/state-folder.ts';
+import { launcherErrors } from './errors.ts';
+
+export interface RemoteRequest {
+  /** The state folders' home on this machine. */
+  readonly home: string;
+  /** Wins over the file's own name; without a file it names a cluster that is known here. */
+  readonly name?: string;
+  readonly file?: NonNullable<ClusterFile['config']>;
+  readonly overrides?: NonNullable<ClusterFile['overrides']>;
+}
+
+/** A cluster of other machines as commands see it: where its hosts are and how they are reached. Nothing is connected yet. */
+export interface RemoteCluster {
+  readonly name: string;
+  readonly spec: ClusterSpec;
+  /** What `up` was given. */
+  readonly config: NonNullable<ClusterFile['config']>;
+  readonly folder: StateFolder;
+  readonly headAddress: string;
+  readonly head: Host;
+  /** Where commands run on the head: in its container where it has one. */
+  readonly place: Place;
+  /** Any host of the cluster, as this machine reaches it; `through` the head where it does not. */
+  hostOf(address: string, through?: 'head'): Host;
+  /** Hosts that the file names as workers. */
+  readonly workerAddresses: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Whether the cluster that is meant stands on other machines. */
+export const isRemote = (spec: ClusterSpec): boolean => spec.provider.type !== 'process';
+
+export function openRemote(request: RemoteRequest): RemoteCluster {
+  const { config, name } = configOf(request);
+  const spec = { ...loadSpec({ name, config, ...(request.overrides && { overrides: request.overrides }) }), name };
+  const folder = stateFolder(request.home, name);
+  const { head, pools } = ownHosts(spec);
+  if (head === undefined) throw launcherErrors.NoHeadAddress({ file: config.path });
+  const hosts = new Map([head, ...pools.flatMap((pool) => pool.hosts)].map((each) => [each.name, each]));
+  makeFolder(folder.path);
+  const from = { cluster: name, pins: makeFolder(folder.files.hosts) };
+  const headTarget = targetOf({ ...head, address: head.outside ?? head.address }, from);
+  const open = new Map<string, Host>();
+  const opened = (id: string, target: () => SshTarget): Host => {
+    const known = open.get(id) ?? sshHost(target());
+    open.set(id, known);
+    return known;
+  };
+  const { container } = spec.head;
+  return {
+    name,
+    spec,
+    config,
+    folder,
+    headAddress: head.name,
+    head: opened('head', () => headTarget),
+    place: container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' },
+    hostOf: (address, through) => {
+      if (address === head.name) return opened('head', () => headTarget);
+      const host = hosts.get(address) ?? { ...head, name: address, address };
+      return opened(`${through ?? ''} ${address}`, () =>
+        targetOf(host, { ...from, ...(through && { jump: headTarget }) }),
+      );
+    },
+    workerAddresses: pools.flatMap((pool) => pool.hosts.map((each) => each.name)),
+    close: async () => {
+      await Promise.all([...open.values()].map((host) => host.close()));
+    },
+  };
+}
+
+function configOf(request: RemoteRequest): { config: NonNullable<ClusterFile['config']>; name: string } {
+  if (request.file !== undefined) {
+    const name = request.name ?? loadSpec({ name: 'default', config: request.file }).name;
+    return { config: request.file, name };
+  }
+  const name = request.name ?? 'default';
+  const config = readCluster(stateFolder(request.home, name))?.config;
+  if (config === undefined) throw launcherErrors.UnknownCluster({ name });
+  return { config, name };
+}

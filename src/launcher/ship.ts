@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import type { Host, RunOptions } from '../base/host.ts';
+import { type HeadLook, headHome, runtimeHome } from './head-look.ts';
+import { launcherErrors } from './errors.ts';
+import { nodeBinary, type Runtime } from './runtime.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Puts the runtime on the head, and a Node where it has none; what is there is left as it is. Returns where Node is. */
+export async function shipRuntime(
+  host: Host,
+  look: HeadLook,
+  runtime: Runtime,
+  env: Env,
+  options: RunOptions,
+): Promise<{ readonly node: string; readonly shipped: readonly string[] }> {
+  const shipped: string[] = [];
+  if (!look.runtimes.includes(runtime.name)) {
+    await send(
+      host,
+      createReadStream(runtime.archive),
+      `umask 077; cd "$HOME" && mkdir -p ${runtimeHome} && d=$(mktemp -d ${runtimeHome}/.new.XXXXXX) && tar -xzf - -C "$d" && { mv -T "$d" ${runtimeHome}/${runtime.name} 2>/dev/null || { [ -d ${runtimeHome}/${runtime.name} ] && rm -rf "$d"; }; }`,
+      'Manta',
+      options,
+    );
+    shipped.push('Manta');
+  }
+  if (look.node !== undefined) return { node: look.node, shipped };
+  const binary = await nodeBinary(look.platform, look.arch, env, options.signal);
+  const folder = `${runtimeHome}/node-${process.versions.node}`;
+  const digest = await sha256(binary);
+  await send(
+    host,
+    createReadStream(binary).pipe(createGzip({ level: 1 })),
+    `umask 077; cd "$HOME" && mkdir -p ${folder} && gzip -dc >${folder}/.new.$$ && printf '%s  %s\\n' ${digest} ${folder}/.new.$$ | sha256sum -c - >/dev/null && chmod 700 ${folder}/.new.$$ && mv ${folder}/.new.$$ ${folder}/node && ${folder}/node --version >/dev/null`,
+    'Node',
+    options,
+  );
+  shipped.push('Node');
+  return { node: `${look.home}/${folder}/node`, shipped };
+}
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+async function send(
+  host: Host,
+  content: NodeJS.ReadableStream,
+  command: string,
+  what: string,
+  { signal }: RunOptions,
+): Promise<void> {
+  const child = host.open(command, { stdio: ['pipe', 'ignore', 'pipe'] });
+  const stop = (): void => void child.kill();
+  signal.addEventListener('abort', stop);
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-2_000);
+  });
+  const ended = new Promise<number>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? -1));
+  });
+  try {
+    // A host that stops reading has said why on its way out.
+    if (child.stdin !== null) await pipeline(content, child.stdin).catch(() => {});
+    const code = await ended;
+    signal.throwIfAborted();
+    if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what, detail: said.trim() || `exit code ${code}` });
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** How mantad comes back after a reboot of the head. */
+export type BootWay = 'systemd' | 'cron' | 'none';
+
+/**
+ * Starts the supervisor of a runtime on the head, in place of one of another runtime, and sees to it that a reboot
+ * starts it too. Ray is not touched. Safe to repeat.
+ */
+export async function startMantad(
+  host: Host,
+  cluster: string,
+  look: HeadLook,
+  { node, runtime }: { readonly node: string; readonly runtime: Runtime },
+  options: RunOptions,
+): Promise<BootWay> {
+  const way: BootWay = look.boot.systemd ? 'systemd' : look.boot.cron ? 'cron' : 'none';
+  const program = `${look.home}/${runtimeHome}/${runtime.name}/supervisor.js`;
+  const line = `${quoted(node)} ${quoted(program)} ${quoted(`${look.home}/${headHome}`)} ${quoted(cluster)}`;
+  const script = `${headHome}/boot-${cluster}.sh`;
+  const old = look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
+  const { code, stderr } = await host.sh(
+    `umask 077; cd "$HOME" || exit 1
+mkdir -p ${headHome}
+printf '%s\\n' '#!/bin/sh' ${quoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
+${old === undefined ? '' : stopProgram([old])}
+${bootProgram(way, cluster)}
+if command -v setsid >/dev/null; then setsid sh ${script} </dev/null >/dev/null 2>&1 &
+else nohup sh ${script} </dev/null >/dev/null 2>&1 & fi
+exit 0
+`,
+    options,
+  );
+  if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'mantad', detail: stderr.trim() });
+  return way;
+}
+
+/** Ends mantad and its supervisor on the head, and what would start them again. */
+export async function stopMantad(host: Host, cluster: string, look: HeadLook, options: RunOptions): Promise<void> {
+  const pids = [look.supervisorPid, look.mantadPid].filter((pid) => pid !== undefined);
+  await host.sh(
+    `cd "$HOME" || exit 0
+${stopProgram(pids)}
+if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF ${quoted(cronMark(cluster))}; then crontab -l | grep -vF ${quoted(cronMark(cluster))} | crontab -; fi
+if [ -f .config/systemd/user/${unit(cluster)} ]; then systemctl --user disable ${unit(cluster)} >/dev/null 2>&1; rm -f .config/systemd/user/${unit(cluster)}; fi
+rm -f ${headHome}/boot-${cluster}.sh
+exit 0
+`,
+    options,
+  );
+}
+
+/** Told once, waited for, then killed. */
+const stopProgram = (pids: readonly number[]): string =>
+  pids.length === 0
+    ? ''
+    : `for p in ${pids.join(' ')}; do kill "$p" 2>/dev/null; done
+i=0; while [ $i -lt 100 ]; do n=0; for p in ${pids.join(' ')}; do kill -0 "$p" 2>/dev/null && n=1; done; [ $n = 0 ] && break; sleep 0.1; i=$((i + 1)); done
+for p in ${pids.join(' ')}; do kill -9 "$p" 2>/dev/null; done`;
+
+const unit = (cluster: string): string => `manta-${cluster}.service`;
+const cronMark = (cluster: string): string => `# manta ${cluster}`;
+
+function bootProgram(way: BootWay, cluster: string): string {
+  const script = `"$HOME/${headHome}/boot-${cluster}.sh"`;
+  if (way === 'cron')
+    return `{ crontab -l 2>/dev/null | grep -vF ${quoted(cronMark(cluster))}; printf '%s\\n' "@reboot sh "${script}" >/dev/null 2>&1 ${cronMark(cluster)}"; } | crontab -`;
+  if (way === 'systemd')
+    return `mkdir -p .config/systemd/user
+printf '%s\\n' '[Unit]' 'Description=Manta cluster ${cluster}' '[Service]' "ExecStart=/bin/sh "${script} 'KillMode=process' '[Install]' 'WantedBy=default.target' >.config/systemd/user/${unit(cluster)}
+systemctl --user daemon-reload >/dev/null 2>&1; systemctl --user enable ${unit(cluster)} >/dev/null 2>&1
+loginctl enable-linger >/dev/null 2>&1`;
+  return '';
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
