@@ -1,0 +1,120 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { removeGroups, thawAll } from './cgroups.ts';
+import { endProcess, isAlive, type ProcessIdentity } from './processes.ts';
+
+/** Where the labs of this machine are recorded, one folder each. */
+const stateFolder = '/run/manta-lab';
+const mostLabs = 200;
+
+/** What is written down of a host, so that another process can use it. */
+export interface HostRecord {
+  readonly name: string;
+  readonly pid1?: ProcessIdentity;
+  readonly cut: boolean;
+}
+
+export interface LabRecord {
+  /** Third number of the lab's network. */
+  readonly id: number;
+  /** Tells it from an earlier lab of that number. */
+  readonly token: string;
+  /** Whose lab it is: it ends with that process. Absent for a lab that stays until it is taken down. */
+  readonly owner?: ProcessIdentity;
+  readonly keeper?: ProcessIdentity;
+  readonly options: unknown;
+  readonly hosts: readonly HostRecord[];
+}
+
+/** Name of its cgroups. */
+export const groupOf = ({ id, token }: Pick<LabRecord, 'id' | 'token'>): string => `${id}-${token}`;
+
+export const folderOf = (id: number): string => join(stateFolder, String(id));
+
+/** Takes the lowest free number; the record is there from the first moment the folder is. */
+export function claimNumber(make: (id: number) => LabRecord): LabRecord {
+  mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
+  for (let id = 0; id < mostLabs; id++) {
+    const draft = mkdtempSync(join(stateFolder, 'new-'));
+    const record = make(id);
+    writeFileSync(join(draft, 'record.json'), JSON.stringify(record));
+    try {
+      renameSync(draft, folderOf(id));
+      return record;
+    } catch (error) {
+      rmSync(draft, { recursive: true });
+      if (!['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+  throw new Error(
+    `${mostLabs} labs are up already: 'manta-lab ls' lists them, 'manta-lab down' ends those of dead processes`,
+  );
+}
+
+export function writeRecord(record: LabRecord): void {
+  const folder = folderOf(record.id);
+  const draft = join(folder, `record-${process.pid}.json`);
+  writeFileSync(draft, JSON.stringify(record));
+  renameSync(draft, join(folder, 'record.json'));
+}
+
+export function readRecords(): readonly LabRecord[] {
+  return listState()
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readRecord(join(stateFolder, name)) ?? [])
+    .sort((a, b) => a.id - b.id);
+}
+
+/** Neither its owner nor, where it has none, its first process is there any more. */
+export function isLeft(record: LabRecord): boolean {
+  if (record.owner !== undefined) return !isAlive(record.owner);
+  return record.keeper !== undefined && !isAlive(record.keeper);
+}
+
+/** Ends what dead processes left. Labs of live ones are not touched. Returns the numbers of those removed. */
+export async function sweep(): Promise<readonly number[]> {
+  for (const name of listState().filter((each) => each.startsWith('old-'))) await removeFolder(join(stateFolder, name));
+  const left = readRecords().filter(isLeft);
+  for (const record of left) await removeLab(record);
+  return left.map(({ id }) => id);
+}
+
+/**
+ * Ends every process of a lab, which gives back its mounts and networks, and removes its record. Safe to do twice and
+ * from two processes: the folder is moved aside first, so that its number can be taken again at once.
+ */
+export async function removeLab(record: LabRecord): Promise<void> {
+  const aside = join(stateFolder, `old-${groupOf(record)}`);
+  try {
+    if (readRecord(folderOf(record.id))?.token === record.token) renameSync(folderOf(record.id), aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  await removeFolder(aside);
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  const record = readRecord(folder);
+  if (record !== undefined) {
+    thawAll(groupOf(record));
+    if (record.keeper !== undefined) await endProcess(record.keeper);
+    await removeGroups(groupOf(record));
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function readRecord(folder: string): LabRecord | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'record.json'), 'utf8')) as LabRecord;
+  } catch {
+    return undefined;
+  }
+}
+
+function listState(): readonly string[] {
+  try {
+    return readdirSync(stateFolder);
+  } catch {
+    return [];
+  }
+}

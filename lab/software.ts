@@ -1,0 +1,73 @@
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ensureRay } from '../scripts/ray-venv.ts';
+import type { Bind } from './boot.ts';
+
+/** What a host is given beyond what this machine has: where it stands there, and what goes before PATH. */
+export interface Software {
+  readonly binds: readonly Bind[];
+  readonly path: readonly string[];
+}
+
+export const rayFolder = '/opt/ray';
+
+/** The Node that runs this. */
+export const nodeSoftware: Software = {
+  binds: [{ source: realpathSync(process.execPath), target: '/opt/node/bin/node' }],
+  path: ['/opt/node/bin'],
+};
+
+/**
+ * A virtual environment with Ray, moved to `/opt/ray` so that every user can read it: its programs are written again
+ * (they name their Python by path), its library is shared. It runs on the system's own Python of the same version.
+ */
+export async function raySoftware(version: string, folder: string): Promise<Software> {
+  const venv = await rayVenv(version);
+  const library = globSync('lib/python3.*', { cwd: venv })[0];
+  if (library === undefined) throw new Error(`${venv} is no virtual environment`);
+  const python = `/usr/bin/${library.slice('lib/'.length)}`;
+  if (!existsSync(python)) throw new Error(`Ray in ${venv} is for ${python}, which is not here`);
+  layOut(venv, python, folder);
+  return {
+    binds: [
+      { source: folder, target: rayFolder },
+      { source: join(venv, 'lib'), target: `${rayFolder}/lib` },
+    ],
+    path: [`${rayFolder}/bin`],
+  };
+}
+
+/** Importing Ray to see whether it is whole takes longer than a lab takes to come up; an installed one is taken as it is. */
+async function rayVenv(version: string): Promise<string> {
+  const cached = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'manta', `ray-${version}`);
+  if (globSync(`lib/python3.*/site-packages/ray-${version}.dist-info/RECORD`, { cwd: cached }).length > 0)
+    return cached;
+  return dirname(dirname(await ensureRay(version)));
+}
+
+function layOut(venv: string, python: string, folder: string): void {
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  mkdirSync(join(folder, 'lib'), { recursive: true });
+  writeFileSync(
+    join(folder, 'pyvenv.cfg'),
+    `home = /usr/bin\ninclude-system-site-packages = false\nexecutable = ${python}\n`,
+  );
+  for (const name of ['python', 'python3', python.slice('/usr/bin/'.length)])
+    if (!existsSync(join(folder, 'bin', name))) symlinkSync(python, join(folder, 'bin', name));
+  for (const { name } of readdirSync(join(venv, 'bin'), { withFileTypes: true }).filter((entry) => entry.isFile())) {
+    const content = readFileSync(join(venv, 'bin', name), 'latin1');
+    const moved = content.replace(/^#!\S*\/bin\/(python\S*)/, `#!${rayFolder}/bin/$1`).replaceAll(venv, rayFolder);
+    const mode = moved.startsWith('#!') || content.startsWith('\x7fELF') ? 0o755 : 0o644;
+    writeFileSync(join(folder, 'bin', name), moved, { encoding: 'latin1', mode });
+  }
+}
