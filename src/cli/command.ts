@@ -15,8 +15,8 @@ export interface Command {
   /** Everything after `--` is handed over as it is. */
   readonly passThrough?: boolean;
   /**
-   * Behind the required arguments stand words for another program: options that the command does not have are among
-   * them, and of Manta's own options only `--verbose` and `--help` are still heard.
+   * Words for another program stand among the arguments: options that the command does not have are arguments too, and
+   * behind the required ones only `--verbose` and `--help` are still heard of Manta's own options.
    */
   readonly passUnknown?: boolean;
   /** Names that the command had in earlier versions of Ray, in place of the last word of its path. */

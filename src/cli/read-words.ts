@@ -34,8 +34,8 @@ export function readWords(words: readonly string[], command: Command): Read {
       else args.push(...words.slice(index + 1));
       break;
     }
-    const passing = command.passUnknown === true && args.length >= required;
-    const known = [...command.options, ...(passing ? heardWhilePassing : globalOptions)];
+    const passing = command.passUnknown === true;
+    const known = [...command.options, ...(passing && args.length >= required ? heardWhilePassing : globalOptions)];
     if (!word.startsWith('-') || word === '-' || (passing && !namesOption(word, known))) {
       args.push(word);
       continue;
