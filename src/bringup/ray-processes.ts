@@ -1,0 +1,164 @@
+/**
+ * Bash text that finds and ends Ray's processes on the machine, or in the container, that it runs in. It stands in the
+ * function `ray` in front of a user's start commands, in the check after the start, and where a node is ended. It starts
+ * few programs, because it runs on every host of a cluster at once.
+ *
+ * A process belongs to a cluster by one of these: the mark in its environment; a session folder of Ray that a marked
+ * process has, in its words or among its open files (parts of the dashboard overwrite their environment with their
+ * title); a parent that belongs to it. What carries another mark, and what is below it, belongs to somebody else.
+ */
+import { markVariable } from '../base/process.ts';
+import { markPart } from './shell-text.ts';
+
+/** Basic regular expression for the mark of this node, or of any node of the cluster. Holds no quote and no space. */
+export function markPattern(cluster: string, instance?: string): string {
+  const escape = (text: string): string => text.replaceAll('.', '\\.');
+  return `:${escape(markPart(cluster))}/${instance === undefined ? '[^:]*' : escape(markPart(instance))}:`;
+}
+
+/**
+ * `manta_look PATTERN` reads the process table. Afterwards `manta_born` holds the start of each process, `manta_up` its
+ * parent, `manta_name` its name; `manta_ray` is set for processes of Ray, `manta_own` for those whose mark matches,
+ * `manta_guest` for those of them that are sessions of users, `manta_other` for those with another mark and all below
+ * them, `manta_self` for this shell and what it runs under.
+ */
+const lookText = `
+manta_hits() {
+  local IFS=/ x p
+  declare -gA manta_hit=()
+  while read -r x x p x; do [[ -z \${manta_born[$p]-} ]] || manta_hit[$p]=1; done
+}
+manta_look() {
+  local LC_ALL=C d l p f
+  declare -gA manta_born=() manta_up=() manta_name=() manta_ray=() manta_own=() manta_guest=() manta_other=() manta_self=()
+  for d in /proc/[0-9]*; do
+    { IFS= read -r l <"$d/stat"; } 2>/dev/null || continue
+    p=\${d#/proc/} f=(\${l##*) })
+    [[ \${f[0]-Z} != [ZX] ]] || continue
+    manta_up[$p]=\${f[1]} manta_born[$p]=\${f[19]}
+    l=\${l#*(} l=\${l%)*}
+    manta_name[$p]=$l
+    case $l in raylet|gcs_server|plasma_store*|ray::*|ray-dashboard-*) manta_ray[$p]=1 ;; esac
+  done
+  manta_hits < <(grep -lasE '[r]ay/(dashboard/(dashboard|agent)|_private/(log_monitor|ray_process_reaper|workers/(default|setup)_worker|runtime_env/agent/main)|autoscaler/(_private|v2)/monitor)\\.py|[r]ay\\.(util\\.client\\.server|dashboard\\.subprocesses)|[i]o\\.ray\\.runtime\\.runner|[r]ay/core/src/ray/' /proc/[0-9]*/cmdline)
+  for p in "\${!manta_hit[@]}"; do manta_ray[$p]=1; done
+  manta_hits < <(grep -las ${markVariable}=: /proc/[0-9]*/environ)
+  for p in "\${!manta_hit[@]}"; do manta_other[$p]=1; done
+  manta_hits < <(grep -las "${markVariable}=[^[:cntrl:]]*$1" /proc/[0-9]*/environ)
+  for p in "\${!manta_hit[@]}"; do manta_own[$p]=1; unset "manta_other[$p]"; done
+  manta_hits < <(grep -las "${markVariable}=[^[:cntrl:]]*$1session:" /proc/[0-9]*/environ)
+  for p in "\${!manta_hit[@]}"; do manta_guest[$p]=1; done
+  p=$BASHPID
+  while [[ -n \${manta_up[$p]-} ]]; do manta_self[$p]=1 p=\${manta_up[$p]}; done
+  manta_below manta_other manta_own
+}
+`;
+
+/** `manta_below SET BUT` adds to a set what runs below its members, but for members of the other set and what is below. */
+const belowText = `
+manta_below() {
+  local -n manta_set=$1 manta_but=$2
+  local p q way
+  for p in "\${!manta_up[@]}"; do
+    q=$p way=()
+    while [[ -n \${manta_up[$q]-} && -z \${manta_set[$q]-} && -z \${manta_but[$q]-} ]]; do
+      way+=("$q")
+      q=\${manta_up[$q]}
+    done
+    [[ -z \${manta_set[$q]-} ]] || for q in "\${way[@]}"; do manta_set[$q]=1; done
+  done
+}
+`;
+
+/**
+ * `manta_take cluster|user` fills `manta_found`, from pid to start: all of the cluster (of users' sessions there only
+ * Ray), or all Ray of this user that carries no other cluster's mark.
+ */
+const takeText = `
+manta_take() {
+  local p s files=()
+  declare -gA manta_found=()
+  local -A take=()
+  if [[ $1 = user ]]; then
+    for p in "\${!manta_ray[@]}"; do [[ ! -O /proc/$p ]] || take[$p]=1; done
+  else
+    for p in "\${!manta_own[@]}"; do
+      [[ -z \${manta_guest[$p]-} || -n \${manta_ray[$p]-} ]] || continue
+      take[$p]=1
+      [[ -z \${manta_ray[$p]-} ]] || files+=("/proc/$p/cmdline")
+    done
+    for s in $(grep -aohs 'session_[0-9][0-9][0-9][0-9]-[0-9_-]*' "\${files[@]}" /dev/null | sort -u); do
+      manta_hits < <(grep -lasF -- "$s" /proc/[0-9]*/cmdline; find /proc/[0-9]*/fd -maxdepth 1 -lname "*/$s/*" 2>/dev/null)
+      for p in "\${!manta_hit[@]}"; do [[ -z \${manta_ray[$p]-} ]] || take[$p]=1; done
+    done
+  fi
+  manta_below take manta_other
+  for p in "\${!take[@]}"; do
+    [[ -n \${manta_other[$p]-}\${manta_self[$p]-} ]] || manta_found[$p]=\${manta_born[$p]}
+  done
+}
+`;
+
+/**
+ * `manta_end cluster|user PATTERN` ends all that is found, again and again until nothing is. Raylets are asked, and have
+ * 2 s to sign off from their cluster; what is not Ray's own has half a
+ * second, unless it does not listen; nothing is asked after that. Prints
+ * `ended PID NAME` and, after seconds of trying, `left PID NAME`, and then fails.
+ */
+const endText = `
+manta_alive() {
+  local l f
+  { IFS= read -r l <"/proc/$1/stat"; } 2>/dev/null || return 1
+  f=(\${l##*) })
+  [[ \${f[19]} = "$2" && \${f[0]} != [ZX] ]]
+}
+manta_deaf() {
+  local l
+  while read -r l; do
+    [[ $l != SigIgn:* ]] || { (( 16#\${l##*[[:space:]]} & 0x4000 )); return; }
+  done 2>/dev/null <"/proc/$1/status"
+}
+manta_ask() {
+  local p i wait
+  local -A deaf=()
+  for p in "\${!manta_found[@]}"; do
+    [[ -z \${manta_ray[$p]-} || \${manta_name[$p]} = raylet ]] || continue
+    if manta_deaf "$p"; then deaf[$p]=1; else kill -TERM "$p" 2>/dev/null; fi
+  done
+  for i in {1..100}; do
+    wait=
+    for p in "\${!manta_found[@]}"; do
+      [[ \${manta_name[$p]} = raylet ]] || [[ -z \${manta_ray[$p]-}\${deaf[$p]-} && $i -lt 25 ]] || continue
+      ! manta_alive "$p" "\${manta_found[$p]}" || { wait=1; break; }
+    done
+    [[ -n $wait ]] || break
+    sleep 0.02
+  done
+}
+manta_end() {
+  local p i
+  local -A all=() names=()
+  for i in {1..120}; do
+    manta_look "$2"
+    manta_take "$1"
+    for p in "\${!manta_found[@]}"; do all[$p]=\${manta_found[$p]} names[$p]=\${manta_name[$p]}; done
+    [[ $i != 1 ]] || manta_ask
+    for p in "\${!all[@]}"; do
+      manta_alive "$p" "\${all[$p]}" || { echo "ended $p \${names[$p]}"; unset "all[$p]"; }
+    done
+    [[ \${#all[@]} != 0 ]] || { [[ $i = 1 ]] && continue || return 0; }
+    kill -KILL "\${!all[@]}" 2>/dev/null
+    [[ $i != 5 || $1 != cluster ]] || sudo -n kill -KILL "\${!all[@]}" 2>/dev/null
+    sleep 0.02
+  done
+  for p in "\${!all[@]}"; do echo "left $p \${names[$p]}"; done
+  return 1
+}
+`;
+
+export const processText = lookText + belowText + takeText + endText;
+
+/** Names of the functions above. */
+export const processFunctions: readonly string[] = [...processText.matchAll(/^(\w+)\(\) \{$/gm)].map(
+  (match) => match[1] as string,
+);

@@ -1,0 +1,126 @@
+/**
+ * A user's start commands are shell text and run as they are written. What Manta needs of them is put in front: the
+ * environment, and a shell function `ray` that adds flags to `ray start --head`. It is exported, so that sub-shells see
+ * it; it misses `sudo`, absolute paths and shells other than bash, which the check after the start finds.
+ */
+import type { Host, RunOptions } from '../base/host.ts';
+import { markVariable } from '../base/process.ts';
+import type { NodeOrder, Place } from './node.ts';
+import { nodeFolder } from './node.ts';
+import { rayErrors } from './ray-errors.ts';
+import { markPattern, processFunctions, processText } from './ray-processes.ts';
+import type { RayVersions } from './ray-versions.ts';
+import { versionFile, versionFunctions, versionText } from './ray-versions.ts';
+import type { Environment } from './shell-text.ts';
+import {
+  authEnvironment,
+  bashAt,
+  commandProgram,
+  environmentFile,
+  exportText,
+  markWord,
+  quote,
+  sessionEnvironment,
+  setupEnvironment,
+  tokenFile,
+} from './shell-text.ts';
+
+/** Exit code of a start command whose Ray or Python is not the head's. */
+export const versionMismatchCode = 86;
+
+/** What the start commands see, and all that they start. */
+export function startEnvironment(order: NodeOrder): Environment {
+  return {
+    ...setupEnvironment(order),
+    ...authEnvironment(order),
+    RAY_CLOUD_INSTANCE_ID: order.instance,
+    RAY_NODE_TYPE_NAME: order.type,
+    ...(order.resources !== undefined && { RAY_OVERRIDE_RESOURCES: JSON.stringify(order.resources) }),
+    ...(order.labels !== undefined && { RAY_OVERRIDE_LABELS: JSON.stringify(order.labels) }),
+    ...(order.kind === 'head' && {
+      RAY_USAGE_STATS_ENABLED: order.usageStats ? '1' : '0',
+      // Ray's own tools then show what mantad reports, and not what Ray's monitor would have written.
+      RAY_enable_autoscaler_v2: '1',
+    }),
+    [markVariable]: { append: `:${markWord(order.cluster, order.instance)}:` },
+  };
+}
+
+/**
+ * Sh program that runs one of the node's start commands. With `wanted` a `ray start` in it fails with
+ * `versionMismatchCode`, before anything is started, when its Ray or Python is another.
+ */
+export function startProgram(order: NodeOrder, place: Place, command: string, wanted?: RayVersions): string {
+  return commandProgram(order, place, command, startEnvironment(order), rayFunction(order, wanted));
+}
+
+/**
+ * Writes the token and `env.sh` to where the node's commands look for them, whole and for this user alone: on the host, or
+ * in the container.
+ */
+export async function writeRayFiles(host: Host, order: NodeOrder, place: Place, options: RunOptions): Promise<void> {
+  const write = (path: string, content: string): string =>
+    `printf %s ${quote(content)} >${quote(`${path}.new`)} && mv -f ${quote(`${path}.new`)} ${quote(path)}\n`;
+  const program = bashAt(
+    place,
+    [
+      `set -e; umask 077; cd; mkdir -p ${quote(nodeFolder(order.cluster))}\n`,
+      write(environmentFile(order.cluster), `unset RAY_AUTH_TOKEN\n${exportText(sessionEnvironment(order))}`),
+      order.token === undefined
+        ? `rm -f ${quote(tokenFile(order.cluster))}\n`
+        : write(tokenFile(order.cluster), `${order.token}\n`),
+    ].join(''),
+  );
+  const { code, stderr } = await host.sh(program, options);
+  if (code !== 0) throw rayErrors.Files({ node: host.name, detail: stderr.trim() });
+}
+
+/**
+ * Bash text that defines and exports `ray`. Its `ray stop` ends Ray as Ray's own does, in a fraction of the time, and
+ * leaves alone what that would take with it on a shared machine: Rays of other users and of other clusters.
+ */
+export function rayFunction(order: NodeOrder, wanted?: RayVersions): string {
+  const head = ['--no-monitor', '--dashboard-host=127.0.0.1'];
+  if (order.dashboardPort !== undefined) head.push(`--dashboard-port=${order.dashboardPort}`);
+  const functions = ['ray', 'manta_ray_stop', ...processFunctions, ...versionFunctions];
+  const expected = wanted === undefined ? '' : `${wanted.ray} ${wanted.python}`;
+  return `${processText}${versionText}
+manta_ray_stop() {
+  local ended
+  ended=$(manta_end user ${quote(markPattern(order.cluster))})
+  local status=$?
+  case $ended in
+    '') echo 'Did not find any active Ray processes.' ;;
+    *) ended=$(grep -c ^ended <<<"$ended"); echo "Stopped $ended Ray processes." ;;
+  esac
+  return $status
+}
+ray() {
+  local word skip= verb= head= help=
+  for word in "$@"; do
+    if [[ -n $skip ]]; then skip=; continue; fi
+    case $verb$word in
+      --logging-level | --logging-format) skip=1 ;;
+      -*) ;;
+      *--help) help=1 ;;
+      start--head) head=1 ;;
+      *) verb=\${verb:-$word} ;;
+    esac
+  done
+  if [[ $verb = stop && -z $help ]]; then
+    manta_ray_stop
+    return
+  fi
+  if [[ $verb = start && -z $help ]]; then
+    manta_ray_versions ${quote(versionFile(order.cluster))} ${quote(expected)} || return ${versionMismatchCode}
+  fi
+  [[ -z $head ]] || set -- "$@" ${head.join(' ')}
+  (
+    unset -f ${functions.join(' ')}
+    ray "$@"
+  )
+}
+export -f ${functions.join(' ')}
+unset RAY_AUTH_TOKEN
+`;
+}

@@ -1,0 +1,101 @@
+import type { Host } from '../base/host.ts';
+import type { NodeOrder, Place } from './node.ts';
+import { nodeFolder } from './node.ts';
+import { rayErrors } from './ray-errors.ts';
+import { commandProgram, quote } from './shell-text.ts';
+
+/** Ray and Python as they are installed at a place, each as `major.minor.patch`. */
+export interface RayVersions {
+  readonly ray: string;
+  readonly python: string;
+}
+
+/** Versions with which the last `ray start` of the node ran; relative to the home of the user at the place. */
+export const versionFile = (cluster: string): string => `${nodeFolder(cluster)}/ray-version`;
+
+/**
+ * `manta_ray_versions FILE [EXPECTED]` looks which Ray the word `ray` means here, without running it: importing Ray takes
+ * a second, its metadata some milliseconds. Writes `RAY PYTHON` into the file below home, and fails when it is another
+ * Ray than expected, or a Python of another minor release. A Ray that hides its versions is let through.
+ */
+export const versionText = `
+manta_ray_find() {
+  local script line python
+  script=$(type -P ray) || return 0
+  IFS= read -r line <"$script" 2>/dev/null
+  python=\${line#'#!'}
+  case $line in
+    '#!/bin/sh'*) IFS= read -r line < <(sed -n "2s/^'''exec' *//p" "$script"); line=\${line%% \\"\\$0\\"*}; python=\${line#\\"} python=\${python%\\"} ;;
+    '#!'*'/env '*) python=$(type -P "\${python##*/env }") ;;
+    '#!'*) ;;
+    *) return 0 ;;
+  esac
+  [[ -x \${python%% *} || -x $python ]] || return 0
+  [[ -x $python ]] || python=\${python%% *}
+  "$python" -c 'import importlib.metadata as m, platform; print(m.version("ray"), platform.python_version())' 2>/dev/null
+}
+manta_ray_versions() {
+  local found
+  found=$(manta_ray_find)
+  [[ -n $found ]] || return 0
+  [[ ! -d ~/\${1%/*} ]] || echo "$found" >~/"$1"
+  [[ -z $2 || \${found%.*} = "\${2%.*}" ]] || {
+    echo "manta: this node has Ray \${found% *} on Python \${found#* }, its head has Ray \${2% *} on Python \${2#* }" >&2
+    return 1
+  }
+}
+`;
+
+export const versionFunctions: readonly string[] = ['manta_ray_find', 'manta_ray_versions'];
+
+/** First release that can ask for a token. */
+export const firstWithToken = '2.52.0';
+
+/** Whether this Ray has token authentication. */
+export function hasTokenMode(versions: RayVersions): boolean {
+  const [major = 0, minor = 0] = versions.ray.split('.').map(Number);
+  return major > 2 || (major === 2 && minor >= 52);
+}
+
+/** The Ray that a login shell at this place finds; undefined where it finds none (start commands may activate one). */
+export async function rayVersions(
+  host: Host,
+  order: Pick<NodeOrder, 'loginShells'>,
+  place: Place,
+  signal: AbortSignal,
+): Promise<RayVersions | undefined> {
+  const program = commandProgram(order, place, 'manta_ray_find | sed "s/^/manta-ray /"', {}, versionText);
+  return readVersions((await host.sh(program, { signal })).stdout);
+}
+
+/** The Ray that the last `ray start` of the node used; undefined when there was none, or it hid its versions. */
+export async function startedVersions(
+  host: Host,
+  order: Pick<NodeOrder, 'loginShells' | 'cluster'>,
+  place: Place,
+  signal: AbortSignal,
+): Promise<RayVersions | undefined> {
+  const command = `sed 's/^/manta-ray /' ~/${quote(versionFile(order.cluster))} 2>/dev/null`;
+  const program = commandProgram({ loginShells: false }, place, command, {});
+  return readVersions((await host.sh(program, { signal })).stdout);
+}
+
+// Start-up files of a login shell may print whatever they like.
+function readVersions(output: string): RayVersions | undefined {
+  const found = /^manta-ray (\S+) (\S+)$/m.exec(output);
+  return found?.[1] && found[2] ? { ray: found[1], python: found[2] } : undefined;
+}
+
+/** A node and what was found on it. */
+export interface NodeVersions {
+  readonly node: string;
+  readonly versions: RayVersions;
+}
+
+/** Ray's nodes must have the same Ray, and Pythons of one minor release. Throws the error that names both. */
+export function versionsMatch(head: NodeVersions, worker: NodeVersions): void {
+  const minor = (python: string): string => python.split('.').slice(0, 2).join('.');
+  const same =
+    head.versions.ray === worker.versions.ray && minor(head.versions.python) === minor(worker.versions.python);
+  if (!same) throw rayErrors.Versions({ head, worker });
+}

@@ -1,0 +1,104 @@
+/**
+ * The programs that run a user's commands on a host or in its container. A program is POSIX sh and goes to the host on
+ * standard input; what the user wrote goes on to its shell on standard input too, so that no word of it, and no value of
+ * its environment, ever stands in a process table.
+ */
+import { markVariable } from '../base/process.ts';
+import type { NodeOrder, Place } from './node.ts';
+import { nodeFolder } from './node.ts';
+
+/** A variable's value: as it stands, below the home of the user at the place, or added to what the place has. */
+export type EnvironmentValue = string | { readonly home: string } | { readonly append: string };
+
+export type Environment = Readonly<Record<string, EnvironmentValue>>;
+
+/** One word for the shell, whatever is in it. */
+export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+/** `export` lines that any shell understands. */
+export function exportText(environment: Environment): string {
+  return Object.entries(environment)
+    .map(([name, value]) => `export ${name}=${valueText(name, value)}\n`)
+    .join('');
+}
+
+function valueText(name: string, value: EnvironmentValue): string {
+  if (typeof value === 'string') return quote(value);
+  return 'home' in value ? `"$HOME"/${quote(value.home)}` : `"\${${name}-}"${quote(value.append)}`;
+}
+
+/** Files of a node, relative to the home of the user at the place: in a container, of the user in there. */
+export const tokenFile = (cluster: string): string => `${nodeFolder(cluster)}/token`;
+export const environmentFile = (cluster: string): string => `${nodeFolder(cluster)}/env.sh`;
+
+/** The word by which everything that was started for a node is found again; in the form of `markVariable`. */
+export const markWord = (cluster: string, instance: string): string => `${markPart(cluster)}/${markPart(instance)}`;
+
+/** What may stand in a mark: nothing that a shell, a pattern or the mark itself gives a meaning. */
+export const markPart = (name: string): string =>
+  [...name].map((letter) => (/[\w.-]/.test(letter) ? letter : `%${letter.codePointAt(0)?.toString(16)}`)).join('');
+
+/** What a node's initialization and setup commands see. */
+export function setupEnvironment(order: NodeOrder): Environment {
+  return order.kind === 'worker' ? { RAY_HEAD_IP: order.headAddress } : {};
+}
+
+/** What everything that speaks to Ray on this node needs. */
+export function authEnvironment(order: NodeOrder): Environment {
+  return {
+    // Set in any case: without it Ray decides by what lies in the user's home, and on the head alone.
+    RAY_AUTH_MODE: order.token === undefined ? 'disabled' : 'token',
+    ...(order.token !== undefined && { RAY_AUTH_TOKEN_PATH: { home: tokenFile(order.cluster) } }),
+    // Ray itself refuses nodes and drivers of another patch release of Python.
+    RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL: 'minor',
+  };
+}
+
+/**
+ * What sessions of users on the node get (exec, attach, submit); the text of `env.sh`. Ray processes that are started in
+ * one belong to the cluster and are ended with it; the sessions themselves are not.
+ */
+export function sessionEnvironment(order: NodeOrder): Environment {
+  return {
+    ...authEnvironment(order),
+    [markVariable]: { append: `:${markWord(order.cluster, order.instance)}:session:` },
+  };
+}
+
+/**
+ * Sh program that runs one command of the user at its place and exits with the command's own code. Standard input is
+ * empty there. `prelude` is shell text that runs in the command's own shell just before it.
+ */
+export function commandProgram(
+  order: Pick<NodeOrder, 'loginShells'>,
+  place: Place,
+  command: string,
+  environment: Environment,
+  prelude = '',
+): string {
+  const text = [
+    'exec 9<&-\n',
+    place.kind === 'host' ? 'cd\n' : '',
+    order.loginShells ? loginText : '',
+    exportText(environment),
+    prelude,
+    // In a shell below, because a login shell that is left by `exit` takes leave in words.
+    `( eval ${quote(command)} )\n`,
+  ].join('');
+  return programAt(place, text, order.loginShells ? loginShell : plainShell);
+}
+
+/** Sh program that runs bash text at a place, in no more than the environment that the place has. */
+export const bashAt = (place: Place, text: string): string => programAt(place, `exec 9<&-\n${text}`, plainShell);
+
+function programAt(place: Place, text: string, shell: string): string {
+  const inside = place.kind === 'container' ? `${place.engine} exec -i ${quote(place.name)} ` : '';
+  return `printf %s ${quote(text)} | ${inside}bash -c ${quote(shell)}\n`;
+}
+
+const plainShell = `exec 9<&0 </dev/null; eval "$(cat <&9)"`;
+
+// As Ray runs it: a login shell that believes to be interactive, so that `.bashrc` is read to its end. Without a terminal
+// bash complains of that before it reads a word; the command gets the error stream back.
+const loginShell = `exec 9<&0 8>&2 </dev/null 2>/dev/null; exec bash --login -i -c 'exec 2>&8 8>&-; eval "$(cat <&9)"'`;
+const loginText = '[ ! -f ~/.bashrc ] || . ~/.bashrc\nexport OMP_NUM_THREADS=1 PYTHONWARNINGS=ignore\n';

@@ -1,0 +1,91 @@
+import type { ChildProcess } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { TestContext } from 'node:test';
+import type { Host, HostResult, RunOptions } from '../../src/base/host.ts';
+
+/** Why this machine cannot have hosts of its own; undefined when it can. */
+export function namespacesMissing(): string | undefined {
+  if (process.platform !== 'linux') return 'processes of their own need Linux';
+  try {
+    execFileSync('unshare', ['-p', '-f', '--mount-proc', '-m', '-n', 'true'], { stdio: 'ignore' });
+    return undefined;
+  } catch {
+    return 'processes of their own (unshare) need root';
+  }
+}
+
+/** A host with processes, /tmp, shared memory and a loopback network of its own; gone with the test, and all in it. */
+export async function namespaceHost(t: TestContext, path: string): Promise<Host & { readonly pid: number }> {
+  // A login shell sets its own path: as on any machine, `.bashrc` is what names the Python of the user.
+  const setUp = `mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && mkdir -p /tmp/home &&
+    echo 'export PATH=${path}:$PATH' >/tmp/home/.bashrc && ip link set lo up && echo ready`;
+  const child = spawn(
+    'unshare',
+    [
+      '-p',
+      '-f',
+      '--mount-proc',
+      '-m',
+      '-n',
+      '-i',
+      '-u',
+      '--kill-child',
+      '--',
+      'bash',
+      '-c',
+      `${setUp}; sleep infinity & wait`,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  t.after(async () => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  });
+  await once(child.stdout, 'data');
+  const pid = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
+  const env = { PATH: `${path}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: '/tmp/home', USER: 'root', SHELL: '/bin/bash' };
+  const start = (): ChildProcess =>
+    spawn('nsenter', ['-t', String(pid), '-a', 'sh', '-c', 'cd; exec sh'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  return Object.assign(shellHost(`namespace-${pid}`, start), { pid });
+}
+
+/** This machine, with a home of its own. */
+export function localHost(home: string, more: NodeJS.ProcessEnv = {}): Host {
+  const env = { PATH: process.env['PATH'], HOME: home, SHELL: '/bin/bash', ...more };
+  return shellHost('here', () => spawn('sh', { env, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] }));
+}
+
+function shellHost(name: string, start: () => ChildProcess): Host {
+  const refuse = (): never => {
+    throw new Error('not in this test');
+  };
+  return {
+    name,
+    connect: async () => {},
+    sh: (program, options) => run(start(), program, options),
+    put: refuse,
+    open: refuse,
+    rsync: refuse,
+    forward: refuse,
+    close: async () => {},
+  };
+}
+
+async function run(child: ChildProcess, program: string, { signal }: RunOptions): Promise<HostResult> {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => {
+    output.stdout += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output.stderr += chunk.toString();
+  });
+  signal.addEventListener('abort', () => child.kill('SIGKILL'));
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(program);
+  const code = await new Promise<number>((resolve) => child.on('exit', (status) => resolve(status ?? 255)));
+  // What was started may hold the pipes for ever: whatever the program itself said has been read by now.
+  await new Promise((resolve) => setImmediate(resolve));
+  return { code, ...output };
+}
