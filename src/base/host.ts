@@ -8,9 +8,12 @@ export interface HostResult {
 }
 
 export interface RunOptions {
+  /** An abort ends the waiting at once; what was begun on a host over SSH may run on there. */
   readonly signal: AbortSignal;
-  /** Silence is no error, but the whole run may not take longer. @default 60 s */
+  /** Silence is no error, but the whole run may not take longer. `Infinity` for no bound. @default 60 s */
   readonly within?: number;
+  /** Standard output goes here as it comes, byte for byte, and is then not part of the result. */
+  readonly onStdout?: (bytes: Uint8Array) => void;
 }
 
 /**
@@ -23,7 +26,7 @@ export interface Host {
 
   /**
    * Connects, if that is not done yet. Tries again, at first quickly, while the host may still be booting (refused,
-   * timeout, unreachable); gives up at once where waiting does not help (host key, authentication).
+   * timeout, unreachable, closed); gives up at once where waiting does not help (host key, authentication).
    */
   connect(options: {
     readonly signal: AbortSignal;
@@ -31,22 +34,38 @@ export interface Host {
     readonly onWait?: (why: Error) => void;
   }): Promise<void>;
 
-  /** Runs a POSIX sh program, which is sent on standard input: it stands in no process table. Output is kept whole. */
+  /**
+   * Runs a POSIX sh program, which is sent on standard input: it stands in no process table. Its own standard input is
+   * empty. It is over when it has ended, also where it leaves processes behind that hold its output.
+   */
   sh(program: string, options: RunOptions): Promise<HostResult>;
 
-  /** Writes a file whole or not at all, with this mode. `~/` is the home of the user there. */
+  /** Writes a file whole or not at all, with this mode, and the folders above it. `~/` is the home of the user there. */
   put(path: string, content: Uint8Array, mode: number, options: RunOptions): Promise<void>;
 
-  /** Starts a command line for `sh -c` with its streams open: pipes, terminals (`tty` asks for one), tunnels. */
+  /**
+   * Starts a command line for `sh -c` with its streams open: pipes, terminals (`tty` asks for one), tunnels. Connect
+   * first: what goes wrong here is told by the child's exit code and standard error alone.
+   */
   open(
     command: string,
     options: { readonly stdio: StdioOptions; readonly tty?: boolean; readonly forwards?: readonly Forward[] },
   ): ChildProcess;
 
-  /** What rsync needs to reach it: the `--rsh` value and what stands before a path (`user@address:`, or nothing). */
-  rsync(): { readonly shell?: string; readonly prefix: string };
+  /**
+   * What rsync needs to reach it: the `--rsh` value and what stands before a path (`address:`, or nothing). `failure`
+   * tells the lost or refused connection that the standard error of such an rsync speaks of, if it does.
+   */
+  rsync(): {
+    readonly shell?: string;
+    readonly prefix: string;
+    readonly failure?: (stderr: string) => Error | undefined;
+  };
 
-  /** Lets connections through to the host, for as long as this host is open. The local end is a unix socket, 0600. */
+  /**
+   * Lets connections through to the host, for as long as this host is open, also when the connection is lost meanwhile.
+   * The local end is a unix socket, 0600; its path is this process's own.
+   */
   forward(
     localSocket: string,
     remote: { readonly port: number } | { readonly socket: string },

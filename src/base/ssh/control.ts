@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { lstatSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeFolder } from '../json-file.ts';
+import { sshErrors } from './errors.ts';
+import type { SshTarget } from './target.ts';
+
+/** The smallest limit on a socket's path, less the closing zero and what ssh appends while it makes the socket. */
+const longestControlPath = 103 - '.0123456789abcdef'.length;
+
+/** Where the socket of the target's master connection is. Other ways to the same machine have another one. */
+export function controlPath(target: SshTarget): string {
+  const name = createHash('sha256').update(wayTo(target)).digest('hex').slice(0, 16);
+  const near = join(target.control, name);
+  if (Buffer.byteLength(near) <= longestControlPath) {
+    makeFolder(target.control);
+    return join(refuseShared(target.control), name);
+  }
+  return join(privateFolder(), name);
+}
+
+function wayTo(target: SshTarget): string {
+  const { address, user, port, key, proxyCommand, jump, pin, config } = target;
+  return JSON.stringify([address, user, port, key, proxyCommand, pin.file, pin.alias, config, jump && wayTo(jump)]);
+}
+
+/** A short folder that only this user can enter. */
+function privateFolder(): string {
+  const base = Buffer.byteLength(tmpdir()) > 40 ? '/tmp' : tmpdir();
+  return refuseShared(makeFolder(join(base, `manta-${process.getuid?.() ?? 0}`)));
+}
+
+/** Whoever can put a socket there can pose as the host: what is not ours alone is not used. */
+function refuseShared(folder: string): string {
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? 0) || (found.mode & 0o077) !== 0)
+    throw sshErrors.ControlFolder({ folder });
+  return folder;
+}

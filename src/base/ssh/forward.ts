@@ -1,0 +1,95 @@
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { connect as connectSocket } from 'node:net';
+import { promisify } from 'node:util';
+import type { Clock } from '../clock.ts';
+import { sshArguments } from './arguments.ts';
+import { controlPath } from './control.ts';
+import { sshErrors } from './errors.ts';
+import type { SshTarget } from './target.ts';
+
+const run = promisify(execFile);
+
+interface ForwardEdge {
+  readonly client: string;
+  readonly clock: Clock;
+  /** Makes the master connection where there is none. */
+  readonly connect: (signal: AbortSignal) => Promise<unknown>;
+}
+
+/**
+ * A tunnel through the master connection, made again whenever that is lost. Resolves, with what ends it, when it stands
+ * for the first time.
+ */
+export async function forwardThrough(
+  target: SshTarget,
+  edge: ForwardEdge,
+  localSocket: string,
+  remote: { readonly port: number } | { readonly socket: string },
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const far = 'port' in remote ? `127.0.0.1:${remote.port}` : remote.socket;
+  const order = (what: 'forward' | 'cancel'): Promise<unknown> =>
+    run(edge.client, [...sshArguments(target), '-O', what, '-L', `${localSocket}:${far}`, '--', target.address]);
+  const ending = new AbortController();
+  const both = AbortSignal.any([signal, ending.signal]);
+  let held: Socket | undefined;
+
+  const stand = async (during: AbortSignal): Promise<Socket> => {
+    await edge.connect(during);
+    const master = await holdMaster(controlPath(target));
+    try {
+      await order('forward');
+    } catch (error) {
+      master.destroy();
+      const detail = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
+      throw sshErrors.ForwardFailed({ host: target.name, socket: localSocket, detail }, error);
+    }
+    return master;
+  };
+
+  const keep = async (): Promise<void> => {
+    for (let pause = 50; !ending.signal.aborted; ) {
+      if (held && !held.destroyed) {
+        await new Promise<void>((resolve) => {
+          held?.once('close', resolve);
+          ending.signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+        pause = 50;
+        continue;
+      }
+      try {
+        held = await stand(ending.signal);
+      } catch {
+        await edge.clock.sleep(pause, ending.signal).catch(() => {});
+        pause = Math.min(pause * 2, 1_000);
+      }
+    }
+  };
+
+  held = await stand(both);
+  const kept = keep();
+  return async () => {
+    ending.abort();
+    held?.destroy();
+    await Promise.all([kept, order('cancel').catch(() => {})]);
+    rmSync(localSocket, { force: true });
+  };
+}
+
+/**
+ * An open connection to the master's socket: as long as it is held the master does not leave for want of use, and when
+ * the master is gone it closes.
+ */
+async function holdMaster(path: string): Promise<Socket> {
+  const socket = connectSocket(path);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('connect', resolve);
+    socket.once('error', reject);
+  });
+  socket.on('error', () => {});
+  socket.resume();
+  socket.unref();
+  return socket;
+}

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolder } from '../json-file.ts';
+import { sshErrors } from './errors.ts';
+import type { HostKeyPin } from './target.ts';
+
+export interface PinnedKey {
+  /** As ssh names it: `ssh-ed25519`, … */
+  readonly type: string;
+  /** As `ssh-keygen -l` shows it: `SHA256:…` */
+  readonly fingerprint: string;
+}
+
+/** The keys by which the instance is known; none before the first connection. */
+export function readPin(pin: HostKeyPin): PinnedKey[] {
+  return linesOf(pin.file).flatMap((line) => {
+    const [names, type, key] = line.split(' ');
+    if (type === undefined || key === undefined || !names?.split(',').includes(pin.alias)) return [];
+    const digest = createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
+    return [{ type, fingerprint: `SHA256:${digest}` }];
+  });
+}
+
+/** Forgets the keys of the instance, which are returned: the one it shows next is taken and checked ever after. */
+export function acceptPin(pin: HostKeyPin): PinnedKey[] {
+  const forgotten = readPin(pin);
+  if (forgotten.length === 0) return [];
+  const kept = linesOf(pin.file).filter((line) => !line.split(' ')[0]?.split(',').includes(pin.alias));
+  const draft = `${pin.file}.${process.pid}.new`;
+  writeFileSync(draft, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+  renameSync(draft, pin.file);
+  return forgotten;
+}
+
+/** Without a file to keep the key in, ssh would take any key, every time. */
+export function preparePin(pin: HostKeyPin): void {
+  try {
+    makeFolder(dirname(pin.file));
+    closeSync(openSync(pin.file, 'a', 0o600));
+  } catch (error) {
+    throw sshErrors.PinFile({ file: pin.file, detail: (error as Error).message }, error);
+  }
+}
+
+function linesOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw sshErrors.PinFile({ file, detail: (error as Error).message }, error);
+  }
+}
