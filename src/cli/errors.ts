@@ -85,6 +85,12 @@ export const cliErrors = {
     exit: 2,
     message: (e) => `'${e.option}' of '${e.command}' has a meaning only together with ${e.needed}`,
   }),
+  TwoClusters: defineError<{ word: string; name: string }>({
+    code: 'MANTA_CLI_TWO_CLUSTERS',
+    exit: 2,
+    message: (e) => `'${e.word}' and '--cluster-name ${e.name}' name two clusters`,
+    hint: () => 'give one of them; -n gives another name to the cluster of a file',
+  }),
   BelongsToRay: defineError<{ typed: string; instead: string }>({
     code: 'MANTA_CLI_BELONGS_TO_RAY',
     exit: 2,

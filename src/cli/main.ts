@@ -4,6 +4,7 @@ import type { EventKind, Progress } from '../base/events.ts';
 import type { Command, Io } from './command.ts';
 import { commands as allCommands, groups } from './commands.ts';
 import { cliErrors } from './errors.ts';
+import { cliEvents } from './events.ts';
 import { failureOf, toMantaError } from './failure.ts';
 import type { Globals } from './global-options.ts';
 import { globalsTyped } from './global-options.ts';
@@ -46,7 +47,11 @@ export async function main(
     globals = parsed.globals;
     renderer = chooseRenderer(globals, streams, stderr, env);
     const shared = { surroundings, globals, renderer, signal: stop.signal };
-    if (parsed.kind === 'run') return await (await parsed.command.load()).run(parsed.invocation, ioOf(shared));
+    if (parsed.kind === 'run') {
+      const io = ioOf(shared);
+      for (const each of parsed.ignored) io.events.emit(cliEvents.ignoredOption, each);
+      return await (await parsed.command.load()).run(parsed.invocation, io);
+    }
     if (parsed.kind === 'help') renderer.out(helpText(parsed.path, commands, groups, columnsOf(stdout)));
     else return await (await import('./commands/version.ts')).run({ args: [], options: {}, rest: [] }, ioOf(shared));
     return 0;

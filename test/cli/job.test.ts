@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exitCodeOf } from '../../src/cli/commands/job-follow.ts';
-import { quoted } from '../../src/cli/commands/job-submission.ts';
+import { quoted } from '../../src/cli/quote.ts';
 import { openFront } from '../head/client/front.ts';
 import { type ApiBed, makeApiBed } from '../jobs/api-bed.ts';
 import { ShellRunner } from '../jobs/shell-runner.ts';

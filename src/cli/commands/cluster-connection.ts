@@ -2,10 +2,11 @@ import { HttpClient } from '../../head/client/http.ts';
 import { chooseTarget, type Target } from '../../head/client/target.ts';
 import type { Invocation, Io } from '../command.ts';
 
-/** The cluster that is meant, by options and environment. */
-export function targetOf({ options }: Invocation, io: Io): Target {
-  const text = (name: string): string | undefined => options[name] as string | undefined;
-  const [address, name, headers, verify] = [text('address'), text('cluster-name'), text('headers'), text('verify')];
+/** The cluster that is meant, by its file or name, by options and by the environment. */
+export async function targetOf(invocation: Invocation, io: Io): Promise<Target> {
+  const text = (option: string): string | undefined => invocation.options[option] as string | undefined;
+  const [address, headers, verify] = [text('address'), text('headers'), text('verify')];
+  const name = invocation.cluster === undefined ? text('cluster-name') : await nameOf(invocation, io);
   return chooseTarget(
     {
       ...(address !== undefined && { address }),
@@ -18,6 +19,12 @@ export function targetOf({ options }: Invocation, io: Io): Target {
   );
 }
 
+/** The code that reads cluster files loads only when one may be meant. */
+async function nameOf(invocation: Invocation, io: Io): Promise<string | undefined> {
+  const { whichCluster } = await import('./which-cluster.ts');
+  return (await whichCluster(invocation, io)).name;
+}
+
 /** Runs `use` with a connection to the cluster that is meant, and closes it. */
 export async function withHead<Value>(
   invocation: Invocation,
@@ -25,7 +32,7 @@ export async function withHead<Value>(
   use: (http: HttpClient) => Promise<Value>,
   signal: AbortSignal = io.signal,
 ): Promise<Value> {
-  const http = new HttpClient(targetOf(invocation, io), signal);
+  const http = new HttpClient(await targetOf(invocation, io), signal);
   try {
     return await use(http);
   } finally {

@@ -20,7 +20,7 @@ const jobsKept = 1_000;
 const factsKept = 2_000;
 
 export const run: Run = async (invocation, io) => {
-  const target = targetOf(invocation, io);
+  const target = await targetOf(invocation, io);
   const token = await target.place(io.signal).then(
     (place) => place.token,
     () => undefined,

@@ -8,6 +8,7 @@ import type { Problem } from '../../core/spec/problem.ts';
 import { report } from '../../core/spec/problems.ts';
 import { type ClusterFile, openCluster } from '../../core/spec/read.ts';
 import type { Io } from '../command.ts';
+import { cliEvents } from '../events.ts';
 
 /** More than a cluster file may have; enough to refuse it as too big. */
 const MOST = 8 * 1024 * 1024;
@@ -21,12 +22,16 @@ export interface LoadedFile extends ClusterFile {
   readonly env: Environment;
 }
 
-/** Opens a file, or standard input for `-`, and reads it as a cluster file. What fails is a problem of the file. */
+/**
+ * Opens a file, an http(s) address, or standard input for `-`, and reads it as a cluster file. What fails is a problem of
+ * the file.
+ */
 export async function loadFile(file: string, io: Io): Promise<LoadedFile> {
+  const web = isWebAddress(file);
   const path = resolve(io.cwd, file);
   let bytes: Uint8Array;
   try {
-    bytes = file === '-' ? await readStart(io.stdin) : await readBytes(path);
+    bytes = file === '-' ? await readStart(io.stdin) : web ? await download(file, io) : await readBytes(path);
   } catch (error) {
     const spot = { at: { line: 1, column: 1 }, path: [] };
     return {
@@ -37,7 +42,7 @@ export async function loadFile(file: string, io: Io): Promise<LoadedFile> {
       problems: [report(fileProblems.Unreadable, spot, { why: reasonOf(error) })],
     };
   }
-  const env = await environmentFor(file === '-' ? io.cwd : dirname(path), bytes, io);
+  const env = await environmentFor(file === '-' || web ? io.cwd : dirname(path), bytes, io);
   return { file, bytes, opened: true, env, ...openCluster(file, bytes, env) };
 }
 
@@ -53,6 +58,28 @@ async function environmentFor(folder: string, bytes: Uint8Array, io: Io): Promis
   }
 }
 
+export const isWebAddress = (file: string): boolean => /^https?:\/\//i.test(file);
+
+/** As long as Ray waits for it. */
+const patience = 5_000;
+
+async function download(address: string, io: Io): Promise<Uint8Array> {
+  const { protocol, hostname } = new URL(address);
+  if (protocol === 'http:' && !['127.0.0.1', 'localhost', '[::1]'].includes(hostname))
+    io.events.emit(cliEvents.plainDownload, { address });
+  const late = AbortSignal.timeout(patience);
+  try {
+    const answer = await fetch(address, { signal: AbortSignal.any([late, io.signal]) });
+    if (!answer.ok) throw new Error(`the server answered ${answer.status} ${answer.statusText}`.trimEnd());
+    return await readStart(answer.body ?? []);
+  } catch (error) {
+    io.signal.throwIfAborted();
+    if (late.aborted) throw new Error(`no answer within ${patience / 1_000} s`, { cause: error });
+    const { message, cause } = error as Error;
+    throw cause instanceof Error ? new Error(`${message}: ${cause.message}`, { cause: error }) : error;
+  }
+}
+
 async function readBytes(path: string): Promise<Uint8Array> {
   const handle = await open(path);
   try {
@@ -62,7 +89,7 @@ async function readBytes(path: string): Promise<Uint8Array> {
   }
 }
 
-async function readStart(stream: AsyncIterable<unknown>): Promise<Uint8Array> {
+async function readStart(stream: AsyncIterable<unknown> | Iterable<unknown>): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of stream) {

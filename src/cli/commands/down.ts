@@ -5,7 +5,7 @@ import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/st
 import { down } from '../../launcher/down.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import type { Io, Run } from '../command.ts';
-import { readGiven } from './up.ts';
+import { readGiven } from './given-file.ts';
 
 export const run: Run = async ({ args, options }, io) => {
   const home = stateHome(io.env);

@@ -9,7 +9,7 @@ export const run: Run = async (invocation, io) => {
     io.out(io.json ? `${JSON.stringify({ unset: names })}\n` : `unset ${names.join(' ')}\n`);
     return 0;
   }
-  const { url, token } = await targetOf(invocation, io).place(io.signal);
+  const { url, token } = await (await targetOf(invocation, io)).place(io.signal);
   // RAY_ADDRESS stays as it is: to Python programs it names a GCS, which the embedded engine has none of.
   const values: Record<string, string> = {
     RAY_API_SERVER_ADDRESS: url,

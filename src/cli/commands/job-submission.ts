@@ -8,8 +8,6 @@ import { quoted } from '../quote.ts';
 import { jobCommandEvents } from './job-events.ts';
 import { durationOf, instantOf } from './job-times.ts';
 
-export { quoted };
-
 const command = 'manta job submit';
 const badValue = (option: string, value: string, expected: string): Error =>
   cliErrors.BadValue({ command, option: `--${option}`, value: value.slice(0, 200), expected });

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { wallClock } from '../../base/wall-clock.ts';
-import { specErrors } from '../../core/spec/errors.ts';
 import { stateHome } from '../../head/state-folder.ts';
-import { type UpRequest, up } from '../../launcher/up.ts';
+import { up } from '../../launcher/up.ts';
 import type { Invocation, Io, Run } from '../command.ts';
-import { isError, loadFile } from './config-file.ts';
-import { quoted } from './job-submission.ts';
+import { quoted } from '../quote.ts';
+import { readGiven } from './given-file.ts';
 
 export const run: Run = async ({ args, options }, io) => {
   const [path] = args;
@@ -60,25 +59,4 @@ function summary(name: string, url: string, done: string): string {
   for Ray's tools    eval "$(manta env${of})"
   end it             manta down${of}
 `;
-}
-
-/** A cluster file with the values of the variables it names, so that the daemon needs neither this shell nor a `.env`. */
-export async function readGiven(path: string, io: Io): Promise<NonNullable<UpRequest['file']>> {
-  const loaded = await loadFile(path, io);
-  const errors = loaded.problems.filter(isError);
-  const [first] = errors;
-  if (first !== undefined)
-    throw specErrors.Refused({
-      file: path,
-      errors: errors.length,
-      first: `${first.at.line}:${first.at.column}: ${first.message}`,
-      hint: first.hint,
-    });
-  const text = Buffer.from(loaded.bytes).toString('utf8');
-  const used = [...text.matchAll(/\$\{env:([A-Za-z_]\w*)\}/g)].map((match) => match[1] as string);
-  return {
-    path: path === '-' ? path : resolve(io.cwd, path),
-    text,
-    env: Object.fromEntries(used.map((name) => [name, loaded.env[name] ?? ''])),
-  };
 }
