@@ -6,6 +6,7 @@ import type { Host, HostResult, RunOptions } from '../host.ts';
 import type { ProgramOutcome } from '../host-program.ts';
 import { newMark, runMarked, runProgram } from '../host-program.ts';
 import { shellQuoted } from '../shell-quote.ts';
+import { wallClock } from '../wall-clock.ts';
 import { sshArguments } from './arguments.ts';
 import { classify, failureIn } from './classify.ts';
 import { sshErrors } from './errors.ts';
@@ -17,7 +18,8 @@ import { Slots } from './slots.ts';
 import type { SshTarget } from './target.ts';
 
 export interface SshEdges {
-  readonly clock: Clock;
+  /** @default the clock of this machine */
+  readonly clock?: Clock;
   /** The OpenSSH client. @default 'ssh' */
   readonly ssh?: string;
 }
@@ -36,8 +38,9 @@ export const mayComeUp = (error: unknown): boolean =>
  * A machine over the system's OpenSSH client. All programs of it, also those of other Manta processes, share one master
  * connection, which ssh makes, finds and replaces itself.
  */
-export function sshHost(target: SshTarget, edges: SshEdges): Host {
+export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
   const client = edges.ssh ?? 'ssh';
+  const clock = edges.clock ?? wallClock;
   const slots = new Slots(sessions);
   const forwards = new Set<() => Promise<void>>();
   let connected = false;
@@ -117,7 +120,7 @@ export function sshHost(target: SshTarget, edges: SshEdges): Host {
           if (!mayComeUp(error) || performance.now() + pause > until) throw error;
           onWait?.(error as Error);
         }
-        await edges.clock.sleep(pause, signal);
+        await clock.sleep(pause, signal);
       }
     },
 
@@ -148,7 +151,7 @@ export function sshHost(target: SshTarget, edges: SshEdges): Host {
 
     async forward(localSocket, remote, signal) {
       const connect = (during: AbortSignal): Promise<unknown> => sh(':', { signal: during });
-      const edge = { client, clock: edges.clock, connect };
+      const edge = { client, clock, connect };
       forwards.add(await forwardThrough(target, edge, localSocket, remote, signal));
     },
 

@@ -1,0 +1,154 @@
+import { shellQuoted } from '../base/shell-quote.ts';
+
+/**
+ * The sh programs behind steps. A step is a folder:
+ *
+ *     program   what is run               output    what it has said, then its mark and exit code
+ *     process   who runs it               rc        its exit code, written once
+ *     mark      in its output and in the environment of all its processes
+ *     ended     somebody has ended it, or forbids that it begins
+ *     reserve   room for `rc` on a disk that the step itself has filled
+ */
+
+/** What a follower says behind the mark when there is no exit code. */
+export type Fate = 'full' | 'ended' | 'reboot' | 'killed' | 'never' | 'gone';
+
+const prelude = String.raw`umask 077; cd || exit 3
+nap() { sleep 0.05 2>/dev/null || sleep 1; }
+born() {
+  if [ -r /proc/1/stat ]; then
+    { read -r s <"/proc/$1/stat"; } 2>/dev/null || return 1
+    s=${'${s##*) }'}; set -- $s; [ "$1" != Z ] && echo "${'${20}'}"
+  else ps -o lstart= -p "$1"; fi
+}
+boot() { b=; { read -r b </proc/sys/kernel/random/boot_id; } 2>/dev/null; echo "$b/$(born 1)"; }
+known() { IFS='|' read -r at pid since <"$1/process"; } 2>/dev/null
+alive() { known "$1" && [ "$at" = "$(boot)" ] && [ "$since" = "$(born "$pid")" ]; }
+`;
+
+/** Runs the program and writes down how it ended, whatever becomes of those who follow. Arguments: folder, shell, mark. */
+const runner = `${prelude}
+d=$1
+echo "$(boot)|$$|$(born $$)" >"$d/process"
+[ -e "$d/ended" ] && exit
+"$2" "$d/program" </dev/null >>"$d/output" 2>&1
+c=$?
+n=0; until echo "$c" >"$d/rc"; do rm -f "$d/reserve"; n=$((n+1)); [ $n -gt 20 ] && exit; sleep 1; done
+printf '%s %s\\n' "$3" "$c" >>"$d/output"
+`;
+
+const keptSteps = 20;
+
+export interface StepText {
+  readonly folder: string;
+  readonly id: string;
+  readonly program: string;
+  readonly shell: 'bash' | 'sh';
+}
+
+/** Starts the step unless it was claimed before, and follows its output from an offset. */
+export function startAndFollow(step: StepText, mark: string, offset: number): string {
+  return `${prelude}
+f=${shellQuoted(step.folder)}; d=$f/${shellQuoted(step.id)}; w=attached
+text=${shellQuoted(step.program)}
+run=${shellQuoted(runner)}
+no() { echo "$1" >&2; dd if=/dev/zero of="$f/.probe" bs=16384 count=1 >/dev/null; rm -rf "$f/.probe" "$d"; exit 3; }
+[ -d "$f" ] || mkdir -p "$f" || no 'no folder for steps'
+if mkdir "$d" 2>/dev/null; then
+  w=started
+  { printf %s "$text" >"$d/program" && printf %s "$run" >"$d/run" && echo ${mark} >"$d/mark" && : >"$d/output" &&
+    printf %16384s '' >"$d/reserve"; } || no 'the step cannot be written down'
+  if command -v setsid >/dev/null; then leave=setsid; else leave=; trap '' HUP; fi
+  MANTA_STEP=${mark} $leave /bin/sh "$d/run" "$d" ${step.shell} ${mark} </dev/null >/dev/null 2>&1 &
+  pid=$!
+  set -- "$f"/*/
+  if [ $# -gt ${keptSteps + 5} ]; then
+    set -- $(ls -1t "$f"); shift ${keptSteps}
+    for i do if [ -s "$f/$i/rc" ] || ! (alive "$f/$i"); then rm -rf "$f/$i"; fi; done
+  fi
+elif [ ! -d "$d" ]; then mkdir "$d"; no 'no folder for the step'
+fi
+${follow(offset)}`;
+}
+
+/** Follows a step that is known to have been started. */
+export function followOnly(step: Pick<StepText, 'folder' | 'id'>, offset: number): string {
+  return `${prelude}
+d=${shellQuoted(step.folder)}/${shellQuoted(step.id)}; w=attached
+if [ ! -d "$d" ]; then echo "attached -"; echo "- gone"; exit 0; fi
+${follow(offset)}`;
+}
+
+/**
+ * Says `started` or `attached` and the mark, then the output from the offset on, then mark and outcome. A `tail` that
+ * knows no `--pid` refuses before it has said anything.
+ */
+const follow = (offset: number): string => `o=${offset}
+{ read -r m <"$d/mark"; } 2>/dev/null
+n=0; while [ -z "$m" ] && [ ! -e "$d/ended" ] && [ $n -lt 100 ]; do nap; n=$((n+1)); { read -r m <"$d/mark"; } 2>/dev/null; done
+echo "$w ${'${m:--}'}"
+if [ $w = attached ]; then
+  n=0; until [ -s "$d/process" ] || [ -e "$d/ended" ] || [ $n -ge 100 ]; do nap; n=$((n+1)); done
+  alive "$d" || pid=
+fi
+by_hand() {
+  while kill -0 "$pid" 2>/dev/null; do
+    s=$(wc -c <"$d/output"); s=$((s))
+    if [ "$s" -gt "$o" ]; then tail -c +$((o+1)) "$d/output" | head -c $((s-o)); o=$s; else sleep 0.2 2>/dev/null || sleep 1; fi
+  done
+  tail -c +$((o+1)) "$d/output"
+}
+if [ -s "$d/rc" ] || [ -z "$pid" ]; then [ -e "$d/output" ] && tail -c +$((o+1)) "$d/output"
+else tail -c +$((o+1)) -s 0.2 --pid="$pid" -f "$d/output" 2>/dev/null || by_hand
+fi
+if [ -s "$d/rc" ]; then read -r c <"$d/rc"
+elif ! dd if=/dev/zero of="$d/probe" bs=4096 count=1 2>/dev/null; then c=full
+elif [ -e "$d/ended" ]; then c=ended
+elif [ ! -s "$d/process" ]; then c=never
+elif known "$d" && [ "$at" != "$(boot)" ]; then c=reboot
+else c=killed; fi
+rm -f "$d/probe" 2>/dev/null
+printf '%s %s\\n' "${'${m:--}'}" "$c"
+`;
+
+/**
+ * Ends steps that have no exit code yet, with every process of theirs, and waits until none is left: those that carry
+ * their mark, those of their session, and whatever came from one of these. Prints what it could not end.
+ */
+export function endText(folder: string, id: string | undefined): string {
+  const steps = id === undefined ? '"$f"/*/' : `"$f"/${shellQuoted(id)}/`;
+  return `${prelude}
+f=${shellQuoted(folder)}
+${id === undefined ? '' : `mkdir -p "$f" && mkdir "$f"/${shellQuoted(id)} 2>/dev/null && : >"$f"/${shellQuoted(id)}/ended && exit 0`}
+marks=; sessions=' '
+for d in ${steps}; do
+  [ -d "$d" ] && [ ! -s "$d/rc" ] || continue
+  : >"$d/ended"
+  n=0; until [ -s "$d/process" ] || [ $n -ge 40 ]; do nap; n=$((n+1)); done
+  [ -s "$d/rc" ] && continue
+  known "$d" && [ "$at" = "$(boot)" ] || continue
+  { read -r m <"$d/mark"; } 2>/dev/null && marks="$marks -e MANTA_STEP=$m"
+  # First, so that it writes no exit code for what is ended here.
+  alive "$d" && sessions="$sessions$pid " && kill -s KILL "$pid"
+done
+[ -n "$marks" ] || exit 0
+left() {
+  if [ ! -r /proc/1/stat ]; then for i in $sessions; do kill -s 0 -- "-$i" 2>/dev/null && echo "-$i"; done; return; fi
+  marked=$(grep -lsF $marks /proc/[0-9]*/environ | tr -dc '0-9\\n' | tr '\\n' ' ')
+  cat /proc/[0-9]*/stat 2>/dev/null | awk -v sessions="$sessions" -v marked=" $marked" '
+    { pid = $1 + 0; sub(/.*\\) /, ""); if ($1 == "Z" || $1 == "X") next
+      parent[pid] = $2; if (index(sessions, " " $4 " ") || index(marked, " " pid " ")) hit[pid] = 1 }
+    END { do { more = 0; for (p in parent) if (!(p in hit) && (parent[p] in hit)) { hit[p] = 1; more = 1 } } while (more)
+      for (p in hit) printf "%s ", p }'
+}
+asked=' '; n=0
+while found=$(left) && [ -n "$found" ]; do
+  for p in $found; do
+    if [ $n -ge 60 ]; then kill -s KILL -- "$p"; else case $asked in *" $p "*) ;; *) kill -s TERM -- "$p"; asked="$asked$p ";; esac; fi
+  done 2>/dev/null
+  n=$((n+1)); [ $n -gt 360 ] && { echo "$found"; exit 0; }
+  nap
+done
+exit 0
+`;
+}

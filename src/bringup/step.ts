@@ -1,0 +1,155 @@
+import type { Clock } from '../base/clock.ts';
+import type { Host } from '../base/host.ts';
+import { newMark } from '../base/host-program.ts';
+import { mayComeUp } from '../base/ssh/host.ts';
+import { StreamMark } from '../base/stream-mark.ts';
+import { wallClock } from '../base/wall-clock.ts';
+import { JobControlNoise } from './job-control-noise.ts';
+import { stepErrors } from './step-errors.ts';
+import type { Fate } from './step-text.ts';
+import { endText, followOnly, startAndFollow } from './step-text.ts';
+
+export interface Step {
+  /** Folder of the node's steps on the host, below the home of the user; each step is a folder in it, 0700. */
+  readonly folder: string;
+  /** Under one id a program is started once, whoever asks, and however often. */
+  readonly id: string;
+  readonly program: string;
+  readonly shell: 'bash' | 'sh';
+}
+
+export interface StepOptions {
+  /** An abort stops the following; the step runs on. `endStep` ends it. */
+  readonly signal: AbortSignal;
+  /** What the step says, in order and without gaps; `offset` is the place of the first byte in its whole output. */
+  readonly onOutput?: (bytes: Uint8Array, offset: number) => void;
+  /** The connection was lost and is tried again. */
+  readonly onReattach?: (why: Error) => void;
+  /** Offset of the first byte that is wanted. @default 0 */
+  readonly from?: number;
+  readonly clock?: Clock;
+}
+
+export interface StepResult {
+  readonly code: number;
+}
+
+/**
+ * Runs a program on the host in a session of its own, so that it outlives the connection and this process, and follows
+ * it to its end. A step that was started before, by whomever, is followed and not run again. A lost connection is tried
+ * again until the signal says stop. Throws StepErrors where there is no exit code, and the errors of SSH where waiting
+ * does not help.
+ */
+export async function runStep(host: Host, step: Step, options: StepOptions): Promise<StepResult> {
+  if (!/^[\w.-]+$/.test(step.id) || step.id.startsWith('.'))
+    throw stepErrors.NotStarted({ host: host.name, step: step.id, detail: 'its id is no file name' });
+  const clock = options.clock ?? wallClock;
+  const follower = new Follower(options.from ?? 0, options.onOutput);
+  let pause = 50;
+  for (;;) {
+    const before = follower.offset;
+    const why = await followOnce(host, step, follower, options.signal);
+    if (why === undefined) break;
+    options.onReattach?.(why);
+    pause = follower.offset > before ? 50 : Math.min(pause * 2, 1_000);
+    await clock.sleep(pause, options.signal);
+  }
+  return outcomeOf(host, step, follower.outcome as string);
+}
+
+/** Undefined when the outcome is there; otherwise why it has to be tried again. */
+async function followOnce(host: Host, step: Step, follower: Follower, signal: AbortSignal): Promise<Error | undefined> {
+  const seen = new AbortController();
+  follower.begin(() => seen.abort());
+  const text = follower.started ? followOnly(step, follower.offset) : startAndFollow(step, newMark(), follower.offset);
+  try {
+    const result = await host.sh(text, {
+      signal: AbortSignal.any([signal, seen.signal]),
+      within: Number.POSITIVE_INFINITY,
+      onStdout: (bytes) => follower.push(Buffer.from(bytes)),
+    });
+    if (follower.outcome !== undefined) return undefined;
+    if (result.code === 3) throw notStarted(host, step, result.stderr);
+    return new Error(`the follower of '${step.id}' on ${host.name} ended with ${result.code}: ${result.stderr.trim()}`);
+  } catch (error) {
+    if (follower.outcome !== undefined) return undefined;
+    if (!signal.aborted && mayComeUp(error)) return error as Error;
+    throw error;
+  }
+}
+
+function notStarted(host: Host, step: Step, stderr: string): Error {
+  const detail = stderr.trim().split('\n').at(-1) ?? '';
+  const full = /no space left|quota exceeded/i.test(stderr);
+  return (full ? stepErrors.DiskFull : stepErrors.NotStarted)({ host: host.name, step: step.id, detail });
+}
+
+function outcomeOf(host: Host, step: Step, outcome: string): StepResult {
+  if (/^\d+$/.test(outcome)) return { code: Number(outcome) };
+  const fate = outcome as Fate;
+  if (fate === 'full') throw stepErrors.DiskFull({ host: host.name, step: step.id, detail: 'nor how it ended' });
+  throw stepErrors.Lost({ host: host.name, step: step.id, why: fate });
+}
+
+/** Reads what followers send, one after the other, as one output. */
+class Follower {
+  /** Of the next byte that is still to come. */
+  offset: number;
+  started = false;
+  outcome: string | undefined;
+  readonly #noise: JobControlNoise;
+  #onOutcome: () => void = () => {};
+  #header = Buffer.alloc(0);
+  #body: StreamMark | undefined;
+
+  constructor(from: number, onOutput: StepOptions['onOutput']) {
+    this.offset = from;
+    this.#noise = new JobControlNoise(from, (bytes, offset) => onOutput?.(bytes, offset));
+  }
+
+  begin(onOutcome: () => void): void {
+    this.#onOutcome = onOutcome;
+    this.#header = Buffer.alloc(0);
+    this.#body = undefined;
+  }
+
+  push(bytes: Buffer): void {
+    if (this.outcome !== undefined) return;
+    if (!this.#body) {
+      this.#header = Buffer.concat([this.#header, bytes]);
+      const end = this.#header.indexOf('\n');
+      if (end < 0) return;
+      const mark = this.#header.toString('latin1', 0, end).split(' ')[1] ?? '';
+      this.started = true;
+      this.#body = new StreamMark(`${mark} `, (piece) => {
+        this.offset += piece.length;
+        this.#noise.push(piece);
+      });
+      this.#body.push(this.#header.subarray(end + 1));
+    } else this.#body.push(bytes);
+    const found = /^(\w+)\n/.exec(this.#body.after?.toString('latin1') ?? '');
+    if (!found) return;
+    this.outcome = found[1];
+    this.#noise.end();
+    this.#onOutcome();
+  }
+}
+
+/**
+ * Ends a step that has not come to its end, with all that it has started, and resolves when nothing of it is left. One
+ * that was not begun yet never begins. What a step leaves behind that has ended itself is not touched.
+ */
+export async function endStep(host: Host, folder: string, id: string, signal: AbortSignal): Promise<void> {
+  await end(host, endText(folder, id), signal);
+}
+
+/** As `endStep`, for every step in the folder. */
+export async function endSteps(host: Host, folder: string, signal: AbortSignal): Promise<void> {
+  await end(host, endText(folder, undefined), signal);
+}
+
+async function end(host: Host, text: string, signal: AbortSignal): Promise<void> {
+  const result = await host.sh(text, { signal });
+  const left = result.stdout.trim();
+  if (left !== '') throw stepErrors.NotEnded({ host: host.name, pids: left.split(/\s+/).map(Number) });
+}
