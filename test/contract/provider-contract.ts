@@ -20,8 +20,22 @@ export interface ProviderUnderTest {
   readonly type: string;
 }
 
-/** What every provider promises, sentence by sentence of `providers/provider.ts`. */
-export function providerContract(name: string, make: (t: TestContext) => Promise<ProviderUnderTest>): void {
+const refusalKinds = {
+  'no-capacity': providerErrors.NoCapacity,
+  quota: providerErrors.Quota,
+  throttled: providerErrors.Throttled,
+  denied: providerErrors.Denied,
+} as const;
+
+/**
+ * What every provider promises, sentence by sentence of `providers/provider.ts`. `refusals` are those that it can have:
+ * own machines have no quota.
+ */
+export function providerContract(
+  name: string,
+  make: (t: TestContext) => Promise<ProviderUnderTest>,
+  refusals: readonly RefusalKind[] = ['no-capacity', 'quota', 'throttled', 'denied'],
+): void {
   const request = (
     made: ProviderUnderTest,
     token: string,
@@ -106,16 +120,13 @@ export function providerContract(name: string, make: (t: TestContext) => Promise
       assert.deepEqual(ids(await provider.launch(request(made, 'some', 5), never)), ids(some));
     });
 
-    for (const [kind, error] of [
-      ['no-capacity', providerErrors.NoCapacity],
-      ['quota', providerErrors.Quota],
-      ['throttled', providerErrors.Throttled],
-      ['denied', providerErrors.Denied],
-    ] as const)
+    for (const kind of refusals)
       it(`tells '${kind}' by its own error and makes nothing`, async (t) => {
         const made = await make(t);
         const provider = made.refusing(kind);
-        await assert.rejects(provider.launch(request(made, 'refused'), never), { code: error.code });
+        await assert.rejects(provider.launch(request(made, 'refused'), never), {
+          code: refusalKinds[kind].code,
+        });
         await listed(made.provider(), []);
       });
 

@@ -1,0 +1,174 @@
+import type { Instant } from '../../base/clock.ts';
+import type { Host, RunOptions } from '../../base/host.ts';
+import type { Resources } from '../../core/resources.ts';
+import { answerMark, type ClaimAct, type ClaimTerms, claimProgram, claimTerms } from './claim-program.ts';
+import { localErrors } from './errors.ts';
+
+/** Who claims hosts. */
+export interface Claimant {
+  /** Made once for each cluster: two clusters of one name, made on two machines, are two. */
+  readonly clusterId: string;
+  readonly cluster: string;
+  /** As people know them: user and machine. */
+  readonly owner: string;
+  readonly headAddress: string;
+}
+
+/** A claim as it stands on a host. */
+export interface HostClaim extends Claimant {
+  readonly instance: string;
+  /** By the clock of the host. */
+  readonly renewedAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+/** What was found on a host. */
+export interface HostFacts {
+  readonly cpus: number;
+  /** In bytes. */
+  readonly memory: number;
+  readonly gpus: number;
+}
+
+export type ClaimOutcome =
+  /** `rayRuns`: somebody has started Ray there without a claim. */
+  | { readonly kind: 'held'; readonly facts: HostFacts; readonly rayRuns: boolean }
+  /** This cluster holds it for another instance, of which nothing else may be known any more. */
+  | { readonly kind: 'own'; readonly instance: string }
+  | Refused;
+export type Refused =
+  | { readonly kind: 'taken'; readonly by: HostClaim; readonly expired: boolean }
+  | { readonly kind: 'unusable'; readonly detail: string };
+
+/** Claims a host. The same instance again is no second claim: it is renewed. */
+export async function claimHost(
+  host: Host,
+  claimant: Claimant,
+  instance: string,
+  options: RunOptions,
+  terms: ClaimTerms = claimTerms,
+): Promise<ClaimOutcome> {
+  const answer = await run(host, 'claim', claimant, instance, options, terms);
+  if (answer.kind === 'own') return { kind: 'own', instance: answer.detail };
+  if (answer.kind === 'held')
+    return { kind: 'held', facts: factsOf(answer), rayRuns: answer.said.get('ray') === 'yes' };
+  return refusal(host, answer);
+}
+
+/** Renews a claim, also one that has expired or was removed, unless somebody else has taken the host since. */
+export async function renewClaim(
+  host: Host,
+  claimant: Claimant,
+  instance: string,
+  options: RunOptions,
+  terms: ClaimTerms = claimTerms,
+): Promise<{ readonly kind: 'held' } | Refused> {
+  const answer = await run(host, 'renew', claimant, instance, options, terms);
+  if (answer.kind === 'held') return { kind: 'held' };
+  return refusal(host, answer.kind === 'lost' ? { ...answer, kind: 'taken' } : answer);
+}
+
+/** Gives a claim back. One that is not there any more, or is another instance's, is left alone. */
+export async function releaseClaim(
+  host: Host,
+  claimant: Claimant,
+  instance: string,
+  options: RunOptions,
+  terms: ClaimTerms = claimTerms,
+): Promise<void> {
+  const answer = await run(host, 'release', claimant, instance, options, terms);
+  if (answer.kind === 'unusable') throw localErrors.Unusable({ host: host.name, detail: answer.detail });
+}
+
+/** What a host has, without a claim. */
+export async function lookAtHost(host: Host, options: RunOptions, terms: ClaimTerms = claimTerms): Promise<HostFacts> {
+  const nobody = { clusterId: 'none', cluster: '', owner: '', headAddress: '' };
+  return factsOf(await run(host, 'look', nobody, 'none', options, terms));
+}
+
+/** Why a host is not to be had, after "is" or on its own. */
+export function refusalText(refused: Refused): string {
+  if (refused.kind === 'unusable') return refused.detail;
+  const { by, expired } = refused;
+  const whose = `held by cluster '${by.cluster}' of ${by.owner} (head ${by.headAddress})`;
+  return expired
+    ? `${whose}, whose claim has expired while Ray runs there`
+    : `${whose} until ${new Date(by.expiresAt).toISOString().slice(0, 19)}Z`;
+}
+
+/** What Ray offers on a machine, nearly: it keeps a share of the memory for objects, and Manta counts on the rest. */
+export function resourcesOf(facts: HostFacts): Resources {
+  return {
+    ...(facts.cpus > 0 && { CPU: facts.cpus }),
+    ...(facts.gpus > 0 && { GPU: facts.gpus }),
+    ...(facts.memory > 0 && { memory: Math.floor(facts.memory * 0.7) }),
+  };
+}
+
+interface Answer {
+  readonly kind: string;
+  readonly detail: string;
+  readonly said: ReadonlyMap<string, string>;
+}
+
+async function run(
+  host: Host,
+  act: ClaimAct,
+  claimant: Claimant,
+  instance: string,
+  options: RunOptions,
+  terms: ClaimTerms,
+): Promise<Answer> {
+  const { clusterId, ...note } = claimant;
+  const { code, stdout, stderr } = await host.sh(claimProgram({ act, terms, clusterId, instance, note }), {
+    within: 30_000,
+    ...options,
+  });
+  const said = new Map<string, string>();
+  let last = '';
+  for (const line of stdout.split('\n')) {
+    const match = /^manta-claim ([a-z-]+)(?: (.*))?$/.exec(line.slice(line.indexOf(`${answerMark} `)));
+    if (!match) continue;
+    last = match[1] as string;
+    said.set(last, match[2] ?? '');
+  }
+  if (!answers.has(last))
+    throw localErrors.NoAnswer({ host: host.name, detail: stderr.trim().split('\n').at(-1) || `exit code ${code}` });
+  return { kind: last, detail: said.get(last) ?? '', said };
+}
+
+const answers = new Set(['held', 'own', 'taken', 'taken-by-ray', 'lost', 'released', 'not-held', 'looked', 'unusable']);
+
+function refusal(host: Host, { kind, detail }: Answer): Refused {
+  if (kind === 'unusable') return { kind, detail };
+  if (kind === 'taken' || kind === 'taken-by-ray')
+    return { kind: 'taken', by: readClaim(detail), expired: kind === 'taken-by-ray' };
+  throw localErrors.NoAnswer({ host: host.name, detail: `'${kind}'` });
+}
+
+/** Others wrote it: nothing of it is taken for granted. */
+function readClaim(line: string): HostClaim {
+  let read: Record<string, unknown> = {};
+  try {
+    read = JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    // Whoever holds the host, it is taken.
+  }
+  const text = (key: string): string => (typeof read[key] === 'string' ? read[key].slice(0, 200) : 'unknown');
+  const instant = (key: string): Instant =>
+    Number.isSafeInteger(read[key]) ? Math.min(Number(read[key]), 8e12) * 1000 : 0;
+  return {
+    clusterId: text('clusterId'),
+    cluster: text('cluster'),
+    owner: text('owner'),
+    headAddress: text('headAddress'),
+    instance: text('instance'),
+    renewedAt: instant('renewedAt'),
+    expiresAt: instant('expiresAt'),
+  };
+}
+
+function factsOf({ said }: Answer): HostFacts {
+  const number = (key: string): number => Number(/^\d+$/.exec(said.get(key) ?? '')?.[0] ?? 0);
+  return { cpus: number('cpus'), memory: number('memory'), gpus: number('gpus') };
+}

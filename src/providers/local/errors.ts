@@ -1,0 +1,29 @@
+import { defineError } from '../../base/errors.ts';
+
+export const localErrors = {
+  Coordinator: defineError<{ address: string }>({
+    code: 'MANTA_LOCAL_COORDINATOR',
+    exit: 2,
+    message: (e) => `the cluster file leaves its hosts to a coordinator at '${e.address}', which Manta does not ask`,
+    hint: () =>
+      'list the hosts: head_ip and worker_ips, or provider.manta.pools; clusters that share them never get the same one',
+  }),
+  NoAnswer: defineError<{ host: string; detail: string }>({
+    code: 'MANTA_LOCAL_NO_ANSWER',
+    exit: 5,
+    message: (e) => `the claim program on '${e.host}' gave no answer: ${e.detail}`,
+    hint: () => 'log in there and see whether sh, id, date and flock work',
+  }),
+  Unusable: defineError<{ host: string; detail: string }>({
+    code: 'MANTA_LOCAL_UNUSABLE',
+    exit: 5,
+    message: (e) => `host '${e.host}' cannot be claimed: ${e.detail}`,
+    hint: () => 'set right what is named on the host; claims are kept in /var/tmp/manta-claims',
+  }),
+  Taken: defineError<{ host: string; by: string }>({
+    code: 'MANTA_LOCAL_TAKEN',
+    exit: 5,
+    message: (e) => `host '${e.host}' is ${e.by}`,
+    hint: () => 'it is free when that cluster gives it back, or when its claim has expired and no Ray runs there',
+  }),
+};
