@@ -23,8 +23,11 @@ export interface Command {
   readonly formerly?: readonly string[];
   /** Options that the command had in earlier versions of Ray, by name, and what to write now. */
   readonly formerOptions?: Readonly<Record<string, string>>;
-  /** Ray has a command of this name: the `ray` of `manta shim` sends it here. */
-  readonly inRay?: boolean;
+  /**
+   * Ray has a command of this name: the `ray` of `manta shim` sends it here. `gcs`: unless it is given the address of a
+   * GCS, which only Ray itself can ask.
+   */
+  readonly inRay?: true | 'gcs';
   readonly examples?: readonly string[];
   readonly load: () => Promise<{ readonly run: Run }>;
 }
@@ -95,6 +98,8 @@ export interface Io {
   readonly terminal: boolean;
   readonly columns: number;
   readonly color: boolean;
+  /** Called by a script under the name of `ray`: what such scripts read of the output is as Ray writes it. */
+  readonly asRay?: boolean;
   /** `--json` was given: `out` gets JSON lines only. */
   readonly json: boolean;
   /** Aborted by Ctrl-C or SIGTERM. */

@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   cwd(): string;
+  /** See `Io.asRay`. */
+  readonly asRay?: boolean;
   /** See `Io.takeInterrupts`. */
   readonly takeInterrupts?: (listener: () => void) => () => void;
 }
@@ -117,6 +119,7 @@ function ioOf({ surroundings, globals, renderer, signal }: Wiring): Io {
     columns: columnsOf(stdout),
     color: !globals.json && wantsColor(globals.color, env, terminal),
     json: globals.json,
+    asRay: surroundings.asRay === true && !globals.json,
     signal,
     ...(surroundings.takeInterrupts && { takeInterrupts: surroundings.takeInterrupts }),
   };

@@ -7,7 +7,10 @@ const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /** The whole program: wires the process to `main` and exits with its code. */
 export async function start(table: readonly Command[] = commands): Promise<void> {
-  const words = process.argv.slice(2);
+  const typed = process.argv.slice(2);
+  // The first word from the `ray` of `manta shim`; an environment variable would reach everything that is started.
+  const asRay = typed[0] === '--as-ray';
+  const words = asRay ? typed.slice(1) : typed;
   const stop = new AbortController();
   let onInterrupt: (() => void) | undefined;
   process.on('uncaughtException', (thrown) => process.exit(reportFault(thrown, words, process)));
@@ -28,6 +31,7 @@ export async function start(table: readonly Command[] = commands): Promise<void>
     stderr: process.stderr,
     env: process.env,
     cwd: () => process.cwd(),
+    asRay,
     takeInterrupts(listener) {
       onInterrupt = listener;
       return () => {

@@ -8,7 +8,7 @@ const levels = ['info', 'warn', 'error'];
 export const clusterCommands: readonly Command[] = [
   {
     path: ['status'],
-    inRay: true,
+    inRay: 'gcs',
     summary: 'show nodes, usage and demand, in the words of `ray status`',
     description: 'With --json: {"text", "verboseText", "status"}, with the facts behind the text under "status".',
     args: [onlyCluster],
@@ -82,7 +82,7 @@ export const clusterCommands: readonly Command[] = [
   },
   {
     path: ['drain-node'],
-    inRay: true,
+    inRay: 'gcs',
     hidden: true,
     summary: "give a node no more work, in ray's words",
     description: 'Exit code: 0 it is being drained, 1 the engine refused. `manta drain NODE` is the same.',
@@ -110,7 +110,7 @@ export const clusterCommands: readonly Command[] = [
   },
   {
     path: ['health-check'],
-    inRay: true,
+    inRay: 'gcs',
     hidden: true,
     summary: 'say by the exit code whether the cluster is well',
     description:

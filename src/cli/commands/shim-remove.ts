@@ -1,4 +1,11 @@
+import { resolve } from 'node:path';
+import { removeShim } from '../../launcher/shim.ts';
 import type { Run } from '../command.ts';
-import { cliErrors } from '../errors.ts';
 
-export const run: Run = () => Promise.reject(cliErrors.Internal({ what: "'manta shim remove' has no code yet" }));
+export const run: Run = async ({ args }, io) => {
+  const folder = resolve(io.cwd, args[0]!);
+  const removed = removeShim(folder);
+  if (io.json) io.out(`${JSON.stringify({ folder, removed })}\n`);
+  else io.out(removed ? `The shim is gone from ${folder}.\n` : `There is no shim in ${folder}; nothing to do.\n`);
+  return 0;
+};

@@ -1,0 +1,91 @@
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+import type { EventSink } from '../base/events.ts';
+import { shimErrors } from './shim-errors.ts';
+import { shimEvents } from './shim-events.ts';
+import { type ShimRequest, shimMark, shimText } from './shim-text.ts';
+
+export interface Shim {
+  readonly file: string;
+  /** The ray that gets everything else; absent: there is none. */
+  readonly real?: string;
+}
+
+/** Puts a `ray` into the folder, in place of an earlier one of Manta's. Says where PATH will not lead to it. */
+export function installShim(
+  folder: string,
+  request: ShimRequest & { readonly path: string; readonly events: EventSink },
+): Shim {
+  const file = join(folder, 'ray');
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw shimErrors.NoFolder({ folder, problem: 'there is no such folder' });
+  if (holdsShim(file) === false) throw shimErrors.NotOurs({ file });
+  const draft = join(folder, `.ray-${process.pid}.new`);
+  try {
+    writeFileSync(draft, shimText(request), { mode: 0o755 });
+    // The umask may have taken bits away.
+    chmodSync(draft, 0o755);
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw shimErrors.NoFolder({ folder, problem: (error as Error).message }, error);
+  }
+  return { file, ...lookAlong(request.path, folder, file, request.events) };
+}
+
+/** False when there was none. */
+export function removeShim(folder: string): boolean {
+  const file = join(folder, 'ray');
+  const ours = holdsShim(file);
+  if (ours === false) throw shimErrors.NotOurs({ file });
+  if (ours === undefined) return false;
+  try {
+    rmSync(file);
+  } catch (error) {
+    throw shimErrors.NoFolder({ folder, problem: (error as Error).message }, error);
+  }
+  return true;
+}
+
+/** Whether the file is a shim; undefined when there is no file. */
+function holdsShim(file: string): boolean | undefined {
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8').split('\n', 2)[1] === shimMark;
+  } catch {
+    return false;
+  }
+}
+
+/** Follows PATH as a shell does, to the shim and to the real ray behind it. */
+function lookAlong(path: string, folder: string, file: string, events: EventSink): { real?: string } {
+  const rays = path
+    .split(delimiter)
+    .map((each) => join(resolve(each || '.'), 'ray'))
+    .filter(isProgram);
+  const real = rays.find((ray) => holdsShim(ray) !== true);
+  const own = rays.findIndex((ray) => realpathSync(ray) === realpathSync(file));
+  if (own < 0) events.emit(shimEvents.notOnPath, { folder });
+  else if (real !== undefined && rays.indexOf(real) < own) events.emit(shimEvents.shadowed, { file, by: real });
+  if (real === undefined) events.emit(shimEvents.noRealRay, {});
+  return real === undefined ? {} : { real };
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
