@@ -1,13 +1,17 @@
 import { openJobs } from '../../head/client/jobs.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import { rayVoice } from './ray-voice.ts';
 
 export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+    const voice = rayVoice(invocation, io);
+    await voice?.server(http);
     for (const id of invocation.args) {
       await jobs.remove(id);
-      io.out(io.json ? `${JSON.stringify({ id, deleted: true })}\n` : `Job '${id}' deleted successfully\n`);
+      if (voice !== undefined) voice.line(`Job '${id}' deleted successfully`);
+      else io.out(io.json ? `${JSON.stringify({ id, deleted: true })}\n` : `Job '${id}' deleted successfully\n`);
     }
     return 0;
   });

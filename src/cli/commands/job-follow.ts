@@ -1,6 +1,7 @@
 import type { Ending, JobsClient, OutputPiece } from '../../head/client/jobs.ts';
 import type { Io } from '../command.ts';
 import { jobCommandEvents } from './job-events.ts';
+import { type RayVoice, rayExitCode } from './ray-voice.ts';
 
 /** Exit codes of commands that wait for a job; docs/exit-codes.md. */
 const stoppedExit = 8;
@@ -39,13 +40,15 @@ export interface FollowOptions {
   readonly detaching: Detaching;
   /** The attempt to begin with. */
   readonly attempt: number;
+  /** Tells the end in Ray's words, with Ray's exit code. */
+  readonly voice?: RayVoice | undefined;
 }
 
 /** Prints output until the job is over and says what became of it; returns the exit code. Ctrl-C asks what it means. */
 export async function followToEnd(
   jobs: JobsClient,
   id: string,
-  { detaching, attempt }: FollowOptions,
+  { detaching, attempt, voice }: FollowOptions,
   io: Io,
 ): Promise<number> {
   const gate = new Gate();
@@ -66,7 +69,9 @@ export async function followToEnd(
   };
   try {
     const ending = await printOutput(jobs.follow(id, { from: attempt }), io, { gate, signal: detaching.signal });
-    return await tellEnd(jobs, id, ending, io);
+    if (voice === undefined) return await tellEnd(jobs, id, ending, io);
+    voice.standing(await jobs.get(id));
+    return rayExitCode(ending.state);
   } catch (error) {
     if (io.signal.aborted || detaching.detached()) io.events.emit(jobCommandEvents.detached, { job: id });
     if (!io.signal.aborted && detaching.detached()) return detachedExit;

@@ -3,9 +3,16 @@ import { openJobs } from '../../head/client/jobs.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
 import { jobTable } from './job-text.ts';
+import { jobDetailsText, rayVoice } from './ray-voice.ts';
 
 export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
+    const voice = rayVoice(invocation, io);
+    if (voice !== undefined) {
+      await voice.server(http);
+      voice.line(jobDetailsText(await http.json<Record<string, unknown>[]>('GET', '/api/jobs/')));
+      return 0;
+    }
     const { state, user, search, limit } = invocation.options as {
       state?: string[];
       user?: string;

@@ -5,15 +5,19 @@ import { cliErrors } from '../errors.ts';
 import { withHead } from './cluster-connection.ts';
 import { printOutput } from './job-follow.ts';
 import { instantOf } from './job-times.ts';
+import { rayVoice } from './ray-voice.ts';
 
 export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const id = invocation.args[0]!;
     const query = queryOf(invocation);
     const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+    const voice = rayVoice(invocation, io);
+    await voice?.server(http);
     const { grep, tail, ...place } = query;
     if (invocation.options['follow'] === true) {
       await printOutput(jobs.follow(id, query), io, grep === undefined ? {} : { grep });
+      voice?.standing(await jobs.get(id));
     } else if (grep !== undefined && tail !== undefined) {
       await printOutput(lastLines(jobs.read(id, { ...place, grep }), tail), io);
     } else await printOutput(jobs.read(id, query), io);

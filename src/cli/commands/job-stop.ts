@@ -5,19 +5,26 @@ import { withHead } from './cluster-connection.ts';
 import { jobCommandEvents } from './job-events.ts';
 import { jobText } from './job-text.ts';
 import { whenOver } from './job-wait.ts';
+import { rayVoice } from './ray-voice.ts';
 
 export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const jobs = await openJobs({ http, signal: io.signal, events: io.events });
+    const voice = rayVoice(invocation, io);
+    await voice?.server(http);
     // All are asked first: waiting for one must not keep the others running.
     for (const id of invocation.args) {
-      io.events.emit(jobCommandEvents.stopping, { job: id });
+      if (voice === undefined) io.events.emit(jobCommandEvents.stopping, { job: id });
+      else voice.line(`Attempting to stop job '${id}'`);
       await jobs.stop(id);
     }
+    if (voice !== undefined && invocation.options['no-wait'] === true) return 0;
     for (const id of invocation.args) {
+      voice?.line(`Waiting for job '${id}' to exit (disable with --no-wait):`);
       const job = invocation.options['no-wait'] === true ? await jobs.get(id) : await whenOver(jobs, id, io.signal);
       const over = isOver(job.state) ? jobText(job) : `Job '${id}' was asked to stop and is ${job.state}\n`;
-      io.out(io.json ? `${JSON.stringify({ id, state: job.state, exitCode: job.exitCode })}\n` : over);
+      if (voice !== undefined) voice.standing(job);
+      else io.out(io.json ? `${JSON.stringify({ id, state: job.state, exitCode: job.exitCode })}\n` : over);
     }
     return 0;
   });

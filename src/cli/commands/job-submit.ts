@@ -7,6 +7,7 @@ import { jobCommandEvents } from './job-events.ts';
 import { followToEnd, interruptible } from './job-follow.ts';
 import { submissionOf } from './job-submission.ts';
 import { localTime } from './job-times.ts';
+import { rayVoice } from './ray-voice.ts';
 
 export const run: Run = async (invocation, io) => {
   const body = await submissionOf(invocation, io);
@@ -15,14 +16,19 @@ export const run: Run = async (invocation, io) => {
     invocation,
     io,
     async (http) => {
+      const voice = rayVoice(invocation, io);
+      await voice?.server(http);
       const jobs = await openJobs({ http, signal: detaching.signal, events: io.events });
       const job = await jobs.submit(await withUploads(body, http, io));
       const { id, notBefore } = job;
       const leave = invocation.options['no-wait'] === true || body.cron !== undefined;
+      if (voice !== undefined) voice.submitted(id);
+      else if (!leave) io.events.emit(jobCommandEvents.submitted, { job: id });
       if (!leave) {
-        io.events.emit(jobCommandEvents.submitted, { job: id });
-        return await followToEnd(jobs, id, { attempt: 1, detaching }, io);
+        voice?.line('Tailing logs until the job exits (disable with --no-wait):');
+        return await followToEnd(jobs, id, { attempt: 1, detaching, voice }, io);
       }
+      if (voice !== undefined) return 0;
       io.out(io.json ? `${JSON.stringify({ id, state: job.state })}\n` : `Job '${id}' submitted successfully\n`);
       if (body.cron === undefined) io.events.emit(jobCommandEvents.nextSteps, { job: id });
       else
