@@ -53,6 +53,7 @@ export const networkOf = (lab: number): Network => ({
   prefix: `10.77.${lab}`,
   prefix6: `fd77:0:0:${lab.toString(16)}`,
 });
+export const gatewayOf = ({ prefix }: Network): string => `${prefix}.254`;
 export const addressOf = (network: Network, host: number): string => `${network.prefix}.${10 + host}`;
 export const address6Of = (network: Network, host: number): string => `${network.prefix6}::${(10 + host).toString(16)}`;
 export const portOf = (host: number): string => `port${host}`;
@@ -76,7 +77,7 @@ export async function startKeeper(network: Network, tied: boolean, log: string):
     { stdio: [tied ? 'pipe' : 'ignore', logFile, logFile, 'pipe'], detached: true, env: systemEnvironment },
   );
   closeSync(logFile);
-  await saidReady(child, 'the lab', log);
+  await waitReady(child, 'the lab', log);
   release(child);
   return child;
 }
@@ -95,7 +96,7 @@ export async function bootHost(keeper: ProcessIdentity, order: BootOrder): Promi
     },
   );
   closeSync(logFile);
-  await saidReady(child, order.name, log);
+  await waitReady(child, order.name, log);
   const pid = childrenOf(child.pid!).flatMap(childrenOf)[0];
   const identity = pid === undefined ? undefined : identify(pid);
   if (identity === undefined) throw new Error(`${order.name} went down as soon as it was up`);
@@ -103,7 +104,10 @@ export async function bootHost(keeper: ProcessIdentity, order: BootOrder): Promi
   return identity;
 }
 
-const systemEnvironment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
+export const systemEnvironment = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LANG: 'C.UTF-8',
+};
 
 /** What `boot.sh` reads. */
 function bootEnvironment(order: BootOrder): Record<string, string> {
@@ -125,7 +129,7 @@ function bootEnvironment(order: BootOrder): Record<string, string> {
     LAB_MAC: `02:77:00:00:00:${(10 + order.number).toString(16).padStart(2, '0')}`,
     LAB_ADDRESS: addressOf(order.network, order.number),
     LAB_ADDRESS6: address6Of(order.network, order.number),
-    LAB_GATEWAY: `${order.network.prefix}.254`,
+    LAB_GATEWAY: gatewayOf(order.network),
     LAB_INIT: initProgram(order),
     LAB_PODMAN: order.containers === undefined ? '' : 'yes',
     LAB_CGROUPS: order.containers?.controllers.join(' ') ?? '',
@@ -146,7 +150,7 @@ function initProgram({ kind, cron }: BootOrder): string {
 }
 
 /** Resolves with the first output on descriptor 3; throws with what the log says when the process ends before. */
-async function saidReady(child: ChildProcess, name: string, log: string): Promise<void> {
+export async function waitReady(child: ChildProcess, name: string, log?: string): Promise<void> {
   const ready = child.stdio[3]!;
   const deadline = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const said = await Promise.race([
@@ -156,7 +160,9 @@ async function saidReady(child: ChildProcess, name: string, log: string): Promis
   ]);
   clearTimeout(deadline);
   ready.destroy();
-  if (!said) throw new Error(`${name} did not come up: ${readFileSync(log, 'utf8').trim() || 'it said nothing'}`);
+  if (said) return;
+  const why = log === undefined ? '' : readFileSync(log, 'utf8').trim();
+  throw new Error(`${name} did not come up: ${why || 'it said nothing'}`);
 }
 
 /** This process need not wait for it to end. */

@@ -1,9 +1,15 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { statfsSync } from 'node:fs';
 import { constants } from 'node:os';
-import { buffer, text } from 'node:stream/consumers';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { type BootOrder, bootHost, portOf } from './boot.ts';
+import { Cable, type Slowness } from './cable.ts';
 import { type HostGroups, makeGroups, setFrozen } from './cgroups.ts';
 import { childrenOf, endProcess, isAlive, type LabProcess, type ProcessIdentity, processesOf } from './processes.ts';
+import type { HostRecord } from './record.ts';
+import { changeHostKey, dropSessions, startListening, stopListening } from './sshd.ts';
 
 /** An argument vector, or a program for `sh -c`. */
 export type Command = string | readonly string[];
@@ -28,7 +34,7 @@ export interface HostGround {
   readonly keeper: ProcessIdentity;
   readonly user: string;
   readonly groups: HostGroups;
-  readonly order: () => BootOrder;
+  readonly order: BootOrder;
   /** Told whenever what another process should know of the host has changed. */
   readonly changed: () => void;
 }
@@ -39,32 +45,29 @@ export class LabHost {
   readonly address: string;
   readonly address6: string;
   readonly #ground: HostGround;
+  readonly #cable: Cable;
   #pid1: ProcessIdentity | undefined;
-  #cut = false;
 
   constructor(
     at: { readonly name: string; readonly address: string; readonly address6: string },
     ground: HostGround,
-    known: { readonly pid1?: ProcessIdentity; readonly cut?: boolean } = {},
+    known?: HostRecord,
   ) {
     this.name = at.name;
     this.address = at.address;
     this.address6 = at.address6;
     this.#ground = ground;
-    this.#pid1 = known.pid1;
-    this.#cut = known.cut ?? false;
+    this.#pid1 = known?.pid1;
+    this.#cable = new Cable(ground.keeper, portOf(ground.order.number), known?.cable);
   }
 
   get up(): boolean {
     return this.#pid1 !== undefined && isAlive(this.#pid1);
   }
 
-  get pid1(): ProcessIdentity | undefined {
-    return this.#pid1;
-  }
-
-  get isCut(): boolean {
-    return this.#cut;
+  /** What another process needs to use this host. */
+  get record(): HostRecord {
+    return { name: this.name, cable: this.#cable.state, ...(this.#pid1 && { pid1: this.#pid1 }) };
   }
 
   /** The host's file system as a folder of this machine: `join(host.root, 'etc/hosts')`. Links in it lead elsewhere. */
@@ -120,15 +123,15 @@ export class LabHost {
       SHELL: '/bin/bash',
       TERM: 'dumb',
       LANG: 'C.UTF-8',
-      PATH: [...this.#ground.order().path, systemPath(user)].join(':'),
+      PATH: [...this.#ground.order.path, systemPath(user)].join(':'),
       ...options.env,
     };
     const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
-    const join = 'for group in $1; do echo $$ > "$group/cgroup.procs"; done; shift; exec "$@"';
+    const enter = 'for group in $1; do echo $$ > "$group/cgroup.procs"; done; shift; exec "$@"';
     const child = spawn(
       '/bin/sh',
       [
-        ...['-c', join, 'sh', this.#ground.groups.join.join(' ')],
+        ...['-c', enter, 'sh', this.#ground.groups.join.join(' ')],
         ...[
           'nsenter',
           '--target',
@@ -174,8 +177,8 @@ export class LabHost {
   async kill(): Promise<void> {
     if (this.#pid1 === undefined) return;
     // Without a cable nobody hears the kernel close the connections.
-    await this.#switch(`link del ${portOf(this.#number)}`);
-    process.kill(this.#running().pid, 'SIGKILL');
+    if (this.up) await this.#cable.unplug();
+    if (this.up) process.kill(this.#pid1.pid, 'SIGKILL');
     await setFrozen(this.#ground.groups, false);
     await endProcess(this.#pid1);
     this.#pid1 = undefined;
@@ -186,7 +189,8 @@ export class LabHost {
   async boot(): Promise<void> {
     if (this.up) throw new Error(`${this.name} is up already`);
     makeGroups(this.#ground.groups);
-    this.#pid1 = await bootHost(this.#ground.keeper, { ...this.#ground.order(), cut: this.#cut });
+    this.#pid1 = await bootHost(this.#ground.keeper, { ...this.#ground.order, cut: this.#cable.state.cut });
+    await this.#cable.plugged();
     this.#ground.changed();
   }
 
@@ -205,17 +209,55 @@ export class LabHost {
     await setFrozen(this.#ground.groups, false);
   }
 
-  /** Pulls the network cable; a reboot does not put it back. */
+  /** Pulls the network cable: what is sent is lost, nobody is told. A reboot does not put it back. */
   async cut(): Promise<void> {
-    await this.#switch(`link set ${portOf(this.#number)} down`);
-    this.#cut = true;
+    await this.#cable.cut();
     this.#ground.changed();
   }
 
   async mend(): Promise<void> {
-    await this.#switch(`link set ${portOf(this.#number)} up`);
-    this.#cut = false;
+    await this.#cable.mend();
     this.#ground.changed();
+  }
+
+  /** Makes the cable slow, or slow in another way; open connections live on. */
+  async slow(how: Slowness): Promise<void> {
+    await this.#cable.slow(how);
+    this.#ground.changed();
+  }
+
+  async fast(): Promise<void> {
+    await this.#cable.fast();
+    this.#ground.changed();
+  }
+
+  /** Ends the SSH connections that are open now; what was started over them goes on. Returns how many processes held them. */
+  dropConnections(): Promise<number> {
+    return dropSessions(this);
+  }
+
+  /** No sshd listens: connections are refused, open ones stay. */
+  refuse(): Promise<void> {
+    return stopListening(this);
+  }
+
+  accept(): Promise<void> {
+    return startListening(this);
+  }
+
+  /** Gives the host another host key. */
+  changeHostKey(): Promise<void> {
+    return changeHostKey(this);
+  }
+
+  /** Takes away all free space of the disk but `leave` bytes. What is deleted can be written again. */
+  async fillDisk(leave = 0): Promise<void> {
+    const { blocks, bfree, bsize } = statfsSync(`/proc/${this.#ground.keeper.pid}/root${this.#disk}`);
+    await this.#resize(String((blocks - bfree) * bsize + leave));
+  }
+
+  async freeDisk(): Promise<void> {
+    await this.#resize(this.#ground.order.disk);
   }
 
   /** Everything that runs on the host and in its containers, seen from outside. */
@@ -223,8 +265,8 @@ export class LabHost {
     return this.up ? processesOf(this.#ground.groups.path, this.#pid1!.pid) : [];
   }
 
-  get #number(): number {
-    return Number(this.name.slice(1));
+  get #disk(): string {
+    return join(this.#ground.order.folder, 'disk');
   }
 
   #running(): ProcessIdentity {
@@ -232,15 +274,11 @@ export class LabHost {
     return this.#pid1;
   }
 
-  /** Lines for `ip`, in the switch. */
-  async #switch(lines: string): Promise<void> {
-    const child = spawn('nsenter', ['--target', String(this.#ground.keeper.pid), '--net', '--', 'ip', '-batch', '-']);
-    child.stdin.end(`${lines}\n`);
-    const [stderr, code] = await Promise.all([
-      buffer(child.stderr),
-      new Promise<number | null>((resolve) => child.on('close', resolve)),
-    ]);
-    if (code !== 0) throw new Error(`the switch refused '${lines}': ${stderr.toString().trim()}`);
+  /** A disk in memory is full when it may not grow: that costs nothing. */
+  async #resize(size: string): Promise<void> {
+    const { pid } = this.#ground.keeper;
+    const args = ['--target', String(pid), '--mount', '--', 'mount', '-o', `remount,size=${size}`, this.#disk];
+    await promisify(execFile)('nsenter', args);
   }
 }
 

@@ -8,40 +8,21 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rayVersion } from '../scripts/ray-venv.ts';
-import { address6Of, addressOf, type BootOrder, networkOf, startKeeper } from './boot.ts';
+import { address6Of, addressOf, type BootOrder, gatewayOf, networkOf, startKeeper } from './boot.ts';
 import { hostGroups } from './cgroups.ts';
+import { containerFiles } from './containers.ts';
 import { LabHost } from './host.ts';
+import { type Registry, startRegistries } from './images/registry.ts';
+import { eachHost, type HostOptions, type LabOptions } from './options.ts';
 import { labProblem } from './problem.ts';
-import { childrenOf, identify, type ProcessIdentity } from './processes.ts';
+import { childrenOf, identify } from './processes.ts';
 import { claimNumber, folderOf, groupOf, type LabRecord, removeLab, sweep, writeRecord } from './record.ts';
 import { nodeSoftware, raySoftware, type Software } from './software.ts';
 
+export type { Slowness } from './cable.ts';
 export type { ExecOptions, ExecResult } from './host.ts';
 export type { LabProcess } from './processes.ts';
-export { LabHost, labProblem };
-
-/** What one host has. */
-export interface HostOptions {
-  /** A container engine, under its own name and as `docker`. @default false */
-  readonly podman?: boolean;
-  /** Ray, this version or the newest that Manta is held to, and Node 24, on the PATH of login shells. @default false */
-  readonly ray?: boolean | string;
-  /** Node 24 alone, on the PATH of login shells. @default as `ray` */
-  readonly node?: boolean;
-  /** A cron daemon. @default false */
-  readonly cron?: boolean;
-  /** Size of its disk. Memory is used only for what is written. @default '2g' */
-  readonly disk?: string;
-}
-
-export interface LabOptions extends HostOptions {
-  /** How many, all alike, or what each has beyond what is said for all. */
-  readonly hosts: number | readonly HostOptions[];
-  /** Who `exec` and `spawn` run as. @default 'root' */
-  readonly user?: 'root' | 'ada' | 'bob';
-  /** Stays when this process ends, until `manta-lab down`. @default false */
-  readonly kept?: boolean;
-}
+export { type HostOptions, LabHost, type LabOptions, labProblem };
 
 export interface Lab {
   readonly id: number;
@@ -51,6 +32,8 @@ export interface Lab {
   readonly hosts: readonly LabHost[];
   /** Path on this machine of the private key that every user of every host accepts. */
   readonly key: string;
+  /** Where hosts pull images from; there when a host has an engine. */
+  readonly registry?: Registry;
   /** Ends everything of the lab. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -62,97 +45,100 @@ const mostHosts = 230;
 export async function openLab(options: LabOptions): Promise<Lab> {
   const problem = labProblem();
   if (problem !== undefined) throw new Error(problem);
+  const count = eachHost(options).length - 1;
+  if (count > mostHosts) throw new Error(`a lab has room for ${mostHosts} hosts, not ${count}`);
   await sweep();
-  const each = hostOptions(options);
-  if (each.length > mostHosts) throw new Error(`a lab has room for ${mostHosts} hosts, not ${each.length}`);
   const owner = options.kept ? undefined : identify(process.pid)!;
-  const record = claimNumber((id) => ({
-    id,
-    token: randomBytes(4).toString('hex'),
-    ...(owner && { owner }),
-    options,
-    hosts: [],
-  }));
+  const token = randomBytes(4).toString('hex');
+  let record: LabRecord = claimNumber((id) => ({ id, token, ...(owner && { owner }), options, hosts: [] }));
   try {
-    return await build(record, options, each);
+    record = await startGround(record);
+    const lab = await assemble(record);
+    await Promise.all([lab.laptop, ...lab.hosts].map((host) => host.boot()));
+    return lab;
   } catch (error) {
     await removeLab(record);
     throw error;
   }
 }
 
-async function build(claimed: LabRecord, options: LabOptions, each: readonly HostOptions[]): Promise<Lab> {
-  const folder = folderOf(claimed.id);
-  const network = networkOf(claimed.id);
-  const key = join(folder, 'key');
-  const made = spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'lab', '-f', key]);
-  if (made.status !== 0) throw new Error(`ssh-keygen failed: ${made.stderr.toString()}`);
-  const started = await startKeeper(network, !options.kept, join(folder, 'keeper.log'));
-  const keeper = identify(childrenOf(started.pid!)[0]!)!;
-  let record: LabRecord = { ...claimed, keeper };
-  writeRecord(record);
-
-  const software = await softwareOf(folder, each);
-  const all = [{ node: true, ...(options.ray && { ray: options.ray }) }, ...each].map((has, number) =>
-    makeHost({ record, number, has, keeper, software: software(has), count: each.length + 1, changed: save }),
-  );
-  function save(): void {
-    record = { ...record, hosts: all.map(({ name, pid1, isCut }) => ({ name, ...(pid1 && { pid1 }), cut: isCut })) };
-    writeRecord(record);
-  }
-  await Promise.all(all.map((host) => host.boot()));
-  const [laptop, ...hosts] = all as [LabHost, ...LabHost[]];
-  return { id: record.id, laptop, hosts, key, close: () => removeLab(record) };
-
-  function makeHost(at: {
-    record: LabRecord;
-    number: number;
-    has: HostOptions;
-    keeper: ProcessIdentity;
-    software: readonly Software[];
-    count: number;
-    changed: () => void;
-  }): LabHost {
-    const name = `h${at.number}`;
-    const groups = hostGroups(groupOf(at.record), name, at.has.podman ?? false);
-    mkdirSync(join(folder, name));
-    const laptop = at.number === 0;
-    const order: BootOrder = {
-      name,
-      kind: laptop ? 'laptop' : 'host',
-      folder: join(folder, name),
-      keyFile: key,
-      number: at.number,
-      network,
-      names: hostNames(claimed.id, at.count),
-      disk: at.has.disk ?? '2g',
-      cut: false,
-      cron: at.has.cron ?? false,
-      path: at.software.flatMap(({ path }) => path),
-      hide: at.has.podman ? ['/usr/local/bin/docker'] : ['/usr/bin/podman', '/usr/bin/docker', '/usr/local/bin/docker'],
-      binds: [
-        ...at.software.flatMap(({ binds }) => binds),
-        ...(laptop ? [{ source: repository, target: repository }] : []),
-      ],
-      joins: groups.join,
-    };
-    return new LabHost(
-      { name, address: addressOf(network, at.number), address6: address6Of(network, at.number) },
-      { keeper: at.keeper, user: options.user ?? 'root', groups, order: () => order, changed: at.changed },
-    );
-  }
+/** A lab that another process made, by its record. */
+export function attachLab(record: LabRecord): Promise<Lab> {
+  return assemble(record);
 }
 
-function hostOptions({ hosts, podman, ray, node, cron, disk }: LabOptions): readonly HostOptions[] {
-  const shared: HostOptions = Object.fromEntries(
-    Object.entries({ podman, ray, node, cron, disk }).filter(([, value]) => value !== undefined),
+/** What hosts stand on: the key, the switch, the registries. */
+async function startGround(claimed: LabRecord): Promise<LabRecord> {
+  const folder = folderOf(claimed.id);
+  const network = networkOf(claimed.id);
+  const made = spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'lab', '-f', join(folder, 'key')]);
+  if (made.status !== 0) throw new Error(`ssh-keygen failed: ${made.stderr.toString()}`);
+  const started = await startKeeper(network, claimed.owner !== undefined, join(folder, 'keeper.log'));
+  const keeper = identify(childrenOf(started.pid!)[0]!)!;
+  writeRecord({ ...claimed, keeper });
+  const engines = eachHost(claimed.options).some(({ podman }) => podman);
+  const registry = engines ? await startRegistries(keeper, gatewayOf(network), folder) : undefined;
+  const record = { ...claimed, keeper, ...(registry && { registry }) };
+  writeRecord(record);
+  return record;
+}
+
+async function assemble(given: LabRecord): Promise<Lab> {
+  let record = given;
+  const each = eachHost(record.options);
+  const software = await layOutSoftware(folderOf(record.id), each);
+  const all = each.map((has, number) => makeHost(record, number, has, software(has), save));
+  function save(): void {
+    record = { ...record, hosts: all.map((host) => host.record) };
+    writeRecord(record);
+  }
+  const [laptop, ...hosts] = all as [LabHost, ...LabHost[]];
+  const key = join(folderOf(record.id), 'key');
+  const { id, registry } = record;
+  return { id, laptop, hosts, key, ...(registry && { registry }), close: () => removeLab(record) };
+}
+
+function makeHost(
+  lab: LabRecord,
+  number: number,
+  has: HostOptions,
+  software: readonly Software[],
+  changed: () => void,
+): LabHost {
+  const name = `h${number}`;
+  const laptop = number === 0;
+  const network = networkOf(lab.id);
+  const groups = hostGroups(groupOf(lab), name, has.podman ?? false);
+  const folder = join(folderOf(lab.id), name);
+  mkdirSync(folder, { recursive: true });
+  const order: BootOrder = {
+    name,
+    kind: laptop ? 'laptop' : 'host',
+    folder,
+    keyFile: join(folderOf(lab.id), 'key'),
+    number,
+    network,
+    names: hostNames(lab),
+    disk: has.disk ?? (has.podman ? '4g' : '2g'),
+    cut: false,
+    cron: has.cron ?? false,
+    path: software.flatMap(({ path }) => path),
+    hide: has.podman ? ['/usr/local/bin/docker'] : ['/usr/bin/podman', '/usr/bin/docker', '/usr/local/bin/docker'],
+    binds: [...software.flatMap(({ binds }) => binds), ...(laptop ? [{ source: repository, target: repository }] : [])],
+    joins: groups.join,
+    ...(has.podman && { containers: { ...containerFiles(gatewayOf(network)), controllers: groups.controllers } }),
+  };
+  const at = { name, address: addressOf(network, number), address6: address6Of(network, number) };
+  const ground = { keeper: lab.keeper!, user: lab.options.user ?? 'root', groups, order, changed };
+  return new LabHost(
+    at,
+    ground,
+    lab.hosts.find((host) => host.name === name),
   );
-  const own = typeof hosts === 'number' ? Array.from({ length: hosts }, (): HostOptions => ({})) : hosts;
-  return own.map((each) => ({ ...shared, ...each }));
 }
 
 /** Lays each kind of software out once; the answer says what a host with these options gets. */
-async function softwareOf(
+async function layOutSoftware(
   folder: string,
   each: readonly HostOptions[],
 ): Promise<(has: HostOptions) => readonly Software[]> {
@@ -166,9 +152,10 @@ async function softwareOf(
   };
 }
 
-function hostNames(lab: number, count: number): string {
-  const network = networkOf(lab);
-  const lines = Array.from({ length: count }, (_, host) => [
+/** Plain names lead to IPv4, so that what a test sees does not depend on what a resolver prefers. */
+function hostNames({ id, options }: LabRecord): string {
+  const network = networkOf(id);
+  const lines = eachHost(options).map((_, host) => [
     `${addressOf(network, host)} h${host}`,
     `${address6Of(network, host)} h${host}.v6`,
   ]);

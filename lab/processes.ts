@@ -55,7 +55,7 @@ export function processesOf(path: string, pid1: number): readonly LabProcess[] {
     .map(Number)
     .filter((pid) => {
       const groups = readText(`/proc/${pid}/cgroup`)?.split('\n') ?? [];
-      return groups.some((line) => line.endsWith(`:${path}`) || line.includes(`:${path}/`));
+      return groups.some((line) => line.endsWith(path) || line.includes(`${path}/`));
     })
     .flatMap((pid) => {
       const pids = pidsOf(pid);

@@ -1,6 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CableState } from './cable.ts';
 import { removeGroups, thawAll } from './cgroups.ts';
+import type { Registry } from './images/registry.ts';
+import type { LabOptions } from './options.ts';
 import { endProcess, isAlive, type ProcessIdentity } from './processes.ts';
 
 /** Where the labs of this machine are recorded, one folder each. */
@@ -11,7 +14,7 @@ const mostLabs = 200;
 export interface HostRecord {
   readonly name: string;
   readonly pid1?: ProcessIdentity;
-  readonly cut: boolean;
+  readonly cable: CableState;
 }
 
 export interface LabRecord {
@@ -22,7 +25,8 @@ export interface LabRecord {
   /** Whose lab it is: it ends with that process. Absent for a lab that stays until it is taken down. */
   readonly owner?: ProcessIdentity;
   readonly keeper?: ProcessIdentity;
-  readonly options: unknown;
+  readonly registry?: Registry;
+  readonly options: LabOptions;
   readonly hosts: readonly HostRecord[];
 }
 

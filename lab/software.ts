@@ -27,24 +27,30 @@ export const nodeSoftware: Software = {
   path: ['/opt/node/bin'],
 };
 
-/**
- * A virtual environment with Ray, moved to `/opt/ray` so that every user can read it: its programs are written again
- * (they name their Python by path), its library is shared. It runs on the system's own Python of the same version.
- */
+/** Ray as every user of a host finds it at `/opt/ray`. Its library is that of this machine, shared. */
 export async function raySoftware(version: string, folder: string): Promise<Software> {
+  const { library } = await layOutRay(version, folder);
+  return {
+    binds: [
+      { source: folder, target: rayFolder },
+      { source: library, target: `${rayFolder}/lib` },
+    ],
+    path: [`${rayFolder}/bin`],
+  };
+}
+
+/**
+ * Writes what a virtual environment with Ray has beside its library, for its new place: its programs name their Python by
+ * path. It runs on the system's own Python of the same version.
+ */
+export async function layOutRay(version: string, folder: string): Promise<{ readonly library: string }> {
   const venv = await rayVenv(version);
   const library = globSync('lib/python3.*', { cwd: venv })[0];
   if (library === undefined) throw new Error(`${venv} is no virtual environment`);
   const python = `/usr/bin/${library.slice('lib/'.length)}`;
   if (!existsSync(python)) throw new Error(`Ray in ${venv} is for ${python}, which is not here`);
-  layOut(venv, python, folder);
-  return {
-    binds: [
-      { source: folder, target: rayFolder },
-      { source: join(venv, 'lib'), target: `${rayFolder}/lib` },
-    ],
-    path: [`${rayFolder}/bin`],
-  };
+  if (!existsSync(join(folder, 'pyvenv.cfg'))) layOut(venv, python, folder);
+  return { library: join(venv, 'lib') };
 }
 
 /** Importing Ray to see whether it is whole takes longer than a lab takes to come up; an installed one is taken as it is. */
@@ -58,10 +64,6 @@ async function rayVenv(version: string): Promise<string> {
 function layOut(venv: string, python: string, folder: string): void {
   mkdirSync(join(folder, 'bin'), { recursive: true });
   mkdirSync(join(folder, 'lib'), { recursive: true });
-  writeFileSync(
-    join(folder, 'pyvenv.cfg'),
-    `home = /usr/bin\ninclude-system-site-packages = false\nexecutable = ${python}\n`,
-  );
   for (const name of ['python', 'python3', python.slice('/usr/bin/'.length)])
     if (!existsSync(join(folder, 'bin', name))) symlinkSync(python, join(folder, 'bin', name));
   for (const { name } of readdirSync(join(venv, 'bin'), { withFileTypes: true }).filter((entry) => entry.isFile())) {
@@ -70,4 +72,9 @@ function layOut(venv: string, python: string, folder: string): void {
     const mode = moved.startsWith('#!') || content.startsWith('\x7fELF') ? 0o755 : 0o644;
     writeFileSync(join(folder, 'bin', name), moved, { encoding: 'latin1', mode });
   }
+  // Written last: where it is, the rest is whole, and may be in use.
+  writeFileSync(
+    join(folder, 'pyvenv.cfg'),
+    `home = /usr/bin\ninclude-system-site-packages = false\nexecutable = ${python}\n`,
+  );
 }

@@ -1,0 +1,32 @@
+/** What one host has. */
+export interface HostOptions {
+  /** A container engine, under its own name and as `docker`. @default false */
+  readonly podman?: boolean;
+  /** Ray, this version or the newest that Manta is held to, and Node 24, on the PATH of login shells. @default false */
+  readonly ray?: boolean | string;
+  /** Node 24 alone, on the PATH of login shells. @default as `ray` */
+  readonly node?: boolean;
+  /** A cron daemon. @default false */
+  readonly cron?: boolean;
+  /** Size of its disk. Memory is used only for what is written. @default '2g', '4g' with an engine */
+  readonly disk?: string;
+}
+
+export interface LabOptions extends HostOptions {
+  /** How many, all alike, or what each has beyond what is said for all. */
+  readonly hosts: number | readonly HostOptions[];
+  /** Who `exec` and `spawn` run as. @default 'root' */
+  readonly user?: 'root' | 'ada' | 'bob';
+  /** Stays when this process ends, until `manta-lab down`. @default false */
+  readonly kept?: boolean;
+}
+
+/** What each machine of a lab has, the laptop first. */
+export function eachHost({ hosts, podman, ray, node, cron, disk }: LabOptions): readonly HostOptions[] {
+  const shared: HostOptions = Object.fromEntries(
+    Object.entries({ podman, ray, node, cron, disk }).filter(([, value]) => value !== undefined),
+  );
+  const own = typeof hosts === 'number' ? Array.from({ length: hosts }, (): HostOptions => ({})) : hosts;
+  const laptop: HostOptions = { node: true, ...(ray !== undefined && { ray }) };
+  return [laptop, ...own.map((each) => ({ ...shared, ...each }))];
+}
