@@ -1,57 +1,113 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Duration } from '../../base/clock.ts';
+import { type EventSink, silent } from '../../base/events.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { Infeasible } from '../../core/plan/plan.ts';
+import type { ScalingSpec } from '../../core/scaling.ts';
 import type { Engine, EngineState } from '../engine.ts';
-import type { AttemptReport, Runner } from '../runner.ts';
-import { readJobs } from './dashboard.ts';
+import type { AttemptOrder, AttemptReport, Runner } from '../runner.ts';
+import { RayAttempts } from './attempts.ts';
+import { type AutoscalerReport, nothingToReport, writeConfig, writeReport } from './autoscaler-report.ts';
+import { Bookings } from './bookings.ts';
 import { rayErrors } from './errors.ts';
+import { appendNotes, type DriverNote } from './event-file.ts';
+import { rayEvents } from './events.ts';
+import { Gcs, type RayNodeInfo } from './gcs.ts';
 import type { GcsOptions } from './gcs-client.ts';
-import { GcsClient } from './gcs-client.ts';
 import { AutoscalerStateService, DrainReason } from './gen/autoscaler_pb.js';
-import { InternalKVGcsService, NodeInfoGcsService, NodeLife } from './gen/gcs_pb.js';
+import { RayHttp } from './http.ts';
+import { type RayJob, RayJobsApi } from './jobs-api.ts';
+import { RayPackages, type ShipArchive } from './packages.ts';
 import { readState } from './read-state.ts';
-import { writeConstraint, writeGang, writeRequest } from './write-demand.ts';
+import { StateWatch } from './state-watch.ts';
+import { submissionOf } from './submission.ts';
+import { untested } from './versions.ts';
+import { writeConstraint } from './write-demand.ts';
 
 export interface RayEngineOptions extends GcsOptions {
-  /** `http://host:port` of Ray's dashboard, where jobs are read. */
+  /** `http://host:port` of Ray's dashboard, where jobs are handed over. */
   readonly dashboard: string;
+  /** What must outlive this process of the attempts under way. */
+  readonly folder: string;
   readonly clock: Clock;
-}
-
-/** A node as Ray's node table has it: earlier and more than the state of the autoscaler service tells. */
-export interface RayNodeInfo {
-  readonly id: string;
-  readonly address: string;
-  readonly alive: boolean;
-  readonly head: boolean;
-  /** Where its agent, which runs jobs, listens. 0 while that is not known. */
-  readonly agentPort: number;
+  readonly events?: EventSink;
+  /** For archives that are larger than Ray takes. Absent: they are refused. */
+  readonly shipArchive?: ShipArchive;
+  /** A stop with a longer grace than this kills after this long. @default 60 s */
+  readonly longestGrace?: Duration;
 }
 
 const nodeIdBytes = 28;
-const notFound = 17;
-const { method: state } = AutoscalerStateService;
+const { method: service } = AutoscalerStateService;
 
-/** A real Ray, through its public contracts: the state of its autoscaler service and its jobs API. */
-export class RayEngine implements Engine, Pick<Runner, 'attempts'> {
+/** A real Ray, through its public contracts: the state of its autoscaler service, its store and its jobs API. */
+export class RayEngine implements Engine, Runner {
   readonly #options: RayEngineOptions;
-  readonly #gcs: GcsClient;
+  readonly #events: EventSink;
+  readonly #gcs: Gcs;
+  readonly #http: RayHttp;
+  readonly #jobs: RayJobsApi;
+  readonly #bookings = new Bookings();
+  readonly #watch: StateWatch;
+  readonly #attempts: RayAttempts;
   #reported = 0;
+  #report: AutoscalerReport = nothingToReport;
 
   constructor(options: RayEngineOptions) {
     this.#options = options;
-    this.#gcs = new GcsClient(options);
+    this.#events = options.events ?? silent;
+    this.#gcs = new Gcs(options);
+    this.#http = new RayHttp(options.token);
+    this.#jobs = new RayJobsApi(options.dashboard, this.#http);
+    const packages = new RayPackages(
+      {
+        dashboard: options.dashboard,
+        folder: options.folder,
+        ...(options.shipArchive ? { shipArchive: options.shipArchive } : {}),
+      },
+      this.#http,
+    );
+    this.#attempts = new RayAttempts({
+      folder: options.folder,
+      clock: options.clock,
+      events: this.#events,
+      http: this.#http,
+      jobs: this.#jobs,
+      bookings: this.#bookings,
+      infos: (ids, signal) => this.#gcs.jobs(ids, signal),
+      killSupervisor: (id, signal) => this.#gcs.killSupervisor(id, signal),
+      fateOf: (node, signal) => this.#gcs.fateOf(node, signal),
+      submissionOf: (name, order, signal) =>
+        submissionOf(name, order, packages, options.longestGrace ?? 60_000, signal),
+      onBooked: (order) => this.#bookings.add(order.id, order, this.#watch.latest, performance.now()),
+      onRunning: (id, node) => this.#bookings.placed(id, node, this.#watch.latest, performance.now()),
+    });
+    this.#watch = new StateWatch({ read: (signal) => this.#read(signal), busy: () => this.#attempts.busy });
   }
 
-  close(): void {
+  /** Takes up what was handed over before. Rejects when Ray does not answer, or does not take the token. */
+  static async open(options: RayEngineOptions, signal: AbortSignal): Promise<RayEngine> {
+    const engine = new RayEngine(options);
+    try {
+      await engine.#read(signal);
+      const range = untested(await engine.#jobs.version(signal));
+      if (range) engine.#events.emit(rayEvents.versionUntested, range);
+      return engine;
+    } catch (error) {
+      await engine.close();
+      throw error;
+    }
+  }
+
+  /** Lets go of Ray, which goes on with its jobs. */
+  async close(): Promise<void> {
+    this.#watch.close();
+    await this.#attempts.close();
+    this.#http.close();
     this.#gcs.close();
   }
 
   async state(signal: AbortSignal): Promise<EngineState> {
-    // A last seen version beyond the server's own aborts the whole GCS: it is never sent.
-    const reply = await this.#gcs.call(state.getClusterResourceState, { lastSeenVersion: 0n }, signal);
-    if (!reply.state) throw rayErrors.Refused({ call: 'GetClusterResourceState', detail: 'the answer holds no state' });
-    return readState(reply.state, this.#options.clock.now());
+    return this.#bookings.seenIn(await this.#read(signal), performance.now());
   }
 
   async drain(
@@ -69,53 +125,122 @@ export class RayEngine implements Engine, Pick<Runner, 'attempts'> {
       message: idle ? 'idle for longer than its timeout' : 'the provider takes the machine away',
       deadlineMs: idle ? 0n : BigInt(Math.round(reason.deadline)),
     };
-    const reply = await this.#gcs.call(state.drainNode, request, signal);
+    const reply = await this.#gcs.call(service.drainNode, request, signal);
     return { accepted: reply.accepted, ...(reply.problem === '' ? {} : { reason: reply.problem }) };
   }
 
   async reportInfeasible(infeasible: readonly Infeasible[], signal: AbortSignal): Promise<void> {
-    // Ray drops a report whose version is not above the last one it saw, also one of an earlier head: so it is the time.
-    this.#reported = Math.max(this.#reported + 1, this.#options.clock.now());
-    const report = {
-      version: BigInt(this.#reported),
-      infeasible: infeasible.flatMap((each) => (each.kind === 'tasks' ? [writeRequest(each.request)] : [])),
-      infeasibleGangs: infeasible.flatMap((each) => (each.kind === 'gang' ? [writeGang(each.gang)] : [])),
-      infeasibleConstraints: infeasible.flatMap((each) =>
-        each.kind === 'standing' ? [writeConstraint(each.standing.requests)] : [],
-      ),
-    };
-    await this.#gcs.call(state.reportAutoscalingState, { report }, signal);
+    await this.report({ ...this.#report, infeasible }, signal);
+  }
+
+  /** Once a pass: what `ray status`, Ray's page and its drivers show of instances that are no nodes yet. */
+  async report(report: AutoscalerReport, signal: AbortSignal): Promise<void> {
+    this.#report = report;
+    const now = this.#options.clock.now();
+    // Ray drops, without a word, a report whose version is not above the last one it saw, also one of an earlier head.
+    if (this.#reported === 0) {
+      const before = await this.#gcs.call(service.getClusterStatus, {}, signal);
+      this.#reported = Number(before.report?.version ?? 0n);
+    }
+    this.#reported = Math.max(this.#reported + 1, Math.floor(now));
+    await this.#gcs.call(service.reportAutoscalingState, { report: writeReport(report, this.#reported, now) }, signal);
+  }
+
+  /** At the start and whenever the cluster's file has changed: how far the cluster may grow. */
+  async reportConfig(spec: ScalingSpec, signal: AbortSignal): Promise<void> {
+    await this.#gcs.call(service.reportClusterConfig, { config: writeConfig(spec) }, signal);
+  }
+
+  /** Where Prometheus finds the metrics of the autoscaler, `host:port`; Ray's service discovery tells it. */
+  async announceMetrics(address: string, signal: AbortSignal): Promise<void> {
+    await this.#gcs.put('AutoscalerMetricsAddress', address, '', signal);
+  }
+
+  /** Tells every driver. False when Ray's folders are not on this machine. */
+  async tellDrivers(notes: readonly DriverNote[], signal: AbortSignal): Promise<boolean> {
+    const session = await this.#gcs.value('session_dir', 'session', signal);
+    return session !== undefined && appendNotes(Buffer.from(session).toString(), notes);
   }
 
   /** Replaces the standing request; Ray keeps it in memory until its GCS restarts. */
   async requestResources(requests: readonly TaskDemand[], signal: AbortSignal): Promise<void> {
-    await this.#gcs.call(state.requestClusterResourceConstraint, { constraint: writeConstraint(requests) }, signal);
+    await this.#gcs.call(service.requestClusterResourceConstraint, { constraint: writeConstraint(requests) }, signal);
   }
 
-  /** Jobs of Ray's own jobs API. How much output they have is not told. */
-  async attempts(signal: AbortSignal): Promise<readonly AttemptReport[]> {
-    const { dashboard, token } = this.#options;
-    return readJobs({ url: dashboard, ...(token === undefined ? {} : { token }) }, signal);
+  /** Called after any change of nodes or demand: time to look at `state` again. */
+  watchState(listener: () => void): () => void {
+    return this.#watch.watch(listener);
+  }
+
+  hasRoom(order: Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>): boolean {
+    return this.#bookings.hasRoom(order, this.#watch.latest, performance.now());
+  }
+
+  start(order: AttemptOrder, signal: AbortSignal): Promise<void> {
+    return this.#attempts.start(order, signal);
+  }
+
+  stop(attempt: string, grace: Duration, signal: AbortSignal): Promise<void> {
+    return this.#attempts.stop(attempt, grace, signal);
+  }
+
+  attempts(signal: AbortSignal): Promise<readonly AttemptReport[]> {
+    return this.#attempts.reports(signal);
+  }
+
+  forget(attempt: string, signal: AbortSignal): Promise<void> {
+    return this.#attempts.forget(attempt, signal);
+  }
+
+  watch(listener: (report: AttemptReport) => void): () => void {
+    return this.#attempts.watch(listener);
+  }
+
+  /** Everything in Ray's jobs API: Manta's attempts, jobs that were submitted straight to Ray, drivers. */
+  rayJobs(signal: AbortSignal): Promise<readonly RayJob[]> {
+    return this.#jobs.list(signal);
   }
 
   /** A value of the GCS's own store; undefined when there is none. */
-  async value(key: string, namespace: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
-    const request = { key: Buffer.from(key), namespace: Buffer.from(namespace) };
-    const reply = await this.#gcs.call(InternalKVGcsService.method.internalKVGet, request, signal);
-    if (reply.status?.code === notFound) return undefined;
-    if (reply.status && reply.status.code !== 0)
-      throw rayErrors.Refused({ call: 'InternalKVGet', detail: reply.status.message });
-    return reply.value;
+  value(key: string, namespace: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
+    return this.#gcs.value(key, namespace, signal);
   }
 
-  async nodeTable(signal: AbortSignal): Promise<readonly RayNodeInfo[]> {
-    const reply = await this.#gcs.call(NodeInfoGcsService.method.getAllNodeInfo, {}, signal);
-    return reply.nodes.map((node) => ({
-      id: Buffer.from(node.id).toString('hex'),
-      address: node.address,
-      alive: node.life === NodeLife.ALIVE,
-      head: node.head,
-      agentPort: node.dashboardAgentPort,
-    }));
+  put(key: string, value: string | Uint8Array, namespace: string, signal: AbortSignal): Promise<void> {
+    return this.#gcs.put(key, value, namespace, signal);
+  }
+
+  nodeTable(signal: AbortSignal): Promise<readonly RayNodeInfo[]> {
+    return this.#gcs.nodeTable(signal);
+  }
+
+  /** The instance's node is in the table and its agent answers: only then can a job run there. */
+  async ready(instance: string, signal: AbortSignal): Promise<boolean> {
+    const nodes = await this.#gcs.nodeTable(signal);
+    const node = nodes.find((each) => each.alive && each.instance === instance);
+    return node !== undefined && this.#agentAnswers(node, signal);
+  }
+
+  /** The same of the head, which has no instance id where it was started by hand. */
+  async headReady(signal: AbortSignal): Promise<boolean> {
+    const node = (await this.#gcs.nodeTable(signal)).find((each) => each.alive && each.head);
+    return node !== undefined && this.#agentAnswers(node, signal);
+  }
+
+  async #agentAnswers({ address, agentPort }: RayNodeInfo, signal: AbortSignal): Promise<boolean> {
+    if (agentPort <= 0) return false;
+    const host = address.includes(':') ? `[${address}]` : address;
+    const question = { path: '/api/local_raylet_healthz', timeout: 3_000 };
+    const answer = await this.#http.ask(`http://${host}:${agentPort}`, question, signal).catch(() => undefined);
+    return answer?.status === 200;
+  }
+
+  async #read(signal: AbortSignal): Promise<EngineState> {
+    // A last seen version beyond the server's own aborts the whole GCS: it is never sent.
+    const reply = await this.#gcs.call(service.getClusterResourceState, { lastSeenVersion: 0n }, signal);
+    if (!reply.state) throw rayErrors.Refused({ call: 'GetClusterResourceState', detail: 'the answer holds no state' });
+    const state = readState(reply.state, this.#options.clock.now());
+    this.#watch.learn(state);
+    return state;
   }
 }

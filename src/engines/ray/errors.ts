@@ -1,5 +1,7 @@
 import { defineError } from '../../base/errors.ts';
 
+const mib = (bytes: number): string => `${Math.ceil(bytes / (1 << 20))} MiB`;
+
 export const rayErrors = {
   NotAllowed: defineError<{ call: string; detail: string }>({
     code: 'MANTA_RAY_NOT_ALLOWED',
@@ -11,5 +13,11 @@ export const rayErrors = {
     code: 'MANTA_RAY_REFUSED',
     exit: 6,
     message: (e) => `Ray refused '${e.call}': ${e.detail}`,
+  }),
+  PackageTooLarge: defineError<{ name: string; bytes: number; limit: number }>({
+    code: 'MANTA_RAY_PACKAGE_TOO_LARGE',
+    exit: 6,
+    message: (e) => `package '${e.name}' has ${mib(e.bytes)}, and Ray takes at most ${mib(e.limit)} of one`,
+    hint: () => 'leave large files out with .rayignore or excludes, or put them where the nodes can fetch them',
   }),
 };

@@ -1,39 +1,51 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import type { ServiceError } from '@grpc/grpc-js';
+import type { ChannelCredentials, ServiceError } from '@grpc/grpc-js';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import type { Duration } from '../../base/clock.ts';
 import { engineErrors } from '../errors.ts';
 import { rayErrors } from './errors.ts';
 
 export interface GcsOptions {
-  /** `host:port` of the head's GCS, on loopback or through a tunnel: the connection itself is not encrypted. */
+  /** `host:port` of the head's GCS, on loopback or through a tunnel unless `tls` is given. */
   readonly address: string;
   /** Ray's cluster token. Absent: Ray runs without authentication. */
   readonly token?: string;
+  /** Ray's certificates, in PEM, where it runs with `RAY_USE_TLS=1`: both sides show theirs. */
+  readonly tls?: { readonly ca: Uint8Array; readonly cert: Uint8Array; readonly key: Uint8Array };
   /** @default 10 seconds */
   readonly timeout?: Duration;
 }
 
 /** Every state carries all nodes, dead ones included, so answers grow with the age of a cluster. */
-const largestAnswer = 512 << 20;
+const largestMessage = 512 << 20;
+const channelOptions = {
+  'grpc.max_receive_message_length': largestMessage,
+  'grpc.max_send_message_length': largestMessage,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+  // Ray's servers take pings no more often than this.
+  'grpc.keepalive_time_ms': 300_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.enable_http_proxy': 0,
+};
 
 /** Ray's control store over gRPC. Failures are told apart: not reachable, token not accepted, refused. */
 export class GcsClient {
-  readonly #client: Client;
-  readonly #metadata: Metadata;
+  readonly #address: string;
+  readonly #credentials: ChannelCredentials;
+  readonly #metadata = new Metadata();
   readonly #timeout: Duration;
+  #client: Client;
 
-  constructor(options: GcsOptions) {
-    this.#client = new Client(options.address, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': largestAnswer,
-      'grpc.initial_reconnect_backoff_ms': 100,
-      'grpc.max_reconnect_backoff_ms': 2_000,
-      'grpc.enable_http_proxy': 0,
-    });
-    this.#metadata = new Metadata();
-    if (options.token !== undefined) this.#metadata.set('authorization', `Bearer ${options.token}`);
-    this.#timeout = options.timeout ?? 10_000;
+  constructor({ address, token, tls, timeout }: GcsOptions) {
+    this.#address = address;
+    this.#credentials = tls
+      ? credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert))
+      : credentials.createInsecure();
+    if (token !== undefined) this.#metadata.set('authorization', `Bearer ${token}`);
+    this.#timeout = timeout ?? 10_000;
+    this.#client = this.#connect();
   }
 
   call<Input extends DescMessage, Output extends DescMessage>(
@@ -43,7 +55,8 @@ export class GcsClient {
   ): Promise<MessageShape<Output>> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<MessageShape<Output>>();
-    const call = this.#client.makeUnaryRequest(
+    const client = this.#client;
+    const call = client.makeUnaryRequest(
       `/${method.parent.typeName}/${method.name}`,
       (message: MessageShape<Input>) => Buffer.from(toBinary(method.input, message)),
       (bytes: Buffer) => fromBinary(method.output, bytes),
@@ -52,6 +65,7 @@ export class GcsClient {
       { deadline: Date.now() + this.#timeout },
       (error, answer) => {
         signal.removeEventListener('abort', cancel);
+        if (error?.code === status.DEADLINE_EXCEEDED) this.#replace(client);
         if (signal.aborted) reject(signal.reason as Error);
         else if (error) reject(readable(method.name, error));
         else resolve(answer as MessageShape<Output>);
@@ -64,6 +78,17 @@ export class GcsClient {
 
   close(): void {
     this.#client.close();
+  }
+
+  #connect(): Client {
+    return new Client(this.#address, this.#credentials, channelOptions);
+  }
+
+  /** A connection whose other end vanished without a word looks whole until its next ping, minutes away. */
+  #replace(client: Client): void {
+    if (client !== this.#client) return;
+    this.#client = this.#connect();
+    client.close();
   }
 }
 

@@ -59,6 +59,24 @@ export declare type StateReply = Message<'ray.rpc.autoscaler.StateReply'> & {
 export declare const StateReplySchema: GenMessage<StateReply>;
 
 /**
+ * @generated from message ray.rpc.autoscaler.StatusReply
+ */
+export declare type StatusReply = Message<'ray.rpc.autoscaler.StatusReply'> & {
+  /**
+   * What was last reported. Absent before the first report to this run of the GCS.
+   *
+   * @generated from field: ray.rpc.autoscaler.Report report = 1;
+   */
+  report?: Report | undefined;
+};
+
+/**
+ * Describes the message ray.rpc.autoscaler.StatusReply.
+ * Use `create(StatusReplySchema)` to create a new message.
+ */
+export declare const StatusReplySchema: GenMessage<StatusReply>;
+
+/**
  * @generated from message ray.rpc.autoscaler.ClusterState
  */
 export declare type ClusterState = Message<'ray.rpc.autoscaler.ClusterState'> & {
@@ -392,6 +410,11 @@ export declare type Report = Message<'ray.rpc.autoscaler.Report'> & {
   version: bigint;
 
   /**
+   * @generated from field: repeated ray.rpc.autoscaler.Asked asked = 3;
+   */
+  asked: Asked[];
+
+  /**
    * @generated from field: repeated ray.rpc.autoscaler.Request infeasible = 4;
    */
   infeasible: Request[];
@@ -405,6 +428,16 @@ export declare type Report = Message<'ray.rpc.autoscaler.Report'> & {
    * @generated from field: repeated ray.rpc.autoscaler.Constraint infeasible_constraints = 6;
    */
   infeasibleConstraints: Constraint[];
+
+  /**
+   * @generated from field: repeated ray.rpc.autoscaler.Pending pending = 7;
+   */
+  pending: Pending[];
+
+  /**
+   * @generated from field: repeated ray.rpc.autoscaler.Failed failed = 8;
+   */
+  failed: Failed[];
 };
 
 /**
@@ -412,6 +445,197 @@ export declare type Report = Message<'ray.rpc.autoscaler.Report'> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export declare const ReportSchema: GenMessage<Report>;
+
+/**
+ * Asked of the provider and not yet there.
+ *
+ * @generated from message ray.rpc.autoscaler.Asked
+ */
+export declare type Asked = Message<'ray.rpc.autoscaler.Asked'> & {
+  /**
+   * @generated from field: string instance_type = 1;
+   */
+  instanceType: string;
+
+  /**
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * @generated from field: int32 count = 3;
+   */
+  count: number;
+
+  /**
+   * In seconds.
+   *
+   * @generated from field: int64 at = 4;
+   */
+  at: bigint;
+};
+
+/**
+ * Describes the message ray.rpc.autoscaler.Asked.
+ * Use `create(AskedSchema)` to create a new message.
+ */
+export declare const AskedSchema: GenMessage<Asked>;
+
+/**
+ * There, and not yet running a node.
+ *
+ * @generated from message ray.rpc.autoscaler.Pending
+ */
+export declare type Pending = Message<'ray.rpc.autoscaler.Pending'> & {
+  /**
+   * @generated from field: string instance_type = 1;
+   */
+  instanceType: string;
+
+  /**
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * @generated from field: string instance = 3;
+   */
+  instance: string;
+
+  /**
+   * @generated from field: string address = 4;
+   */
+  address: string;
+
+  /**
+   * @generated from field: string details = 5;
+   */
+  details: string;
+};
+
+/**
+ * Describes the message ray.rpc.autoscaler.Pending.
+ * Use `create(PendingSchema)` to create a new message.
+ */
+export declare const PendingSchema: GenMessage<Pending>;
+
+/**
+ * @generated from message ray.rpc.autoscaler.Failed
+ */
+export declare type Failed = Message<'ray.rpc.autoscaler.Failed'> & {
+  /**
+   * @generated from field: string instance_type = 1;
+   */
+  instanceType: string;
+
+  /**
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * @generated from field: int32 count = 3;
+   */
+  count: number;
+
+  /**
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * In seconds, both.
+   *
+   * @generated from field: int64 began_at = 5;
+   */
+  beganAt: bigint;
+
+  /**
+   * @generated from field: int64 failed_at = 6;
+   */
+  failedAt: bigint;
+};
+
+/**
+ * Describes the message ray.rpc.autoscaler.Failed.
+ * Use `create(FailedSchema)` to create a new message.
+ */
+export declare const FailedSchema: GenMessage<Failed>;
+
+/**
+ * @generated from message ray.rpc.autoscaler.ConfigRequest
+ */
+export declare type ConfigRequest = Message<'ray.rpc.autoscaler.ConfigRequest'> & {
+  /**
+   * @generated from field: ray.rpc.autoscaler.Config config = 1;
+   */
+  config?: Config | undefined;
+};
+
+/**
+ * Describes the message ray.rpc.autoscaler.ConfigRequest.
+ * Use `create(ConfigRequestSchema)` to create a new message.
+ */
+export declare const ConfigRequestSchema: GenMessage<ConfigRequest>;
+
+/**
+ * @generated from message ray.rpc.autoscaler.Config
+ */
+export declare type Config = Message<'ray.rpc.autoscaler.Config'> & {
+  /**
+   * @generated from field: map<string, uint64> min = 1;
+   */
+  min: { [key: string]: bigint };
+
+  /**
+   * @generated from field: map<string, uint64> max = 2;
+   */
+  max: { [key: string]: bigint };
+
+  /**
+   * @generated from field: repeated ray.rpc.autoscaler.Group groups = 3;
+   */
+  groups: Group[];
+};
+
+/**
+ * Describes the message ray.rpc.autoscaler.Config.
+ * Use `create(ConfigSchema)` to create a new message.
+ */
+export declare const ConfigSchema: GenMessage<Config>;
+
+/**
+ * @generated from message ray.rpc.autoscaler.Group
+ */
+export declare type Group = Message<'ray.rpc.autoscaler.Group'> & {
+  /**
+   * @generated from field: map<string, uint64> resources = 1;
+   */
+  resources: { [key: string]: bigint };
+
+  /**
+   * @generated from field: uint32 min = 2;
+   */
+  min: number;
+
+  /**
+   * -1: no limit.
+   *
+   * @generated from field: int32 max = 3;
+   */
+  max: number;
+
+  /**
+   * @generated from field: string name = 4;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message ray.rpc.autoscaler.Group.
+ * Use `create(GroupSchema)` to create a new message.
+ */
+export declare const GroupSchema: GenMessage<Group>;
 
 /**
  * @generated from message ray.rpc.autoscaler.DrainRequest
@@ -563,11 +787,27 @@ export declare const AutoscalerStateService: GenService<{
     output: typeof StateReplySchema;
   };
   /**
+   * @generated from rpc ray.rpc.autoscaler.AutoscalerStateService.GetClusterStatus
+   */
+  getClusterStatus: {
+    methodKind: 'unary';
+    input: typeof NothingSchema;
+    output: typeof StatusReplySchema;
+  };
+  /**
    * @generated from rpc ray.rpc.autoscaler.AutoscalerStateService.ReportAutoscalingState
    */
   reportAutoscalingState: {
     methodKind: 'unary';
     input: typeof ReportRequestSchema;
+    output: typeof NothingSchema;
+  };
+  /**
+   * @generated from rpc ray.rpc.autoscaler.AutoscalerStateService.ReportClusterConfig
+   */
+  reportClusterConfig: {
+    methodKind: 'unary';
+    input: typeof ConfigRequestSchema;
     output: typeof NothingSchema;
   };
   /**

@@ -13,7 +13,7 @@ import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from '@bufbuild/
 export const file_autoscaler =
   /*@__PURE__*/
   fileDesc(
-    'ChBhdXRvc2NhbGVyLnByb3RvEhJyYXkucnBjLmF1dG9zY2FsZXIiCQoHTm90aGluZyIpCgxTdGF0ZVJlcXVlc3QSGQoRbGFzdF9zZWVuX3ZlcnNpb24YASABKAMiPQoKU3RhdGVSZXBseRIvCgVzdGF0ZRgBIAEoCzIgLnJheS5ycGMuYXV0b3NjYWxlci5DbHVzdGVyU3RhdGUi7AEKDENsdXN0ZXJTdGF0ZRIPCgd2ZXJzaW9uGAEgASgDEicKBW5vZGVzGAMgAygLMhgucmF5LnJwYy5hdXRvc2NhbGVyLk5vZGUSMwoHcGVuZGluZxgEIAMoCzIiLnJheS5ycGMuYXV0b3NjYWxlci5Db3VudGVkUmVxdWVzdBInCgVnYW5ncxgFIAMoCzIYLnJheS5ycGMuYXV0b3NjYWxlci5HYW5nEjMKC2NvbnN0cmFpbnRzGAYgAygLMh4ucmF5LnJwYy5hdXRvc2NhbGVyLkNvbnN0cmFpbnQSDwoHc2Vzc2lvbhgHIAEoCSKrAwoETm9kZRIKCgJpZBgBIAEoDBITCgtpbnN0YW5jZV9pZBgCIAEoCRIMCgR0eXBlGAMgASgJEjoKCWF2YWlsYWJsZRgEIAMoCzInLnJheS5ycGMuYXV0b3NjYWxlci5Ob2RlLkF2YWlsYWJsZUVudHJ5EjIKBXRvdGFsGAUgAygLMiMucmF5LnJwYy5hdXRvc2NhbGVyLk5vZGUuVG90YWxFbnRyeRIuCgZzdGF0dXMYCCABKA4yHi5yYXkucnBjLmF1dG9zY2FsZXIuTm9kZVN0YXR1cxIPCgdpZGxlX21zGAkgASgDEjQKBmxhYmVscxgNIAMoCzIkLnJheS5ycGMuYXV0b3NjYWxlci5Ob2RlLkxhYmVsc0VudHJ5GjAKDkF2YWlsYWJsZUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaLAoKVG90YWxFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi3QEKB1JlcXVlc3QSPQoJcmVzb3VyY2VzGAEgAygLMioucmF5LnJwYy5hdXRvc2NhbGVyLlJlcXVlc3QuUmVzb3VyY2VzRW50cnkSMAoJcGxhY2VtZW50GAIgAygLMh0ucmF5LnJwYy5hdXRvc2NhbGVyLlBsYWNlbWVudBIvCglzZWxlY3RvcnMYAyADKAsyHC5yYXkucnBjLmF1dG9zY2FsZXIuU2VsZWN0b3IaMAoOUmVzb3VyY2VzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASJqCglQbGFjZW1lbnQSLAoFYXBhcnQYASABKAsyHS5yYXkucnBjLmF1dG9zY2FsZXIuTGFiZWxQYWlyEi8KCHRvZ2V0aGVyGAIgASgLMh0ucmF5LnJwYy5hdXRvc2NhbGVyLkxhYmVsUGFpciIpCglMYWJlbFBhaXISDQoFbGFiZWwYASABKAkSDQoFdmFsdWUYAiABKAkiMwoIU2VsZWN0b3ISJwoFcnVsZXMYASADKAsyGC5yYXkucnBjLmF1dG9zY2FsZXIuUnVsZSJZCgRSdWxlEg0KBWxhYmVsGAEgASgJEjIKCG9wZXJhdG9yGAIgASgOMiAucmF5LnJwYy5hdXRvc2NhbGVyLlJ1bGVPcGVyYXRvchIOCgZ2YWx1ZXMYAyADKAkiTQoOQ291bnRlZFJlcXVlc3QSLAoHcmVxdWVzdBgBIAEoCzIbLnJheS5ycGMuYXV0b3NjYWxlci5SZXF1ZXN0Eg0KBWNvdW50GAIgASgDInQKBEdhbmcSLQoIcmVxdWVzdHMYASADKAsyGy5yYXkucnBjLmF1dG9zY2FsZXIuUmVxdWVzdBIPCgdkZXRhaWxzGAIgASgJEiwKB2J1bmRsZXMYAyADKAsyGy5yYXkucnBjLmF1dG9zY2FsZXIuQnVuZGxlcyI4CgdCdW5kbGVzEi0KCHJlcXVlc3RzGAEgAygLMhsucmF5LnJwYy5hdXRvc2NhbGVyLlJlcXVlc3QiQgoKQ29uc3RyYWludBI0CghyZXF1ZXN0cxgBIAMoCzIiLnJheS5ycGMuYXV0b3NjYWxlci5Db3VudGVkUmVxdWVzdCJHChFDb25zdHJhaW50UmVxdWVzdBIyCgpjb25zdHJhaW50GAEgASgLMh4ucmF5LnJwYy5hdXRvc2NhbGVyLkNvbnN0cmFpbnQiOwoNUmVwb3J0UmVxdWVzdBIqCgZyZXBvcnQYASABKAsyGi5yYXkucnBjLmF1dG9zY2FsZXIuUmVwb3J0ItkBCgZSZXBvcnQSGQoRbGFzdF9zZWVuX3ZlcnNpb24YASABKAMSDwoHdmVyc2lvbhgCIAEoAxIvCgppbmZlYXNpYmxlGAQgAygLMhsucmF5LnJwYy5hdXRvc2NhbGVyLlJlcXVlc3QSMgoQaW5mZWFzaWJsZV9nYW5ncxgFIAMoCzIYLnJheS5ycGMuYXV0b3NjYWxlci5HYW5nEj4KFmluZmVhc2libGVfY29uc3RyYWludHMYBiADKAsyHi5yYXkucnBjLmF1dG9zY2FsZXIuQ29uc3RyYWludCJzCgxEcmFpblJlcXVlc3QSDAoEbm9kZRgBIAEoDBIvCgZyZWFzb24YAiABKA4yHy5yYXkucnBjLmF1dG9zY2FsZXIuRHJhaW5SZWFzb24SDwoHbWVzc2FnZRgDIAEoCRITCgtkZWFkbGluZV9tcxgEIAEoAyIvCgpEcmFpblJlcGx5EhAKCGFjY2VwdGVkGAEgASgIEg8KB3Byb2JsZW0YAiABKAkqiAEKCk5vZGVTdGF0dXMSGwoXTk9ERV9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNOT0RFX1NUQVRVU19SVU5OSU5HEAESFAoQTk9ERV9TVEFUVVNfREVBRBACEhQKEE5PREVfU1RBVFVTX0lETEUQAxIYChROT0RFX1NUQVRVU19EUkFJTklORxAEKl0KDFJ1bGVPcGVyYXRvchIdChlSVUxFX09QRVJBVE9SX1VOU1BFQ0lGSUVEEAASFAoQUlVMRV9PUEVSQVRPUl9JThABEhgKFFJVTEVfT1BFUkFUT1JfTk9UX0lOEAIqXwoLRHJhaW5SZWFzb24SHAoYRFJBSU5fUkVBU09OX1VOU1BFQ0lGSUVEEAASFQoRRFJBSU5fUkVBU09OX0lETEUQARIbChdEUkFJTl9SRUFTT05fUFJFRU1QVElPThACMoYDChZBdXRvc2NhbGVyU3RhdGVTZXJ2aWNlElsKF0dldENsdXN0ZXJSZXNvdXJjZVN0YXRlEiAucmF5LnJwYy5hdXRvc2NhbGVyLlN0YXRlUmVxdWVzdBoeLnJheS5ycGMuYXV0b3NjYWxlci5TdGF0ZVJlcGx5ElgKFlJlcG9ydEF1dG9zY2FsaW5nU3RhdGUSIS5yYXkucnBjLmF1dG9zY2FsZXIuUmVwb3J0UmVxdWVzdBobLnJheS5ycGMuYXV0b3NjYWxlci5Ob3RoaW5nEmYKIFJlcXVlc3RDbHVzdGVyUmVzb3VyY2VDb25zdHJhaW50EiUucmF5LnJwYy5hdXRvc2NhbGVyLkNvbnN0cmFpbnRSZXF1ZXN0GhsucmF5LnJwYy5hdXRvc2NhbGVyLk5vdGhpbmcSTQoJRHJhaW5Ob2RlEiAucmF5LnJwYy5hdXRvc2NhbGVyLkRyYWluUmVxdWVzdBoeLnJheS5ycGMuYXV0b3NjYWxlci5EcmFpblJlcGx5YgZwcm90bzM',
+    'ChBhdXRvc2NhbGVyLnByb3RvEhJyYXkucnBjLmF1dG9zY2FsZXIiCQoHTm90aGluZyIpCgxTdGF0ZVJlcXVlc3QSGQoRbGFzdF9zZWVuX3ZlcnNpb24YASABKAMiPQoKU3RhdGVSZXBseRIvCgVzdGF0ZRgBIAEoCzIgLnJheS5ycGMuYXV0b3NjYWxlci5DbHVzdGVyU3RhdGUiOQoLU3RhdHVzUmVwbHkSKgoGcmVwb3J0GAEgASgLMhoucmF5LnJwYy5hdXRvc2NhbGVyLlJlcG9ydCLsAQoMQ2x1c3RlclN0YXRlEg8KB3ZlcnNpb24YASABKAMSJwoFbm9kZXMYAyADKAsyGC5yYXkucnBjLmF1dG9zY2FsZXIuTm9kZRIzCgdwZW5kaW5nGAQgAygLMiIucmF5LnJwYy5hdXRvc2NhbGVyLkNvdW50ZWRSZXF1ZXN0EicKBWdhbmdzGAUgAygLMhgucmF5LnJwYy5hdXRvc2NhbGVyLkdhbmcSMwoLY29uc3RyYWludHMYBiADKAsyHi5yYXkucnBjLmF1dG9zY2FsZXIuQ29uc3RyYWludBIPCgdzZXNzaW9uGAcgASgJIqsDCgROb2RlEgoKAmlkGAEgASgMEhMKC2luc3RhbmNlX2lkGAIgASgJEgwKBHR5cGUYAyABKAkSOgoJYXZhaWxhYmxlGAQgAygLMicucmF5LnJwYy5hdXRvc2NhbGVyLk5vZGUuQXZhaWxhYmxlRW50cnkSMgoFdG90YWwYBSADKAsyIy5yYXkucnBjLmF1dG9zY2FsZXIuTm9kZS5Ub3RhbEVudHJ5Ei4KBnN0YXR1cxgIIAEoDjIeLnJheS5ycGMuYXV0b3NjYWxlci5Ob2RlU3RhdHVzEg8KB2lkbGVfbXMYCSABKAMSNAoGbGFiZWxzGA0gAygLMiQucmF5LnJwYy5hdXRvc2NhbGVyLk5vZGUuTGFiZWxzRW50cnkaMAoOQXZhaWxhYmxlRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARosCgpUb3RhbEVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLdAQoHUmVxdWVzdBI9CglyZXNvdXJjZXMYASADKAsyKi5yYXkucnBjLmF1dG9zY2FsZXIuUmVxdWVzdC5SZXNvdXJjZXNFbnRyeRIwCglwbGFjZW1lbnQYAiADKAsyHS5yYXkucnBjLmF1dG9zY2FsZXIuUGxhY2VtZW50Ei8KCXNlbGVjdG9ycxgDIAMoCzIcLnJheS5ycGMuYXV0b3NjYWxlci5TZWxlY3RvchowCg5SZXNvdXJjZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBImoKCVBsYWNlbWVudBIsCgVhcGFydBgBIAEoCzIdLnJheS5ycGMuYXV0b3NjYWxlci5MYWJlbFBhaXISLwoIdG9nZXRoZXIYAiABKAsyHS5yYXkucnBjLmF1dG9zY2FsZXIuTGFiZWxQYWlyIikKCUxhYmVsUGFpchINCgVsYWJlbBgBIAEoCRINCgV2YWx1ZRgCIAEoCSIzCghTZWxlY3RvchInCgVydWxlcxgBIAMoCzIYLnJheS5ycGMuYXV0b3NjYWxlci5SdWxlIlkKBFJ1bGUSDQoFbGFiZWwYASABKAkSMgoIb3BlcmF0b3IYAiABKA4yIC5yYXkucnBjLmF1dG9zY2FsZXIuUnVsZU9wZXJhdG9yEg4KBnZhbHVlcxgDIAMoCSJNCg5Db3VudGVkUmVxdWVzdBIsCgdyZXF1ZXN0GAEgASgLMhsucmF5LnJwYy5hdXRvc2NhbGVyLlJlcXVlc3QSDQoFY291bnQYAiABKAMidAoER2FuZxItCghyZXF1ZXN0cxgBIAMoCzIbLnJheS5ycGMuYXV0b3NjYWxlci5SZXF1ZXN0Eg8KB2RldGFpbHMYAiABKAkSLAoHYnVuZGxlcxgDIAMoCzIbLnJheS5ycGMuYXV0b3NjYWxlci5CdW5kbGVzIjgKB0J1bmRsZXMSLQoIcmVxdWVzdHMYASADKAsyGy5yYXkucnBjLmF1dG9zY2FsZXIuUmVxdWVzdCJCCgpDb25zdHJhaW50EjQKCHJlcXVlc3RzGAEgAygLMiIucmF5LnJwYy5hdXRvc2NhbGVyLkNvdW50ZWRSZXF1ZXN0IkcKEUNvbnN0cmFpbnRSZXF1ZXN0EjIKCmNvbnN0cmFpbnQYASABKAsyHi5yYXkucnBjLmF1dG9zY2FsZXIuQ29uc3RyYWludCI7Cg1SZXBvcnRSZXF1ZXN0EioKBnJlcG9ydBgBIAEoCzIaLnJheS5ycGMuYXV0b3NjYWxlci5SZXBvcnQi3QIKBlJlcG9ydBIZChFsYXN0X3NlZW5fdmVyc2lvbhgBIAEoAxIPCgd2ZXJzaW9uGAIgASgDEigKBWFza2VkGAMgAygLMhkucmF5LnJwYy5hdXRvc2NhbGVyLkFza2VkEi8KCmluZmVhc2libGUYBCADKAsyGy5yYXkucnBjLmF1dG9zY2FsZXIuUmVxdWVzdBIyChBpbmZlYXNpYmxlX2dhbmdzGAUgAygLMhgucmF5LnJwYy5hdXRvc2NhbGVyLkdhbmcSPgoWaW5mZWFzaWJsZV9jb25zdHJhaW50cxgGIAMoCzIeLnJheS5ycGMuYXV0b3NjYWxlci5Db25zdHJhaW50EiwKB3BlbmRpbmcYByADKAsyGy5yYXkucnBjLmF1dG9zY2FsZXIuUGVuZGluZxIqCgZmYWlsZWQYCCADKAsyGi5yYXkucnBjLmF1dG9zY2FsZXIuRmFpbGVkIkcKBUFza2VkEhUKDWluc3RhbmNlX3R5cGUYASABKAkSDAoEdHlwZRgCIAEoCRINCgVjb3VudBgDIAEoBRIKCgJhdBgEIAEoAyJiCgdQZW5kaW5nEhUKDWluc3RhbmNlX3R5cGUYASABKAkSDAoEdHlwZRgCIAEoCRIQCghpbnN0YW5jZRgDIAEoCRIPCgdhZGRyZXNzGAQgASgJEg8KB2RldGFpbHMYBSABKAkicQoGRmFpbGVkEhUKDWluc3RhbmNlX3R5cGUYASABKAkSDAoEdHlwZRgCIAEoCRINCgVjb3VudBgDIAEoBRIOCgZyZWFzb24YBCABKAkSEAoIYmVnYW5fYXQYBSABKAMSEQoJZmFpbGVkX2F0GAYgASgDIjsKDUNvbmZpZ1JlcXVlc3QSKgoGY29uZmlnGAEgASgLMhoucmF5LnJwYy5hdXRvc2NhbGVyLkNvbmZpZyLvAQoGQ29uZmlnEjAKA21pbhgBIAMoCzIjLnJheS5ycGMuYXV0b3NjYWxlci5Db25maWcuTWluRW50cnkSMAoDbWF4GAIgAygLMiMucmF5LnJwYy5hdXRvc2NhbGVyLkNvbmZpZy5NYXhFbnRyeRIpCgZncm91cHMYAyADKAsyGS5yYXkucnBjLmF1dG9zY2FsZXIuR3JvdXAaKgoITWluRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgEOgI4ARoqCghNYXhFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAQ6AjgBIp4BCgVHcm91cBI7CglyZXNvdXJjZXMYASADKAsyKC5yYXkucnBjLmF1dG9zY2FsZXIuR3JvdXAuUmVzb3VyY2VzRW50cnkSCwoDbWluGAIgASgNEgsKA21heBgDIAEoBRIMCgRuYW1lGAQgASgJGjAKDlJlc291cmNlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBDoCOAEicwoMRHJhaW5SZXF1ZXN0EgwKBG5vZGUYASABKAwSLwoGcmVhc29uGAIgASgOMh8ucmF5LnJwYy5hdXRvc2NhbGVyLkRyYWluUmVhc29uEg8KB21lc3NhZ2UYAyABKAkSEwoLZGVhZGxpbmVfbXMYBCABKAMiLwoKRHJhaW5SZXBseRIQCghhY2NlcHRlZBgBIAEoCBIPCgdwcm9ibGVtGAIgASgJKogBCgpOb2RlU3RhdHVzEhsKF05PREVfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTTk9ERV9TVEFUVVNfUlVOTklORxABEhQKEE5PREVfU1RBVFVTX0RFQUQQAhIUChBOT0RFX1NUQVRVU19JRExFEAMSGAoUTk9ERV9TVEFUVVNfRFJBSU5JTkcQBCpdCgxSdWxlT3BlcmF0b3ISHQoZUlVMRV9PUEVSQVRPUl9VTlNQRUNJRklFRBAAEhQKEFJVTEVfT1BFUkFUT1JfSU4QARIYChRSVUxFX09QRVJBVE9SX05PVF9JThACKl8KC0RyYWluUmVhc29uEhwKGERSQUlOX1JFQVNPTl9VTlNQRUNJRklFRBAAEhUKEURSQUlOX1JFQVNPTl9JRExFEAESGwoXRFJBSU5fUkVBU09OX1BSRUVNUFRJT04QAjKvBAoWQXV0b3NjYWxlclN0YXRlU2VydmljZRJbChdHZXRDbHVzdGVyUmVzb3VyY2VTdGF0ZRIgLnJheS5ycGMuYXV0b3NjYWxlci5TdGF0ZVJlcXVlc3QaHi5yYXkucnBjLmF1dG9zY2FsZXIuU3RhdGVSZXBseRJQChBHZXRDbHVzdGVyU3RhdHVzEhsucmF5LnJwYy5hdXRvc2NhbGVyLk5vdGhpbmcaHy5yYXkucnBjLmF1dG9zY2FsZXIuU3RhdHVzUmVwbHkSWAoWUmVwb3J0QXV0b3NjYWxpbmdTdGF0ZRIhLnJheS5ycGMuYXV0b3NjYWxlci5SZXBvcnRSZXF1ZXN0GhsucmF5LnJwYy5hdXRvc2NhbGVyLk5vdGhpbmcSVQoTUmVwb3J0Q2x1c3RlckNvbmZpZxIhLnJheS5ycGMuYXV0b3NjYWxlci5Db25maWdSZXF1ZXN0GhsucmF5LnJwYy5hdXRvc2NhbGVyLk5vdGhpbmcSZgogUmVxdWVzdENsdXN0ZXJSZXNvdXJjZUNvbnN0cmFpbnQSJS5yYXkucnBjLmF1dG9zY2FsZXIuQ29uc3RyYWludFJlcXVlc3QaGy5yYXkucnBjLmF1dG9zY2FsZXIuTm90aGluZxJNCglEcmFpbk5vZGUSIC5yYXkucnBjLmF1dG9zY2FsZXIuRHJhaW5SZXF1ZXN0Gh4ucmF5LnJwYy5hdXRvc2NhbGVyLkRyYWluUmVwbHliBnByb3RvMw',
   );
 
 /**
@@ -35,100 +35,142 @@ export const StateRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 1);
 export const StateReplySchema = /*@__PURE__*/ messageDesc(file_autoscaler, 2);
 
 /**
+ * Describes the message ray.rpc.autoscaler.StatusReply.
+ * Use `create(StatusReplySchema)` to create a new message.
+ */
+export const StatusReplySchema = /*@__PURE__*/ messageDesc(file_autoscaler, 3);
+
+/**
  * Describes the message ray.rpc.autoscaler.ClusterState.
  * Use `create(ClusterStateSchema)` to create a new message.
  */
-export const ClusterStateSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 3);
+export const ClusterStateSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 4);
 
 /**
  * Describes the message ray.rpc.autoscaler.Node.
  * Use `create(NodeSchema)` to create a new message.
  */
-export const NodeSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 4);
+export const NodeSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 5);
 
 /**
  * Describes the message ray.rpc.autoscaler.Request.
  * Use `create(RequestSchema)` to create a new message.
  */
-export const RequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 5);
+export const RequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 6);
 
 /**
  * Describes the message ray.rpc.autoscaler.Placement.
  * Use `create(PlacementSchema)` to create a new message.
  */
-export const PlacementSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 6);
+export const PlacementSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 7);
 
 /**
  * Describes the message ray.rpc.autoscaler.LabelPair.
  * Use `create(LabelPairSchema)` to create a new message.
  */
-export const LabelPairSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 7);
+export const LabelPairSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 8);
 
 /**
  * Describes the message ray.rpc.autoscaler.Selector.
  * Use `create(SelectorSchema)` to create a new message.
  */
-export const SelectorSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 8);
+export const SelectorSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 9);
 
 /**
  * Describes the message ray.rpc.autoscaler.Rule.
  * Use `create(RuleSchema)` to create a new message.
  */
-export const RuleSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 9);
+export const RuleSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 10);
 
 /**
  * Describes the message ray.rpc.autoscaler.CountedRequest.
  * Use `create(CountedRequestSchema)` to create a new message.
  */
-export const CountedRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 10);
+export const CountedRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 11);
 
 /**
  * Describes the message ray.rpc.autoscaler.Gang.
  * Use `create(GangSchema)` to create a new message.
  */
-export const GangSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 11);
+export const GangSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 12);
 
 /**
  * Describes the message ray.rpc.autoscaler.Bundles.
  * Use `create(BundlesSchema)` to create a new message.
  */
-export const BundlesSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 12);
+export const BundlesSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 13);
 
 /**
  * Describes the message ray.rpc.autoscaler.Constraint.
  * Use `create(ConstraintSchema)` to create a new message.
  */
-export const ConstraintSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 13);
+export const ConstraintSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 14);
 
 /**
  * Describes the message ray.rpc.autoscaler.ConstraintRequest.
  * Use `create(ConstraintRequestSchema)` to create a new message.
  */
-export const ConstraintRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 14);
+export const ConstraintRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 15);
 
 /**
  * Describes the message ray.rpc.autoscaler.ReportRequest.
  * Use `create(ReportRequestSchema)` to create a new message.
  */
-export const ReportRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 15);
+export const ReportRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 16);
 
 /**
  * Describes the message ray.rpc.autoscaler.Report.
  * Use `create(ReportSchema)` to create a new message.
  */
-export const ReportSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 16);
+export const ReportSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 17);
+
+/**
+ * Describes the message ray.rpc.autoscaler.Asked.
+ * Use `create(AskedSchema)` to create a new message.
+ */
+export const AskedSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 18);
+
+/**
+ * Describes the message ray.rpc.autoscaler.Pending.
+ * Use `create(PendingSchema)` to create a new message.
+ */
+export const PendingSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 19);
+
+/**
+ * Describes the message ray.rpc.autoscaler.Failed.
+ * Use `create(FailedSchema)` to create a new message.
+ */
+export const FailedSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 20);
+
+/**
+ * Describes the message ray.rpc.autoscaler.ConfigRequest.
+ * Use `create(ConfigRequestSchema)` to create a new message.
+ */
+export const ConfigRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 21);
+
+/**
+ * Describes the message ray.rpc.autoscaler.Config.
+ * Use `create(ConfigSchema)` to create a new message.
+ */
+export const ConfigSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 22);
+
+/**
+ * Describes the message ray.rpc.autoscaler.Group.
+ * Use `create(GroupSchema)` to create a new message.
+ */
+export const GroupSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 23);
 
 /**
  * Describes the message ray.rpc.autoscaler.DrainRequest.
  * Use `create(DrainRequestSchema)` to create a new message.
  */
-export const DrainRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 17);
+export const DrainRequestSchema = /*@__PURE__*/ messageDesc(file_autoscaler, 24);
 
 /**
  * Describes the message ray.rpc.autoscaler.DrainReply.
  * Use `create(DrainReplySchema)` to create a new message.
  */
-export const DrainReplySchema = /*@__PURE__*/ messageDesc(file_autoscaler, 18);
+export const DrainReplySchema = /*@__PURE__*/ messageDesc(file_autoscaler, 25);
 
 /**
  * Describes the enum ray.rpc.autoscaler.NodeStatus.

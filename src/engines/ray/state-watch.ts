@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Duration } from '../../base/clock.ts';
+import type { EngineState } from '../engine.ts';
+
+export interface StateWatchOptions {
+  readonly read: (signal: AbortSignal) => Promise<EngineState>;
+  /** Attempts are under way, or somebody waits for changes: look often. */
+  readonly busy: () => boolean;
+}
+
+const busyPeriod = 250;
+const quietPeriod = 1_000;
+const longestPeriod = 5_000;
+/** Looking takes at most this share of a core, however large the cluster. */
+const share = 0.01;
+
+/** Keeps the newest state, and tells when something in it changed that a decision could depend on. */
+export class StateWatch {
+  readonly #options: StateWatchOptions;
+  readonly #listeners = new Set<() => void>();
+  readonly #closing = new AbortController();
+  #latest: EngineState | undefined;
+  #digest = '';
+  #cost: Duration = 0;
+
+  constructor(options: StateWatchOptions) {
+    this.#options = options;
+    void this.#follow();
+  }
+
+  get latest(): EngineState | undefined {
+    return this.#latest;
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** A state that was read by whoever needed it. */
+  learn(state: EngineState): void {
+    this.#latest = state;
+    const digest = digestOf(state);
+    if (digest === this.#digest) return;
+    this.#digest = digest;
+    for (const listener of this.#listeners) listener();
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const base = this.#options.busy() || this.#listeners.size > 0 ? busyPeriod : quietPeriod;
+      const period = Math.min(longestPeriod, Math.max(base, this.#cost / share));
+      await sleep(period, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      const before = process.cpuUsage();
+      try {
+        this.learn(await this.#options.read(signal));
+      } catch {
+        // The next decision asks for itself, and is told.
+      }
+      const { user, system } = process.cpuUsage(before);
+      // Of the whole process, so an upper bound; one busy moment does not slow the watch down for long.
+      this.#cost = Math.min((user + system) / 1_000, this.#cost * 2 + 1);
+    }
+  }
+}
+
+/** Without what changes by itself: the instant, and how long nodes have been idle. */
+function digestOf({ nodes, demand }: EngineState): string {
+  return JSON.stringify([
+    nodes.map(({ id, state, available, total, idleFor }) => [id, state, available, total, idleFor > 0]),
+    demand,
+  ]);
+}
