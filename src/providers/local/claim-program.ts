@@ -1,4 +1,5 @@
 import type { Duration } from '../../base/clock.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
 
 /** Where and for how long hosts are claimed. */
 export interface ClaimTerms {
@@ -21,7 +22,8 @@ export const claimTerms: ClaimTerms = {
 /** Begins each line that is meant for Manta: a login may print lines of its own. */
 export const answerMark = 'manta-claim';
 
-export type ClaimAct = 'claim' | 'renew' | 'release' | 'look';
+/** `clear` gives back whatever the cluster holds, for whichever instance. */
+export type ClaimAct = 'claim' | 'renew' | 'release' | 'clear' | 'look';
 
 export interface ClaimOrder {
   readonly act: ClaimAct;
@@ -44,17 +46,15 @@ export function claimProgram(order: ClaimOrder): string {
   for (const word of [clusterId, instance])
     if (!/^[\w.-]+$/.test(word)) throw new Error(`'${word}' cannot stand in a claim`);
   return `act=${act}
-folder=${word(terms.folder)}
-proc=${word(terms.proc)}
-devices=${word(terms.devices)}
+folder=${shellQuoted(terms.folder)}
+proc=${shellQuoted(terms.proc)}
+devices=${shellQuoted(terms.devices)}
 lifetime=${Math.max(1, Math.round(terms.lifetime / 1000))}
 cluster=${clusterId}
 instance=${instance}
-note=${word(JSON.stringify(note).slice(1))}
+note=${shellQuoted(JSON.stringify(note).slice(1))}
 ${program}`;
 }
-
-const word = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 const program = `
 LC_ALL=C; export LC_ALL
@@ -183,8 +183,9 @@ renew)
   write_claim
   answer held
   ;;
-release)
-  if [ "$mine" = "$instance" ]; then rm -f "$own" || answer unusable "'$own' cannot be removed"; answer released; fi
+release | clear)
+  if [ "$act" = clear ]; then instance=$mine; fi
+  if [ -n "$mine" ] && [ "$mine" = "$instance" ]; then rm -f "$own" || answer unusable "'$own' cannot be removed"; answer released; fi
   answer not-held
   ;;
 esac

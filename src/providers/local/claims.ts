@@ -68,15 +68,16 @@ export async function renewClaim(
   return refusal(host, answer.kind === 'lost' ? { ...answer, kind: 'taken' } : answer);
 }
 
-/** Gives a claim back. One that is not there any more, or is another instance's, is left alone. */
+/** Gives a claim back. One that is not there any more, or is another instance's, is left alone; `undefined` is any instance. */
 export async function releaseClaim(
   host: Host,
   claimant: Claimant,
-  instance: string,
+  instance: string | undefined,
   options: RunOptions,
   terms: ClaimTerms = claimTerms,
 ): Promise<void> {
-  const answer = await run(host, 'release', claimant, instance, options, terms);
+  const act = instance === undefined ? 'clear' : 'release';
+  const answer = await run(host, act, claimant, instance ?? 'any', options, terms);
   if (answer.kind === 'unusable') throw localErrors.Unusable({ host: host.name, detail: answer.detail });
 }
 

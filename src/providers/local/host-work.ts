@@ -53,7 +53,7 @@ export class HostWork {
     await this.#cleanUp(connection, record, signal);
     const claim = () => claimHost(connection, this.#edges.claimant, id, { signal }, this.#terms);
     let outcome = await claim();
-    if (outcome.kind === 'own') {
+    if (outcome.kind === 'own' && this.#records.claim(outcome.instance) === undefined) {
       this.#edges.events.emit(events.orphan, { host: host.name, instance: outcome.instance });
       await this.#endOn(connection, outcome.instance, signal);
       outcome = await claim();

@@ -1,3 +1,4 @@
+import { sshErrors } from '../../base/ssh/errors.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { HostPool, OwnHost } from '../../core/spec/local.ts';
@@ -9,6 +10,12 @@ import { localEvents as events } from './events.ts';
 import { HostWork } from './host-work.ts';
 import { type ClaimRecord, LocalRecords } from './record.ts';
 import { takeSome } from './take-some.ts';
+
+interface Reason {
+  readonly text: string;
+  /** The host does not let Manta in. */
+  readonly denied?: boolean;
+}
 
 const week = 7 * 24 * 3600 * 1000;
 const longestPause = 60_000;
@@ -147,7 +154,7 @@ export class LocalProvider implements Provider {
     const at = known?.at ?? this.#edges.clock.now();
     this.#records.writeLaunch({ request, at, made: false, ids: [] });
     await this.#askAgain(token, signal);
-    const reasons = new Map<string, string>();
+    const reasons = new Map<string, Reason>();
     const missing = request.count - this.#madeBy(token).length;
     if (missing > 0) await this.#claimSome(pool, missing, request, reasons, signal);
     signal.throwIfAborted();
@@ -164,7 +171,7 @@ export class LocalProvider implements Provider {
       return made.map(instanceOf);
     }
     this.#records.removeLaunch(token);
-    throw providerErrors.NoCapacity({ type, detail: whyNone(pool, reasons) });
+    throw refusalOf(pool, reasons);
   }
 
   /** Claims that an earlier call of the same launch asked for and never heard of. */
@@ -186,7 +193,7 @@ export class LocalProvider implements Provider {
     pool: HostPool,
     count: number,
     request: LaunchRequest,
-    reasons: Map<string, string>,
+    reasons: Map<string, Reason>,
     signal: AbortSignal,
   ): Promise<void> {
     const { patience, width } = this.#work.pace;
@@ -200,12 +207,17 @@ export class LocalProvider implements Provider {
           return true;
         } catch (error) {
           // Also when enough others were found: it has been slow, which is worth remembering.
-          reasons.set(host.name, enough.aborted ? 'it is slow to answer' : messageOf(error));
-          if (!signal.aborted) this.#work.passOver(host, reasons.get(host.name) ?? '');
+          const text = enough.aborted ? 'it is slow to answer' : messageOf(error);
+          reasons.set(host.name, { text, denied: isDenial(error) });
+          if (!signal.aborted) this.#work.passOver(host, text);
           return false;
         }
       },
-      take: (host) => this.#ask(this.#writeClaim(host, request), signal, reasons),
+      take: async (host) => {
+        // Another launch may have taken it since.
+        if (this.#freeHosts({ ...pool, hosts: [host] }, request.token, reasons).length === 0) return 'refused';
+        return await this.#ask(this.#writeClaim(host, request), signal, reasons);
+      },
     });
   }
 
@@ -230,13 +242,13 @@ export class LocalProvider implements Provider {
   async #ask(
     record: ClaimRecord,
     signal: AbortSignal,
-    reasons = new Map<string, string>(),
+    reasons = new Map<string, Reason>(),
   ): Promise<'taken' | 'refused' | 'unknown'> {
     this.#asking.add(record.id);
     try {
       const reason = await this.#work.ask(record, signal).catch(() => this.#work.ask(record, signal));
       if (reason === undefined) return 'taken';
-      reasons.set(record.host.name, reason);
+      reasons.set(record.host.name, { text: reason });
       return 'refused';
     } catch (error) {
       if (!signal.aborted) this.#work.passOver(record.host, messageOf(error));
@@ -247,12 +259,12 @@ export class LocalProvider implements Provider {
   }
 
   /** Hosts of a pool that this cluster does not have, those that failed lately apart. */
-  #freeHosts(pool: HostPool, token: string, reasons: Map<string, string>): readonly OwnHost[] {
+  #freeHosts(pool: HostPool, token: string, reasons: Map<string, Reason>): readonly OwnHost[] {
     const records = this.#records.claims().filter((record) => isShown(record) || record.launchToken === token);
     const taken = new Set(records.map(({ host }) => host.name));
     return pool.hosts.filter(({ name }) => {
       const reason = taken.has(name) ? 'in use by this cluster' : this.#work.coolOff.reason(name);
-      if (reason !== undefined) reasons.set(name, reason);
+      if (reason !== undefined) reasons.set(name, { text: reason });
       return reason === undefined;
     });
   }
@@ -338,13 +350,18 @@ function leastOf(all: readonly Resources[]): Resources {
   return Object.fromEntries(names.map((name) => [name, Math.min(...all.map((each) => each[name] ?? 0))]));
 }
 
-/** Why each host of a pool was not to be had, the first few by name. */
-function whyNone(pool: HostPool, reasons: ReadonlyMap<string, string>): string {
+/** Why each host of a pool was not to be had, the first few by name. Where no host lets Manta in, waiting does not help. */
+function refusalOf({ type, hosts }: HostPool, reasons: ReadonlyMap<string, Reason>): Error {
   const most = 5;
-  const each = pool.hosts.map(({ name }) => `${name}: ${reasons.get(name) ?? 'not asked'}`);
-  if (each.length === 0) return 'the pool has no hosts';
+  const each = hosts.map(({ name }) => {
+    const text = reasons.get(name)?.text ?? 'not asked';
+    return text.startsWith(name) ? text : `${name}: ${text}`;
+  });
   const more = each.length > most ? `; and ${each.length - most} more` : '';
-  return `${each.slice(0, most).join('; ')}${more}`;
+  const detail = each.length === 0 ? 'the pool has no hosts' : `${each.slice(0, most).join('; ')}${more}`;
+  const denied = hosts.length > 0 && hosts.every(({ name }) => reasons.get(name)?.denied);
+  return denied ? providerErrors.Denied({ call: 'launch', detail }) : providerErrors.NoCapacity({ type, detail });
 }
 
+const isDenial = (error: unknown): boolean => sshErrors.AuthFailed.is(error) || sshErrors.HostKeyChanged.is(error);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

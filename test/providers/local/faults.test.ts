@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { sshErrors } from '../../../src/base/ssh/errors.ts';
+import { providerErrors } from '../../../src/providers/errors.ts';
+import { localEvents } from '../../../src/providers/local/events.ts';
+import type { LocalProvider } from '../../../src/providers/local/provider.ts';
+import { headRecord, LocalRecords } from '../../../src/providers/local/record.ts';
+import type { LaunchRequest } from '../../../src/providers/provider.ts';
+import { never, until } from '../../contract/waiting.ts';
+import { HostBed, ownHost, type } from './stand-in-hosts.ts';
+
+const request = (token: string, count = 1): LaunchRequest => ({ token, type, count, market: 'on-demand', tags: {} });
+const addresses = async (provider: LocalProvider): Promise<string[]> =>
+  (await provider.list(never)).map(({ address }) => address ?? '').toSorted();
+const gone = (provider: LocalProvider): Promise<true> =>
+  until('the list is empty', async () => (await provider.list(never)).length === 0);
+const heldBy = (bed: HostBed): string[] =>
+  bed.hosts.flatMap((host) => host.claims().map((claim) => `${host.name} ${String(claim['clusterId'])}`));
+
+describe('hosts that do not answer', () => {
+  test('are passed over, with others in their place', async (t) => {
+    const bed = new HostBed(t, 4);
+    bed.host('h1').down = bed.host('h2').down = true;
+    const provider = bed.provider();
+    await provider.launch(request('two', 2), never);
+    assert.deepEqual(await addresses(provider), ['h3', 'h4']);
+    assert.ok(bed.told.some(({ code, text }) => code === localEvents.passedOver.code && /h1.*refused/.test(text)));
+  });
+
+  test('are named, each with its reason, when nothing is left', async (t) => {
+    const bed = new HostBed(t, 3);
+    bed.host('h1').down = true;
+    await bed.provider({ clusterId: 'other' }).launch(request('theirs'), never);
+    const provider = bed.provider();
+    await provider.launch(request('mine'), never);
+    await assert.rejects(provider.launch(request('more'), never), (error: Error) => {
+      assert.ok(providerErrors.NoCapacity.is(error));
+      assert.match(
+        error.message,
+        /h1: .*refused; h2: held by cluster 'lab' of someone@other .*; h3: in use by this cluster/,
+      );
+      return true;
+    });
+  });
+
+  test('rest for a while after a failure, and then have another chance', async (t) => {
+    const bed = new HostBed(t, 1);
+    const [host] = bed.hosts;
+    const provider = bed.provider({ pace: { coolOff: 60_000 } });
+    const again = bed.provider({ pace: { coolOff: 0 } });
+    assert.ok(host);
+    host.down = true;
+    for (const _ of [1, 2, 3]) await assert.rejects(provider.launch(request('x'), never), /no capacity/);
+    assert.equal(host.connects, 1);
+    for (const _ of [1, 2, 3]) await assert.rejects(again.launch(request('x'), never), /no capacity/);
+    assert.equal(host.connects, 4);
+    host.down = false;
+    assert.equal((await again.launch(request('x'), never)).length, 1);
+  });
+
+  test('hold up nobody, however slow they are', async (t) => {
+    const bed = new HostBed(t, 3);
+    const provider = bed.provider({
+      pace: { patience: 10 },
+      connect: ({ name }) => ({
+        ...bed.host(name).as(),
+        connect: ({ signal }) =>
+          name === 'h3'
+            ? Promise.resolve()
+            : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      }),
+    });
+    assert.equal((await provider.launch(request('one'), never))[0]?.address, 'h3');
+    // What there is comes at once; the rest is not waited for.
+    const fresh = bed.provider({
+      clusterId: 'second',
+      pace: { patience: 10 },
+      pools: () => [{ type, hosts: bed.hosts.slice(0, 2).map(ownHost) }],
+      connect: ({ name }) => ({
+        ...bed.host(name).as(),
+        connect: ({ signal }) =>
+          name === 'h2'
+            ? Promise.resolve()
+            : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      }),
+    });
+    assert.deepEqual(
+      (await fresh.launch(request('both', 2), never)).map(({ address }) => address),
+      ['h2'],
+    );
+  });
+
+  test('that let nobody in are a refusal that waiting does not help', async (t) => {
+    const bed = new HostBed(t, 2);
+    const provider = bed.provider({
+      connect: ({ name }) => ({
+        ...bed.host(name).as(),
+        connect: () => Promise.reject(sshErrors.AuthFailed({ host: name, detail: 'publickey', keys: [] })),
+      }),
+    });
+    await assert.rejects(provider.launch(request('x'), never), { code: providerErrors.Denied.code });
+  });
+});
+
+describe('answers that are lost', () => {
+  test('are asked for once more before anybody notices', async (t) => {
+    const bed = new HostBed(t, 2);
+    for (const host of bed.hosts) host.loseAnswers = 1;
+    const provider = bed.provider();
+    assert.equal((await provider.launch(request('x', 2), never)).length, 2);
+    assert.equal(heldBy(bed).length, 2);
+  });
+
+  test('for good are no second machine: others are taken, and the first is given back when it answers', async (t) => {
+    const bed = new HostBed(t, 2);
+    const provider = bed.provider();
+    const [first] = bed.hosts;
+    assert.ok(first);
+    first.loseAnswers = 2;
+    await assert.rejects(provider.launch(request('x'), never), { code: providerErrors.Unreachable.code });
+    first.down = true;
+    const made = await provider.launch(request('x'), never);
+    assert.deepEqual(
+      made.map(({ address }) => address),
+      ['h2'],
+    );
+    assert.deepEqual(await addresses(provider), ['h2']);
+    first.down = false;
+    await until('it is given back', () => first.claims().length === 0);
+    assert.deepEqual(await addresses(provider), ['h2']);
+  });
+
+  test('because the head died are known to the next one', async (t) => {
+    const bed = new HostBed(t, 3);
+    const dying = bed.provider();
+    for (const host of bed.hosts) host.loseAnswers = 2;
+    await assert.rejects(dying.launch(request('x', 2), never), { code: providerErrors.Unreachable.code });
+    await dying.close();
+    const fresh = bed.provider();
+    assert.deepEqual(
+      (await fresh.list(never)).map(({ state, launchToken }) => `${state} ${launchToken}`),
+      ['pending x', 'pending x'],
+    );
+    await until('they run', async () => (await fresh.list(never)).every(({ state }) => state === 'running'));
+    assert.equal((await fresh.launch(request('x', 2), never)).length, 2);
+    assert.equal(heldBy(bed).length, 2);
+  });
+});
+
+describe('an end', () => {
+  test('ends Ray on the host before the claim is given back', async (t) => {
+    const bed = new HostBed(t, 1);
+    const seen: number[] = [];
+    const provider = bed.provider({ end: async () => void seen.push(bed.hosts[0]?.claims().length ?? -1) });
+    const [instance] = await provider.launch(request('x'), never);
+    await provider.terminate([instance?.id ?? ''], never);
+    await gone(provider);
+    assert.deepEqual(seen, [1]);
+    assert.deepEqual(heldBy(bed), []);
+  });
+
+  test('goes on until the host answers', async (t) => {
+    const bed = new HostBed(t, 1);
+    const provider = bed.provider();
+    const [instance] = await provider.launch(request('x'), never);
+    const [host] = bed.hosts;
+    assert.ok(host);
+    host.down = true;
+    await provider.terminate([instance?.id ?? ''], never);
+    const before = host.connects;
+    await until('it was tried again', () => host.connects > before + 2);
+    assert.equal((await provider.list(never))[0]?.state, 'stopping');
+    host.down = false;
+    await gone(provider);
+    assert.deepEqual(heldBy(bed), []);
+  });
+
+  test('that a host does not answer to leaves the list after a while, is told, and happens when it answers', async (t) => {
+    const bed = new HostBed(t, 1);
+    const provider = bed.provider({ pace: { giveUp: 0 } });
+    const [instance] = await provider.launch(request('x'), never);
+    const [host] = bed.hosts;
+    assert.ok(host);
+    host.down = true;
+    await provider.terminate([instance?.id ?? ''], never);
+    await gone(provider);
+    assert.ok(bed.told.some(({ code }) => code === localEvents.unverified.code));
+    await assert.rejects(provider.tag(instance?.id ?? '', {}, never), { code: providerErrors.NotFound.code });
+    host.down = false;
+    await until('it has ended there', () => bed.ended.length === 1);
+    await until('it is told', () => bed.told.some(({ code }) => code === localEvents.cleaned.code));
+    assert.deepEqual(heldBy(bed), []);
+  });
+
+  test('that is still due happens before the host is claimed again', async (t) => {
+    const bed = new HostBed(t, 1);
+    // No second try of its own within the test.
+    const provider = bed.provider({ pace: { giveUp: 0, endAgain: 3_600_000, coolOff: 0 } });
+    const [first] = await provider.launch(request('x'), never);
+    const [host] = bed.hosts;
+    assert.ok(host);
+    host.down = true;
+    await provider.terminate([first?.id ?? ''], never);
+    await gone(provider);
+    host.down = false;
+    const [second] = await provider.launch(request('y'), never);
+    assert.deepEqual(bed.ended, [`h1 ${first?.id}`]);
+    assert.deepEqual(
+      host.claims().map((claim) => claim['instance']),
+      [second?.id],
+    );
+  });
+
+  test('of the head is not the business of the provider, which lists it', async (t) => {
+    const bed = new HostBed(t, 2);
+    const records = new LocalRecords(join(bed.folder, 'records/mine'));
+    records.write(headRecord({ id: 'i-head', type, host: ownHost({ name: 'h1' }), launchedAt: 5 }));
+    const provider = bed.provider({ pools: () => [{ type, hosts: [ownHost({ name: 'h2' })] }] });
+    assert.deepEqual(
+      (await provider.list(never)).map(({ id, kind, state }) => [id, kind, state]),
+      [['i-head', 'head', 'running']],
+    );
+    await assert.rejects(provider.terminate(['i-head'], never), { code: providerErrors.Denied.code });
+    await provider.renew(never);
+    assert.deepEqual(heldBy(bed), ['h1 mine']);
+  });
+});
+
+describe('what was lost sight of', () => {
+  test('is found on the host and ended before it is claimed again', async (t) => {
+    const bed = new HostBed(t, 1);
+    const [old] = await bed.provider().launch(request('x'), never);
+    rmSync(join(bed.folder, 'records'), { recursive: true });
+    const fresh = bed.provider();
+    const [instance] = await fresh.launch(request('y'), never);
+    assert.deepEqual(bed.ended, [`h1 ${old?.id}`]);
+    assert.equal(bed.hosts[0]?.claims()[0]?.['instance'], instance?.id);
+    assert.ok(bed.told.some(({ code }) => code === localEvents.orphan.code));
+  });
+
+  test('costs one instance, not the list, when a record cannot be read', async (t) => {
+    const bed = new HostBed(t, 2);
+    const provider = bed.provider();
+    const [good, bad] = await provider.launch(request('x', 2), never);
+    const claims = join(bed.folder, 'records/mine/claims');
+    writeFileSync(join(claims, `${bad?.id}.json`), '{"half');
+    assert.deepEqual(
+      (await provider.list(never)).map(({ id }) => id),
+      [good?.id],
+    );
+    assert.ok(bed.told.some(({ code }) => code === localEvents.badRecord.code));
+    assert.equal((await provider.launch(request('y'), never)).length, 1);
+    assert.deepEqual(bed.ended, [`${bad?.address} ${bad?.id}`]);
+  });
+});
+
+describe('renewals', () => {
+  test('keep every claim, and tell of hosts that do not answer', async (t) => {
+    const bed = new HostBed(t, 3);
+    const provider = bed.provider();
+    await provider.launch(request('x', 3), never);
+    for (const host of bed.hosts) host.boot('0a-1', 1400);
+    bed.host('h2').down = true;
+    await provider.renew(never);
+    const renewed = bed.hosts.filter((host) => host.claims()[0]?.['uptime'] === 1400).map(({ name }) => name);
+    assert.deepEqual(renewed, ['h1', 'h3']);
+    assert.ok(bed.told.some(({ code, text }) => code === localEvents.notRenewed.code && text.includes('h2')));
+    assert.equal((await provider.list(never)).length, 3);
+  });
+
+  test('that come too late end the instance and leave the new holder alone', async (t) => {
+    const bed = new HostBed(t, 1);
+    const provider = bed.provider();
+    await provider.launch(request('x'), never);
+    bed.hosts[0]?.boot('0a-1', 9000);
+    await bed.provider({ clusterId: 'other' }).launch(request('theirs'), never);
+    await provider.renew(never);
+    await gone(provider);
+    assert.ok(bed.told.some(({ code, text }) => code === localEvents.lost.code && text.includes('someone@other')));
+    assert.deepEqual(heldBy(bed), ['h1 other']);
+  });
+});
+
+test('what hosts have is learned by claims and by a survey, and the least of a pool counts', async (t) => {
+  const bed = new HostBed(t, 3);
+  const provider = bed.provider();
+  assert.equal(provider.learned().size, 0);
+  writeFileSync(join(bed.host('h1').folder, 'proc/meminfo'), 'MemTotal: 1000 kB\n');
+  writeFileSync(join(bed.host('h1').folder, 'dev/nvidia0'), '');
+  await provider.launch(request('x'), never);
+  assert.equal(provider.learned().get(type)?.['GPU'], 1);
+  writeFileSync(join(bed.host('h2').folder, 'proc/meminfo'), 'MemTotal: 500 kB\n');
+  bed.host('h3').down = true;
+  await provider.survey(never);
+  const { CPU, ...rest } = bed.provider().learned().get(type) ?? {};
+  assert.ok((CPU ?? 0) > 0);
+  assert.deepEqual(rest, { memory: Math.floor(500 * 1024 * 0.7) });
+});
+
+test('clusters that share hosts never have one in common, whatever fails meanwhile', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          cluster: fc.constantFrom('a', 'b', 'c'),
+          count: fc.integer({ min: 1, max: 4 }),
+          end: fc.boolean(),
+          drops: fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.boolean()), { maxLength: 3 }),
+        }),
+        { minLength: 3, maxLength: 6 },
+      ),
+      async (steps) => {
+        const bed = new HostBed(t, 5);
+        const providers = new Map(
+          ['a', 'b', 'c'].map((id) => [id, bed.provider({ clusterId: id, pace: { coolOff: 0 } })]),
+        );
+        await Promise.all(
+          steps.map(async ({ cluster, count, end, drops }, index) => {
+            for (const [host, after] of drops) {
+              const stand = bed.host(`h${host}`);
+              if (after) stand.loseAnswers = 1;
+              else stand.dropBefore = 1;
+            }
+            const provider = providers.get(cluster) as LocalProvider;
+            const made = await provider.launch(request(`${cluster}${index}`, count), never).catch(() => []);
+            if (end)
+              await provider.terminate(
+                made.map(({ id }) => id),
+                never,
+              );
+          }),
+        );
+        for (const host of bed.hosts) {
+          host.loseAnswers = 0;
+          host.dropBefore = 0;
+        }
+        const shown = new Map<string, string[]>();
+        for (const [cluster, provider] of providers) {
+          await until('all is settled', async () =>
+            (await provider.list(never)).every(({ state }) => state === 'running'),
+          );
+          for (const address of await addresses(provider)) shown.set(address, [...(shown.get(address) ?? []), cluster]);
+        }
+        for (const host of bed.hosts) {
+          const claims = host.claims().map((claim) => claim['clusterId']);
+          assert.ok(claims.length <= 1, `${host.name} is held by ${claims.join()}`);
+          assert.deepEqual(shown.get(host.name) ?? [], claims, host.name);
+        }
+        for (const provider of providers.values()) await provider.close();
+        assert.deepEqual(
+          readdirSync(bed.folder).filter((name) => name.startsWith('.')),
+          [],
+        );
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
