@@ -85,7 +85,8 @@ export const clusterCommands: readonly Command[] = [
     inRay: 'gcs',
     hidden: true,
     summary: "give a node no more work, in ray's words",
-    description: 'Exit code: 0 it is being drained, 1 the engine refused. `manta drain NODE` is the same.',
+    description:
+      'Exit code: 0 it is being drained, 1 the engine refused. `manta drain NODE` is the same. Only idle nodes are emptied so far: preemption with a deadline is left to Ray.',
     args: [],
     options: [
       { name: 'node-id', value: 'ID', summary: 'id of the node or of its instance' },
@@ -96,16 +97,23 @@ export const clusterCommands: readonly Command[] = [
         summary: 'why',
         default: 'DRAIN_NODE_REASON_IDLE_TERMINATION',
       },
-      { name: 'reason-message', value: 'TEXT', dashed: true, summary: 'why, in words' },
+      {
+        name: 'reason-message',
+        value: 'TEXT',
+        dashed: true,
+        summary: "taken for ray's sake",
+        ignored: 'the journal keeps its own reason',
+      },
       {
         name: 'deadline-remaining-seconds',
         value: 'N',
         type: 'integer',
-        summary: 'seconds until the node goes, whatever still runs on it',
+        summary: "taken for ray's sake",
+        ignored: 'a node that is emptied because it is idle has no deadline',
       },
       ...connectionOptions,
     ],
-    examples: ['manta drain-node --node-id ID --reason DRAIN_NODE_REASON_PREEMPTION --reason-message maintenance'],
+    examples: ['manta drain-node --node-id ID --reason DRAIN_NODE_REASON_IDLE_TERMINATION'],
     load: () => import('./drain-node.ts'),
   },
   {

@@ -1,4 +1,17 @@
+import type { ClusterAnswer } from '../../head/api/types.ts';
 import type { Run } from '../command.ts';
-import { cliErrors } from '../errors.ts';
+import { withHead } from './cluster-connection.ts';
 
-export const run: Run = () => Promise.reject(cliErrors.Internal({ what: "'manta health-check' has no code yet" }));
+export const run: Run = (invocation, io) =>
+  withHead(invocation, io, async (http) => {
+    const { name, synced } = await http.json<ClusterAnswer>('GET', '/api/manta/v1/cluster');
+    if (io.json) io.out(`${JSON.stringify({ name, well: synced })}\n`);
+    // Ray says nothing beside the exit code.
+    else if (io.asRay !== true)
+      io.out(
+        synced
+          ? `The cluster '${name}' is well.\n`
+          : `The head of '${name}' answers; what runs the work does not yet.\n`,
+      );
+    return synced ? 0 : 1;
+  });
