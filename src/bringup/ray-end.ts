@@ -1,5 +1,6 @@
-import type { Host } from '../base/host.ts';
+import type { Host, RunOptions } from '../base/host.ts';
 import type { Place } from './node.ts';
+import { sessionFile } from './ray-probe.ts';
 import { markPattern, processText } from './ray-processes.ts';
 import { bashAt, quote } from './shell-text.ts';
 
@@ -7,8 +8,8 @@ export interface RayToEnd {
   readonly cluster: string;
   /** Only what was started for this instance; absent: for any of the cluster. */
   readonly instance?: string;
-  /** Ended and removed with all that runs in it. */
-  readonly container?: Place & { readonly kind: 'container' };
+  /** Where it runs. @default on the host */
+  readonly place?: Place;
 }
 
 export interface EndedProcess {
@@ -23,15 +24,31 @@ export interface RayEnded {
 }
 
 /**
- * Ends everything that was started for a node, in one round trip: Ray, what ran on it, and its container. Raylets sign
- * off first, so that the rest of the cluster knows at once. Ending what has ended is no error. Other clusters' Rays on
- * the host go on.
+ * Ends Ray and everything that was started for a node, in one round trip. Raylets sign off first, so that the rest of the
+ * cluster knows at once. Ending what has ended is no error. Other clusters' Rays on the host go on. A container stays:
+ * `removeContainer` ends both.
  */
-export async function endRay(host: Host, what: RayToEnd, options: { readonly signal: AbortSignal }): Promise<RayEnded> {
-  const text = `${processText}manta_end cluster ${quote(markPattern(what.cluster, what.instance))}\n`;
-  const program = bashAt({ kind: 'host' }, text);
-  const { stdout } = await host.sh(program, options);
-  const rows = [...stdout.matchAll(/^(ended|left) (\d+) (.*)$/gm)];
+export async function endRay(host: Host, what: RayToEnd, options: RunOptions): Promise<RayEnded> {
+  const { stdout } = await host.sh(bashAt(what.place ?? { kind: 'host' }, endText(what)), options);
+  return readEnded(stdout);
+}
+
+/** Bash text that ends it, from inside its place. */
+export function endText({ cluster, instance }: RayToEnd): string {
+  return `${processText}
+manta_end cluster ${quote(markPattern(cluster, instance))} ~/${quote(sessionFile(cluster))}
+status=$?
+[[ $status = 0 ]] || exit $status
+if read -r _ gcs folder 2>/dev/null <~/${quote(sessionFile(cluster))}; then
+  # Ray's tools on this machine would go on trying the cluster that has ended.
+  [[ $(cat "$folder/ray_current_cluster" 2>/dev/null) != "$gcs" ]] || rm -f "$folder/ray_current_cluster"
+  rm -f ~/${quote(sessionFile(cluster))}
+fi
+`;
+}
+
+export function readEnded(output: string): RayEnded {
+  const rows = [...output.matchAll(/^(ended|left) (\d+) (.*)$/gm)];
   const of = (kind: string): EndedProcess[] =>
     rows.filter((row) => row[1] === kind).map((row) => ({ pid: Number(row[2]), name: row[3] as string }));
   return { ended: of('ended'), left: of('left') };

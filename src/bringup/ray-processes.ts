@@ -71,8 +71,9 @@ manta_below() {
 `;
 
 /**
- * `manta_take cluster|user` fills `manta_found`, from pid to start: all of the cluster (of users' sessions there only
- * Ray), or all Ray of this user that carries no other cluster's mark.
+ * `manta_take cluster|user [FILE]` fills `manta_found`, from pid to start: all of the cluster (of users' sessions there
+ * only Ray), or all Ray of this user that carries no other cluster's mark. The first word of the file is a session that
+ * is the cluster's also when nothing marked runs in it.
  */
 const takeText = `
 manta_take() {
@@ -87,7 +88,7 @@ manta_take() {
       take[$p]=1
       [[ -z \${manta_ray[$p]-} ]] || files+=("/proc/$p/cmdline")
     done
-    for s in $(grep -aohs 'session_[0-9][0-9][0-9][0-9]-[0-9_-]*' "\${files[@]}" /dev/null | sort -u); do
+    for s in $( { grep -aohs 'session_[0-9][0-9][0-9][0-9]-[0-9_-]*' "\${files[@]}" /dev/null; cut -d ' ' -f 1 "\${2:-/dev/null}"; } 2>/dev/null | sort -u); do
       manta_hits < <(grep -lasF -- "$s" /proc/[0-9]*/cmdline; find /proc/[0-9]*/fd -maxdepth 1 -lname "*/$s/*" 2>/dev/null)
       for p in "\${!manta_hit[@]}"; do [[ -z \${manta_ray[$p]-} ]] || take[$p]=1; done
     done
@@ -100,7 +101,7 @@ manta_take() {
 `;
 
 /**
- * `manta_end cluster|user PATTERN` ends all that is found, again and again until nothing is. Raylets are asked, and have
+ * `manta_end cluster|user PATTERN [FILE]` ends all that is found, again and again until nothing is. Raylets are asked, and have
  * 2 s to sign off from their cluster; what is not Ray's own has half a
  * second, unless it does not listen; nothing is asked after that. Prints
  * `ended PID NAME` and, after seconds of trying, `left PID NAME`, and then fails.
@@ -140,7 +141,7 @@ manta_end() {
   local -A all=() names=()
   for i in {1..120}; do
     manta_look "$2"
-    manta_take "$1"
+    manta_take "$1" "\${3-}"
     for p in "\${!manta_found[@]}"; do all[$p]=\${manta_found[$p]} names[$p]=\${manta_name[$p]}; done
     [[ $i != 1 ]] || manta_ask
     for p in "\${!all[@]}"; do

@@ -3,35 +3,21 @@
  * environment, and a shell function `ray` that adds flags to `ray start --head`. It is exported, so that sub-shells see
  * it; it misses `sudo`, absolute paths and shells other than bash, which the check after the start finds.
  */
-import type { Host, RunOptions } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
 import type { NodeOrder, Place } from './node.ts';
-import { nodeFolder } from './node.ts';
-import { rayErrors } from './ray-errors.ts';
 import { markPattern, processFunctions, processText } from './ray-processes.ts';
 import type { RayVersions } from './ray-versions.ts';
 import { versionFile, versionFunctions, versionText } from './ray-versions.ts';
 import type { Environment } from './shell-text.ts';
-import {
-  authEnvironment,
-  bashAt,
-  commandProgram,
-  environmentFile,
-  exportText,
-  markWord,
-  quote,
-  sessionEnvironment,
-  setupEnvironment,
-  tokenFile,
-} from './shell-text.ts';
+import { authEnvironment, commandProgram, markWord, quote, setupEnvironment } from './shell-text.ts';
 
 /** Exit code of a start command whose Ray or Python is not the head's. */
 export const versionMismatchCode = 86;
 
 /** What the start commands see, and all that they start. */
-export function startEnvironment(order: NodeOrder): Environment {
+export function startEnvironment(order: NodeOrder, place: Place): Environment {
   return {
-    ...setupEnvironment(order),
+    ...setupEnvironment(order, place),
     ...authEnvironment(order),
     RAY_CLOUD_INSTANCE_ID: order.instance,
     RAY_NODE_TYPE_NAME: order.type,
@@ -51,28 +37,7 @@ export function startEnvironment(order: NodeOrder): Environment {
  * `versionMismatchCode`, before anything is started, when its Ray or Python is another.
  */
 export function startProgram(order: NodeOrder, place: Place, command: string, wanted?: RayVersions): string {
-  return commandProgram(order, place, command, startEnvironment(order), rayFunction(order, wanted));
-}
-
-/**
- * Writes the token and `env.sh` to where the node's commands look for them, whole and for this user alone: on the host, or
- * in the container.
- */
-export async function writeRayFiles(host: Host, order: NodeOrder, place: Place, options: RunOptions): Promise<void> {
-  const write = (path: string, content: string): string =>
-    `printf %s ${quote(content)} >${quote(`${path}.new`)} && mv -f ${quote(`${path}.new`)} ${quote(path)}\n`;
-  const program = bashAt(
-    place,
-    [
-      `set -e; umask 077; cd; mkdir -p ${quote(nodeFolder(order.cluster))}\n`,
-      write(environmentFile(order.cluster), `unset RAY_AUTH_TOKEN\n${exportText(sessionEnvironment(order))}`),
-      order.token === undefined
-        ? `rm -f ${quote(tokenFile(order.cluster))}\n`
-        : write(tokenFile(order.cluster), `${order.token}\n`),
-    ].join(''),
-  );
-  const { code, stderr } = await host.sh(program, options);
-  if (code !== 0) throw rayErrors.Files({ node: host.name, detail: stderr.trim() });
+  return commandProgram(order, place, command, startEnvironment(order, place), rayFunction(order, wanted));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Host } from '../base/host.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
-import { rayErrors } from './ray-errors.ts';
+import { rayStepErrors } from './ray-errors.ts';
 import { commandProgram, quote } from './shell-text.ts';
 
 /** Ray and Python as they are installed at a place, each as `major.minor.patch`. */
@@ -97,5 +97,5 @@ export function versionsMatch(head: NodeVersions, worker: NodeVersions): void {
   const minor = (python: string): string => python.split('.').slice(0, 2).join('.');
   const same =
     head.versions.ray === worker.versions.ray && minor(head.versions.python) === minor(worker.versions.python);
-  if (!same) throw rayErrors.Versions({ head, worker });
+  if (!same) throw rayStepErrors.Versions({ head, worker });
 }

@@ -38,9 +38,19 @@ export const markWord = (cluster: string, instance: string): string => `${markPa
 export const markPart = (name: string): string =>
   [...name].map((letter) => (/[\w.-]/.test(letter) ? letter : `%${letter.codePointAt(0)?.toString(16)}`)).join('');
 
-/** What a node's initialization and setup commands see. */
-export function setupEnvironment(order: NodeOrder): Environment {
-  return order.kind === 'worker' ? { RAY_HEAD_IP: order.headAddress } : {};
+/** Folder on the host under which the file mounts of a container are laid out. Ray's own, which scripts search for. */
+export const stagingFolder = (cluster: string): string => `/tmp/ray_tmp_mount/${cluster}`;
+
+/**
+ * What a node's initialization and setup commands see. `$MANTA_FILES/PATH` is the file that is mounted at `/PATH`, on the
+ * host as in the container.
+ */
+export function setupEnvironment(order: NodeOrder, place: Place = { kind: 'host' }): Environment {
+  const staged = place.kind === 'host' && order.commands.container !== undefined;
+  return {
+    ...(order.kind === 'worker' && { RAY_HEAD_IP: order.headAddress }),
+    MANTA_FILES: staged ? stagingFolder(order.cluster) : '',
+  };
 }
 
 /** What everything that speaks to Ray on this node needs. */
@@ -88,12 +98,15 @@ export function commandProgram(
   return programAt(place, text, order.loginShells ? loginShell : plainShell);
 }
 
-/** Sh program that runs bash text at a place, in no more than the environment that the place has. */
+/** Sh program that runs bash text at a place, with nothing of the user's start-up files there. */
 export const bashAt = (place: Place, text: string): string => programAt(place, `exec 9<&-\n${text}`, plainShell);
 
 function programAt(place: Place, text: string, shell: string): string {
-  const inside = place.kind === 'container' ? `${place.engine} exec -i ${quote(place.name)} ` : '';
-  return `printf %s ${quote(text)} | ${inside}bash -c ${quote(shell)}\n`;
+  const feed = (words: string): string => `printf %s ${quote(text)} | ${words}bash -c ${quote(shell)}\n`;
+  if (place.kind === 'host') return feed('');
+  // The way to the engine (DOCKER_HOST, PATH) may stand in the start-up files of the user on the host.
+  const inside = `exec 9<&-\n${loginText}${feed(`${place.engine} exec -i ${quote(place.name)} `)}`;
+  return `printf %s ${quote(inside)} | bash -c ${quote(loginShell)}\n`;
 }
 
 const plainShell = `exec 9<&0 </dev/null; eval "$(cat <&9)"`;

@@ -1,0 +1,263 @@
+import { randomBytes } from 'node:crypto';
+import type { EventSink } from '../base/events.ts';
+import type { Host, HostResult, RunOptions } from '../base/host.ts';
+import type { ContainerSpec } from '../core/spec/cluster.ts';
+import { containerErrors, engineFailure, lastLine, pullFailure } from './container-errors.ts';
+import { containerEvents } from './container-events.ts';
+import type { EngineFacts } from './container-text.ts';
+import {
+  containerFingerprint,
+  lookText,
+  mendMountsText,
+  missingText,
+  nodeLabel,
+  runCommand,
+} from './container-text.ts';
+import { bringupEvents } from './events.ts';
+import type { NodeOrder, Place } from './node.ts';
+import { nodeFolder } from './node.ts';
+import { endText, type RayEnded, readEnded } from './ray-end.ts';
+import { rayStepErrors } from './ray-errors.ts';
+import {
+  bashAt,
+  commandProgram,
+  environmentFile,
+  exportText,
+  markPart,
+  quote,
+  sessionEnvironment,
+  setupEnvironment,
+  tokenFile,
+} from './shell-text.ts';
+import { runStep } from './step.ts';
+
+export interface ContainerOptions {
+  readonly signal: AbortSignal;
+  readonly events: EventSink;
+}
+
+export interface EnsuredContainer {
+  readonly place: Place & { readonly kind: 'container' };
+  /** It is a new one: nothing that was set up in an earlier one is in it. */
+  readonly made: boolean;
+}
+
+const runWithin = 300_000;
+
+/**
+ * A running container of this order on the host. One that runs and was made of the same image, options and mounts is
+ * taken as it is; one that stands still is started; any other is made anew. Images are pulled only for a new one. Throws
+ * `containerErrors.NewSession` where only a new connection is missing.
+ */
+export async function ensureContainer(
+  host: Host,
+  order: NodeOrder,
+  spec: ContainerSpec,
+  options: ContainerOptions,
+): Promise<EnsuredContainer> {
+  const { signal, events } = options;
+  const node = host.name;
+  const place = { kind: 'container', engine: spec.engine, name: spec.name } as const;
+  const before = await look(host, order, spec, options);
+  const same = before.fingerprint === containerFingerprint(order, spec);
+  if (before.owner !== undefined && !before.owner.startsWith(`${markPart(order.cluster)}/`))
+    throw containerErrors.NameTaken({ node, engine: spec.engine, name: spec.name, owner: before.owner });
+
+  if (same && before.status === 'running') {
+    await mendMounts(host, order, spec, before.home, options);
+    return { place, made: false };
+  }
+  if (before.missing !== undefined) throw containerErrors.MountsGone({ node, path: before.missing });
+  if (same && before.status !== undefined) {
+    const started = await onHost(host, order, `${spec.engine} start ${quote(spec.name)} >/dev/null`, { signal });
+    if (started.code === 0 && (await look(host, order, spec, options)).status === 'running') {
+      await mendMounts(host, order, spec, before.home, options);
+      return { place, made: false };
+    }
+  }
+  if (spec.pullBeforeRun || !before.image) await pull(host, order, spec, options);
+  const facts = spec.pullBeforeRun || !before.image ? await look(host, order, spec, options) : before;
+  await make(host, order, spec, facts, before.status !== undefined, signal);
+  const why =
+    before.status === undefined ? 'new' : same ? 'it could not be started' : 'image, options or mounts changed';
+  events.emit(containerEvents.made, { node, name: spec.name, image: spec.image, why });
+  await mendMounts(host, order, spec, facts.home, options);
+  return { place, made: true };
+}
+
+interface Seen extends EngineFacts {
+  /** Undefined: there is no such container. */
+  readonly status?: string;
+  /** The mark of the node that it was made for. */
+  readonly owner?: string;
+  readonly fingerprint?: string;
+  readonly image: boolean;
+  /** A file mount that is not on the host. */
+  readonly missing?: string;
+}
+
+async function look(host: Host, order: NodeOrder, spec: ContainerSpec, { signal }: ContainerOptions): Promise<Seen> {
+  const result = await onHost(host, order, `${missingText(order)}${lookText(spec)}`, { signal });
+  const at = { node: host.name, engine: spec.engine };
+  if (result.code === 127) throw containerErrors.EngineMissing(at);
+  if (result.code !== 0) {
+    const failure = engineFailure(at, result.stderr);
+    if (containerErrors.EngineDenied.is(failure) && /^group new$/m.test(result.stdout))
+      throw containerErrors.NewSession(at);
+    throw failure ?? containerErrors.EngineDown({ ...at, detail: lastLine(result.stderr) });
+  }
+  const value = (name: string): string | undefined => new RegExp(`^${name} (.*)$`, 'm').exec(result.stdout)?.[1];
+  const [status, owner, fingerprint] = value('container')?.split(' ') ?? [];
+  const image = value('image');
+  const memory = value('memory');
+  const gpu = value('gpu');
+  const missing = value('missing');
+  const known = (text: string | undefined): text is string => text !== undefined && text !== '' && text !== '<no';
+  return {
+    home: homeIn(image, spec),
+    image: image !== undefined,
+    ...(known(status) && { status }),
+    ...(known(owner) && owner !== 'value>' && { owner }),
+    ...(known(fingerprint) && fingerprint !== 'value>' && { fingerprint }),
+    ...(memory !== undefined && { availableMemory: Number(memory) * 1024 }),
+    ...(gpu !== undefined && { gpuOptions: gpu }),
+    ...(missing !== undefined && { missing }),
+  };
+}
+
+/** The home that `~` means in the container: the user's option, the image's, or by the name of the image's user. */
+function homeIn(image: string | undefined, { runOptions }: ContainerSpec): string {
+  const given = /(?:^|\s)(?:-e|--env)[\s=]+["']?HOME=([^\s"']+)/.exec(runOptions.join(' '))?.[1];
+  if (given !== undefined) return given;
+  const [head = '', ...variables] = (image ?? '').split('|');
+  const home = variables.find((variable) => variable.startsWith('HOME='))?.slice('HOME='.length);
+  if (home !== undefined) return home;
+  const user = (head.split(' ')[1] ?? '').split(':')[0] ?? '';
+  return user === '' || user === '0' || user === 'root' || /^\d+$/.test(user) ? '/root' : `/home/${user}`;
+}
+
+/** Runs text in the surroundings that the user's own commands have on the host, where the engine's settings stand. */
+const onHost = (host: Host, order: NodeOrder, text: string, options: RunOptions): Promise<HostResult> =>
+  host.sh(commandProgram(order, { kind: 'host' }, text, setupEnvironment(order)), options);
+
+async function pull(host: Host, order: NodeOrder, spec: ContainerSpec, options: ContainerOptions): Promise<void> {
+  const text = `${spec.engine} pull ${quote(spec.image)}`;
+  const program = commandProgram(order, { kind: 'host' }, text, setupEnvironment(order));
+  const id = `pull-${randomBytes(6).toString('hex')}`;
+  let output = '';
+  const { code } = await runStep(
+    host,
+    { folder: `${nodeFolder(order.cluster)}/steps`, id, program, shell: 'sh' },
+    {
+      signal: options.signal,
+      onOutput: (bytes) => {
+        const lines = (output + Buffer.from(bytes).toString()).split('\n');
+        output = lines.slice(-20).join('\n');
+        for (const line of Buffer.from(bytes).toString().split('\n').filter(Boolean))
+          options.events.emit(bringupEvents.output, { node: host.name, line });
+      },
+    },
+  );
+  if (code !== 0) throw pullFailure({ node: host.name, engine: spec.engine, image: spec.image }, output);
+}
+
+async function make(
+  host: Host,
+  order: NodeOrder,
+  spec: ContainerSpec,
+  facts: EngineFacts,
+  replaces: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { engine, name, image } = spec;
+  const command = runCommand(order, spec, facts);
+  const remove = replaces ? `${removeText(engine, name)}\n` : '';
+  const running = `${engine} container inspect -f '{{.State.Running}}' ${quote(name)} 2>&1`;
+  const text = `${remove}${command} || exit
+sleep 0.1
+case $(${running}) in true) exit 0 ;; esac
+${engine} logs --tail 5 ${quote(name)} >&2
+exit 99`;
+  const { code, stderr } = await onHost(host, order, text, { signal, within: runWithin });
+  if (code === 0) return;
+  const at = { node: host.name, engine };
+  if (/no space left/i.test(stderr)) throw containerErrors.NoSpace({ ...at, image });
+  const failure = engineFailure(at, stderr);
+  if (failure) throw failure;
+  const detail = lastLine(stderr);
+  if (code === 99 || ((code === 126 || code === 127) && /bash|exec/i.test(stderr)))
+    throw containerErrors.Ended({ ...at, name, image, detail });
+  throw containerErrors.RunRefused({ ...at, command, detail });
+}
+
+async function mendMounts(
+  host: Host,
+  order: NodeOrder,
+  spec: ContainerSpec,
+  home: string,
+  { signal, events }: ContainerOptions,
+): Promise<void> {
+  const text = mendMountsText(order, spec, home);
+  if (text === '') return;
+  const { stdout } = await onHost(host, order, text, { signal });
+  for (const [, path] of stdout.matchAll(/^unreadable (.*)$/gm))
+    events.emit(containerEvents.unreadable, { node: host.name, name: spec.name, path: path as string });
+}
+
+const removeText = (engine: ContainerSpec['engine'], name: string): string =>
+  // Nothing in it is waited for; older podman does not know the option and waits.
+  engine === 'podman'
+    ? `podman rm -f -t 0 ${quote(name)} >/dev/null 2>&1 || podman rm -f ${quote(name)} >/dev/null`
+    : `docker rm -f ${quote(name)} >/dev/null`;
+
+/** Writes the token and `env.sh` for this user alone to where commands look for them: on the host or in the container. */
+export async function placeToken(host: Host, order: NodeOrder, place: Place, signal: AbortSignal): Promise<void> {
+  const write = (path: string, content: string): string =>
+    `printf %s ${quote(content)} >${quote(`${path}.new`)} && mv -f ${quote(`${path}.new`)} ${quote(path)}\n`;
+  const text = [
+    `set -e; umask 077; cd; mkdir -p ${quote(nodeFolder(order.cluster))}\n`,
+    write(environmentFile(order.cluster), `unset RAY_AUTH_TOKEN\n${exportText(sessionEnvironment(order))}`),
+    order.token === undefined
+      ? `rm -f ${quote(tokenFile(order.cluster))}\n`
+      : write(tokenFile(order.cluster), `${order.token}\n`),
+  ].join('');
+  const { code, stderr } = await host.sh(bashAt(place, text), { signal });
+  if (code !== 0) throw rayStepErrors.Files({ node: host.name, detail: lastLine(stderr) });
+}
+
+export interface ContainerEnded extends RayEnded {
+  /** `foreign`: it is another cluster's and was left alone. */
+  readonly container: 'removed' | 'absent' | 'foreign' | 'left';
+}
+
+/**
+ * Ends Ray in a container and removes the container with all else in it, in one round trip. A raylet signs off first, so
+ * that the rest of the cluster knows at once. Removing what is gone is no error.
+ */
+export async function removeContainer(
+  host: Host,
+  what: {
+    readonly cluster: string;
+    readonly instance?: string;
+    readonly place: Place & { readonly kind: 'container' };
+  },
+  options: RunOptions,
+): Promise<ContainerEnded> {
+  const { engine, name } = what.place;
+  const inspect = `${engine} container inspect -f ${quote(`{{.State.Running}} {{index .Config.Labels "${nodeLabel}"}}`)} ${quote(name)} 2>/dev/null`;
+  const text = `manta_seen=$(${inspect}) || { echo container absent; exit 0; }
+case $manta_seen in *' '${quote(`${markPart(what.cluster)}/`)}* | *' ' | *' <no value>') ;; *) echo container foreign; exit 0 ;; esac
+case $manta_seen in true*) printf %s ${quote(endText(what))} | timeout 8 ${engine} exec -i ${quote(name)} bash -c 'eval "$(cat)" </dev/null' ;; esac
+${removeText(engine, name)}
+for i in 1 2 3 4 5 6 7 8 9 10; do ${inspect} >/dev/null || { echo container removed; exit 0; }; sleep 0.2; done
+echo container left
+`;
+  const program = commandProgram({ loginShells: true }, { kind: 'host' }, text, {});
+  const { stdout } = await host.sh(program, options);
+  const container = /^container (removed|absent|foreign|left)$/m.exec(stdout)?.[1] as
+    | ContainerEnded['container']
+    | undefined;
+  return { ...readEnded(stdout), container: container ?? 'left' };
+}
+
+export { stagingFolder } from './shell-text.ts';

@@ -1,0 +1,74 @@
+import type { EventSink } from '../base/events.ts';
+import type { Host, RunOptions } from '../base/host.ts';
+import type { NodeOrder, Place } from './node.ts';
+import { offendingCommand } from './ray-commands.ts';
+import { endRay } from './ray-end.ts';
+import { rayStepErrors } from './ray-errors.ts';
+import { rayEvents } from './ray-events.ts';
+import { checkProgram, readFindings } from './ray-probe.ts';
+import { quote } from './shell-text.ts';
+
+export interface CheckOptions extends RunOptions {
+  /** Milliseconds since the start commands began: a Ray without a mark that is younger came from them. @default 10 min */
+  readonly elapsed?: number;
+  readonly events: EventSink;
+}
+
+/** What the start of a node came to. */
+export interface RunningRay {
+  /** Ray's name for the run of the cluster; the folder of its logs. */
+  readonly session: string;
+  /** Where Ray's dashboard listens; on the head, unless it was left out. */
+  readonly dashboardPort?: number;
+}
+
+/**
+ * Looks at what the start commands have left running: a raylet; no monitor of Ray's own, which is ended where one is
+ * found; on the head a GCS and a dashboard that refuse whoever has no token, and a dashboard that only this machine
+ * reaches. Where that does not hold Ray is ended, and the error names the command that started it. One round trip.
+ */
+export async function checkRay(host: Host, order: NodeOrder, place: Place, options: CheckOptions): Promise<RunningRay> {
+  const { stdout } = await host.sh(checkProgram(order, place, options.elapsed ?? 600_000), options);
+  const found = readFindings(stdout);
+  const node = host.name;
+  for (const pid of found.monitors) options.events.emit(rayEvents.monitorEnded, { node, pid });
+  if (found.session === undefined) throw rayStepErrors.NotRunning({ node });
+
+  const command = offendingCommand(order.commands.start);
+  const refuse = async (error: Error): Promise<never> => {
+    await endRay(host, { cluster: order.cluster, instance: order.instance, place }, options);
+    throw error;
+  };
+  const open = found.exposed.find((listener) => !listener.loopback);
+  if (open) return await refuse(rayStepErrors.Reachable({ node, address: open.address, port: open.port, command }));
+  if (order.kind === 'head' && order.token !== undefined) {
+    if (found.gcs !== 'refused') return await refuse(rayStepErrors.Open({ node, part: 'the GCS', command }));
+    if (found.dashboard === 'open') return await refuse(rayStepErrors.Open({ node, part: 'the dashboard', command }));
+  }
+  const port = found.exposed[0]?.port;
+  return { session: found.session, ...(port !== undefined && { dashboardPort: port }) };
+}
+
+/**
+ * Waits until a connection to `address:port` from this host is let in. Throws the error that tells why it was not:
+ * nothing listens there, or nothing answers.
+ */
+export async function gcsPortOpen(
+  host: Host,
+  address: string,
+  port: number,
+  options: { readonly signal: AbortSignal; readonly within: number },
+): Promise<void> {
+  const seconds = Math.ceil(options.within / 1000);
+  // A connection that is dropped on the way would be waited for longer than all of this.
+  const attempt = `timeout 3 bash -c ${quote(`exec 3<>/dev/tcp/${address}/${port}`)}`;
+  const program = `end=$(($(date +%s) + ${seconds}))
+until ${attempt} 2>/dev/null; do
+  c=$?
+  if [ "$(date +%s)" -ge $end ]; then exit $c; fi
+  sleep 0.05
+done
+`;
+  const { code } = await host.sh(program, { signal: options.signal, within: options.within + 10_000 });
+  if (code !== 0) throw rayStepErrors.HeadUnreachable({ node: host.name, address, port, silent: code === 124 });
+}
