@@ -34,6 +34,9 @@ export interface Host {
     readonly onWait?: (why: Error) => void;
   }): Promise<void>;
 
+  /** A connection stands ready, most likely: `open` may be called without `connect`. */
+  isKept?(): boolean;
+
   /**
    * Runs a POSIX sh program, which is sent on standard input: it stands in no process table. Its own standard input is
    * empty. It is over when it has ended, also where it leaves processes behind that hold its output.

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { MantaError } from '../errors.ts';
 import type { Host, HostResult, RunOptions } from '../host.ts';
@@ -9,6 +10,7 @@ import { shellQuoted } from '../shell-quote.ts';
 import { wallClock } from '../wall-clock.ts';
 import { sshArguments } from './arguments.ts';
 import { classify, failureIn } from './classify.ts';
+import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
 import { forwardThrough } from './forward.ts';
 import { offeredKeys } from './offered-keys.ts';
@@ -123,6 +125,8 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
         await clock.sleep(pause, signal);
       }
     },
+
+    isKept: () => existsSync(controlPath(target)),
 
     async put(path, content, mode, options) {
       const mark = newMark();

@@ -1,4 +1,40 @@
-import type { Run } from '../command.ts';
-import { cliErrors } from '../errors.ts';
+import { openText } from '../../launcher/exec.ts';
+import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
+import { findSession, listSessions, type Session } from '../../launcher/sessions.ts';
+import { logText } from '../../launcher/sessions-text.ts';
+import type { Io, Run } from '../command.ts';
+import { withRemote } from './exec-cluster.ts';
+import { tableText } from './job-text.ts';
+import { ageWords } from './job-times.ts';
 
-export const run: Run = () => Promise.reject(cliErrors.Internal({ what: "'manta sessions' has no code yet" }));
+export const run: Run = (invocation, io) =>
+  withRemote(invocation, io, async (cluster) => {
+    const sessions = await listSessions(cluster.head, cluster.name, { signal: io.signal });
+    const id = invocation.options['log'] as string | undefined;
+    if (id !== undefined)
+      return await printLog(cluster, findSession(sessions, id), invocation.options['follow'] === true, io);
+    if (io.json) for (const session of sessions) io.out(`${JSON.stringify(session)}\n`);
+    else io.out(sessions.length === 0 ? 'no sessions\n' : table(sessions, io));
+    return 0;
+  });
+
+/** Bytes go from the head to standard output as they are. Followed to its end, a session passes its exit code on. */
+async function printLog(cluster: RemoteCluster, session: Session, follow: boolean, io: Io): Promise<number> {
+  const opening = { host: cluster.head, stdio: ['ignore', 'inherit', 'inherit'] as const, terminal: false };
+  const text = logText(cluster.name, session.id, follow);
+  return await openText({ ...opening, stdio: [...opening.stdio] }, text, io.signal);
+}
+
+function table(sessions: readonly Session[], io: Io): string {
+  const now = Date.now();
+  const rows = sessions.map((session) => [
+    session.id,
+    session.state,
+    session.exitCode === undefined ? '' : String(session.exitCode),
+    session.startedAt === undefined ? '' : ageWords(now - session.startedAt),
+    session.kind,
+    session.logPath,
+    session.command.replaceAll(/\s+/g, ' '),
+  ]);
+  return tableText(['ID', 'STATE', 'EXIT', 'AGE', 'IN', 'LOG', 'COMMAND'], rows, io);
+}

@@ -1,4 +1,24 @@
+import { openText } from '../../launcher/exec.ts';
+import { findNode, hostOfNode } from '../../launcher/node-shell.ts';
+import { portForwards } from '../../launcher/port-forward.ts';
 import type { Run } from '../command.ts';
-import { cliErrors } from '../errors.ts';
+import { quoted } from '../quote.ts';
+import { atTerminal, portsOf, withRemote } from './exec-cluster.ts';
+import { nodesOf } from './node-list.ts';
 
-export const run: Run = () => Promise.reject(cliErrors.Internal({ what: "'manta ssh' has no code yet" }));
+export const run: Run = (invocation, io) =>
+  withRemote(invocation, io, async (cluster) => {
+    const forwards = await portForwards(portsOf(invocation));
+    const node = await findNode(cluster, invocation.args[0]!, () => nodesOf(cluster, io));
+    const host = await hostOfNode(cluster, node, io.signal);
+    const words = invocation.rest;
+    // One word is a line for the shell there; several stay the words that they are.
+    const line = words.length === 1 ? words[0]! : words.map(quoted).join(' ');
+    const text = words.length === 0 ? 'exec "${SHELL:-/bin/sh}" -l' : line;
+    const terminal = atTerminal();
+    return await openText(
+      { host, stdio: 'inherit', terminal, ...(forwards.length > 0 && { forwards }) },
+      text,
+      io.signal,
+    );
+  });

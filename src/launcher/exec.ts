@@ -1,0 +1,62 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:os';
+import type { Forward, Host } from '../base/host.ts';
+import type { Place } from '../bringup/node.ts';
+import { execErrors } from './exec-errors.ts';
+import { askFailureText, commandText } from './exec-text.ts';
+
+export interface ExecRequest {
+  readonly cluster: string;
+  readonly host: Host;
+  readonly place: Place;
+  /** Absent: a login shell. */
+  readonly command?: string;
+  /** Streams of the command; `terminal` says that both ends of them are one. */
+  readonly stdio: StdioOptions;
+  readonly terminal: boolean;
+  readonly forwards?: readonly Forward[];
+}
+
+const connectWithin = 30_000;
+
+/** Runs a command on a node with its streams open and resolves with the command's own exit code. */
+export async function exec(request: ExecRequest, signal: AbortSignal): Promise<number> {
+  const { cluster, place, terminal, command } = request;
+  const mark = newMark();
+  const text = commandText({ cluster, place, terminal, mark, ...(command !== undefined && { command }) });
+  const code = await openText(request, text, signal);
+  if (code !== 255) return code;
+  const { stdout } = await request.host.sh(askFailureText(cluster, mark), { signal, within: connectWithin });
+  const [answer] = stdout.trim().split('\n').slice(-1);
+  if (answer === 'absent') throw execErrors.NotUp({ name: cluster, host: request.host.name });
+  if (answer !== 'ended') throw execErrors.Lost({ host: request.host.name });
+  return code;
+}
+
+export type Opening = Pick<ExecRequest, 'host' | 'stdio' | 'terminal' | 'forwards'>;
+
+/** Runs a text on the host itself; 255 may be the connection's doing. */
+export async function openText(request: Opening, text: string, signal: AbortSignal): Promise<number> {
+  const { host, stdio, terminal, forwards } = request;
+  signal.throwIfAborted();
+  // A connection that is kept is used as it is; one that is not, or no longer, is made with an error that says why.
+  if (host.isKept?.() !== true) await host.connect({ signal, within: connectWithin });
+  return await exitOf(host.open(text, { stdio, tty: terminal, ...(forwards && { forwards }) }), signal);
+}
+
+export const newMark = (): string => `manta-${randomBytes(6).toString('hex')}`;
+
+/** An abort takes the connection away, which ends the command. */
+function exitOf(child: ChildProcess, signal: AbortSignal): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const end = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', end, { once: true });
+  child.once('error', reject);
+  child.once('exit', (code, name) => {
+    signal.removeEventListener('abort', end);
+    if (signal.aborted) reject(signal.reason as Error);
+    else resolve(code ?? 128 + (name === null ? 0 : constants.signals[name]));
+  });
+  return promise;
+}

@@ -1,0 +1,84 @@
+import type { Host } from '../base/host.ts';
+import type { Place } from '../bringup/node.ts';
+import type { ContainerSpec } from '../core/spec/cluster.ts';
+import { canonicalHost, ownHosts } from '../core/spec/local.ts';
+import { execErrors } from './exec-errors.ts';
+import type { RemoteCluster } from './remote-cluster.ts';
+import { reachWorker } from './worker-key.ts';
+
+/** A node of the cluster as users name it. */
+export interface FoundNode {
+  readonly kind: 'head' | 'worker';
+  readonly address: string;
+  /** Where its commands run. */
+  readonly place: Place;
+}
+
+/** What mantad says of a node, as far as it takes to find one. */
+export interface KnownNode {
+  readonly instance: string;
+  readonly node?: string;
+  readonly kind: 'head' | 'worker';
+}
+
+/** Letters of an id from which on it may stand for all of it. */
+const shortestId = 6;
+
+/**
+ * The node that is meant: the word `head`, an address, the id of an instance, or the beginning of an id of Ray's. mantad is
+ * asked only where the cluster file does not answer.
+ */
+export async function findNode(
+  cluster: RemoteCluster,
+  word: string,
+  askNodes: () => Promise<readonly KnownNode[]>,
+): Promise<FoundNode> {
+  const same = (address: string): boolean => canonicalHost(address) === canonicalHost(word);
+  if (word === 'head' || same(cluster.headAddress)) return headNode(cluster);
+  const named = cluster.workerAddresses.find(same);
+  if (named !== undefined) return workerNode(cluster, named);
+  const matches = (await askNodes()).filter(({ instance, node }) =>
+    [instance, node].some((id) => id === word || (word.length >= shortestId && id?.startsWith(word))),
+  );
+  const [first, second] = matches;
+  const exact = matches.find(({ instance, node }) => instance === word || node === word);
+  if (second !== undefined && exact === undefined)
+    throw execErrors.AmbiguousNode({ word, matches: matches.map(({ instance }) => instance) });
+  const match = exact ?? first;
+  const address = match && addressOf(cluster, match);
+  if (address === undefined) {
+    const known = ['head', cluster.headAddress, ...cluster.workerAddresses];
+    throw execErrors.UnknownNode({ word, name: cluster.name, known });
+  }
+  return match?.kind === 'head' ? headNode(cluster) : workerNode(cluster, address);
+}
+
+/** An instance on own machines is called by its host's name and what tells it from earlier ones. */
+function addressOf(cluster: RemoteCluster, { instance, kind }: KnownNode): string | undefined {
+  if (kind === 'head') return cluster.headAddress;
+  return cluster.workerAddresses
+    .filter((address) => instance === address || instance.startsWith(`${address}-`))
+    .sort((a, b) => b.length - a.length)[0];
+}
+
+export const headNode = (cluster: RemoteCluster): FoundNode => ({
+  kind: 'head',
+  address: cluster.headAddress,
+  place: cluster.place,
+});
+
+export function workerNode({ spec }: RemoteCluster, address: string): FoundNode {
+  const pool = ownHosts(spec).pools.find(({ hosts }) => hosts.some((host) => host.name === address));
+  const type = spec.nodeTypes.find(({ name }) => name === pool?.type);
+  return { kind: 'worker', address, place: placeIn(type?.worker.container) };
+}
+
+const placeIn = (container: ContainerSpec | undefined): Place =>
+  container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' };
+
+/** The node's host, reached directly or, where this machine does not see it, through the head. */
+export async function hostOfNode(cluster: RemoteCluster, node: FoundNode, signal: AbortSignal): Promise<Host> {
+  if (node.kind === 'head') return cluster.head;
+  const direct = cluster.hostOf(node.address);
+  return direct.isKept?.() === true ? direct : await reachWorker(cluster, node.address, signal);
+}
