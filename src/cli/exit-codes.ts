@@ -2,7 +2,7 @@
 export const exitCodes = {
   0: 'done; for checks: nothing wrong (warnings are allowed)',
   1: 'done, and the answer is no: problems were found, or part of the work failed',
-  2: 'not understood: unknown command or option, bad or missing value, unreadable input',
+  2: 'not understood: unknown command or option, a command that belongs to Ray, bad or missing value, unreadable input',
   3: 'something that the command needs is missing on this machine: a newer Node, Python with Ray, a tool',
   4: 'the cluster is not there for you: none of that name runs here, its folder cannot be used, or it does not let you in',
   5: 'a provider refused, has no capacity, or did not answer',

@@ -19,7 +19,7 @@ export const shimCommands: readonly Command[] = [
       'With --json: {"file", "manta", "real"}.',
     args: [directory],
     options: [],
-    examples: ['manta shim install ~/.local/bin', 'PATH=~/.local/bin:$PATH ray up cluster.yaml'],
+    examples: ['manta shim install ~/.local/bin'],
     load: () => import('./shim-install.ts'),
   },
   {
