@@ -109,6 +109,98 @@ describe('what is understood', () => {
   });
 });
 
+const real = (...words: string[]) => {
+  const parsed = parse(words, realCommands);
+  return parsed.kind === 'run' ? parsed : assert.fail(`${words.join(' ')}: ${parsed.kind}`);
+};
+
+describe('what the command line of ray has', () => {
+  test('commands are known in both spellings and by their old names', () => {
+    for (const [word, path] of [
+      ['rsync_up', 'rsync-up'],
+      ['get_head_ip', 'get-head-ip'],
+      ['create_or_update', 'up'],
+      ['create-or-update', 'up'],
+      ['teardown', 'down'],
+    ] as const)
+      assert.deepEqual(real(word, 'c.yaml').command.path, [path]);
+    assert.equal(real('up', '--cluster_name', 'x', 'c.yaml').invocation.options['cluster-name'], 'x');
+  });
+
+  test('a switch with an opposite is true or false, the last of them winning', () => {
+    const shells = (...words: string[]) => real('up', 'c.yaml', ...words).invocation.options['use-login-shells'];
+    assert.equal(shells(), undefined);
+    assert.equal(shells('--use-login-shells'), true);
+    assert.equal(shells('--use-login-shells', '--use-normal-shells'), false);
+  });
+
+  test('words for a script are left to it, but for options of the command and for help', () => {
+    const { invocation, globals } = real(
+      'submit',
+      'c.yaml',
+      '--tmux',
+      's.py',
+      '--lr',
+      '-5',
+      '-q',
+      '--json',
+      '-env',
+      '-v',
+    );
+    assert.deepEqual(invocation.args, ['c.yaml', 's.py', '--lr', '-5', '-q', '--json', '-env']);
+    assert.equal(invocation.options['tmux'], true);
+    assert.deepEqual([globals.verbose, globals.json, globals.quiet], [true, false, false]);
+    assert.deepEqual(real('submit', 'c.yaml', 's.py', '--', '--tmux', '-v').invocation.args.slice(2), ['--tmux', '-v']);
+    assert.equal(parse(['submit', 'c.yaml', 's.py', '--help'], realCommands).kind, 'help');
+    assert.equal(real('--json', 'submit', 'c.yaml', 's.py').globals.json, true);
+  });
+
+  test('text for another program may begin with a dash', () => {
+    const { options } = real('submit', 'c.yaml', 's.py', '--args', '--n 4 -v').invocation;
+    assert.equal(options['args'], '--n 4 -v');
+  });
+
+  test('a command of several words stands behind --, and is one word elsewhere', () => {
+    assert.deepEqual(real('exec', 'c.yaml', '--', 'ls', '-la').invocation.args, ['c.yaml', 'ls', '-la']);
+    assert.deepEqual(real('exec', 'c.yaml', 'ls -la').invocation.args, ['c.yaml', 'ls -la']);
+    assert.throws(() => real('exec', 'c.yaml', 'ls', 'here'), { code: 'MANTA_CLI_SEVERAL_WORDS' });
+    assert.throws(() => real('exec', 'c.yaml', 'ls', '-z'), { code: 'MANTA_CLI_UNKNOWN_OPTION', hint: /behind --/ });
+  });
+
+  test('options without effect are taken, and told with their reason', () => {
+    const { ignored } = real('--logging-level', 'debug', 'up', 'c.yaml', '--no-config-cache', '--log-style', 'auto');
+    assert.deepEqual(
+      ignored.map(({ option }) => option),
+      ['--logging-level', '--no-config-cache'],
+    );
+    assert.equal(real('up', 'c.yaml', '--log-color', 'FALSE').globals.color, false);
+  });
+
+  test('options that exclude or need each other are held to it', () => {
+    assert.throws(() => real('up', 'c', '--no-restart', '--restart-only'), { code: 'MANTA_CLI_EXCLUDED_OPTIONS' });
+    assert.throws(() => real('exec', 'c', 'x', '--tmux', '--screen'), { code: 'MANTA_CLI_EXCLUDED_OPTIONS' });
+    assert.throws(() => real('attach', 'c', '--new'), { code: 'MANTA_CLI_OPTION_NEEDED' });
+    assert.throws(() => real('exec', 'c', 'x', '--docker'), { hint: "did you mean '--run-env docker'?" });
+  });
+
+  test('a command that belongs to Ray says so, and how to run it on the head', () => {
+    assert.throws(() => real('memory', '--units', 'MB'), {
+      code: 'MANTA_CLI_BELONGS_TO_RAY',
+      exit: 2,
+      hint: "run it on the head: manta exec CLUSTER 'ray memory --units MB'",
+    });
+    assert.throws(() => real('logs', 'actor', '--id', 'x'), { code: 'MANTA_CLI_BELONGS_TO_RAY' });
+    assert.deepEqual(real('logs', 'head').command.path, ['logs']);
+    assert.throws(() => real('memry'), { code: 'MANTA_CLI_UNKNOWN_COMMAND', hint: /'memory'/ });
+  });
+
+  test('the word for a cluster is found wherever it stands', () => {
+    assert.equal(real('status', '-v', 'c.yaml').invocation.cluster, 'c.yaml');
+    assert.equal(real('submit', '--start', 'c.yaml', 's.py').invocation.cluster, 'c.yaml');
+    assert.equal(real('status').invocation.cluster, undefined);
+  });
+});
+
 describe('what is not understood is named, with the likely meaning', () => {
   const cases: readonly [words: string[], code: string, message: RegExp, hint: RegExp | undefined][] = [
     [['confg'], 'UNKNOWN_COMMAND', /'confg'/, /did you mean 'config'\?/],
