@@ -3,7 +3,8 @@ import type { Duration } from '../clock.ts';
 import { shellQuoted } from '../shell-quote.ts';
 import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
-import { readPin } from './pins.ts';
+import { preparePin, readPin } from './pins.ts';
+import { proxyLog } from './proxy-log.ts';
 import type { SshTarget } from './target.ts';
 
 export interface SshOptions {
@@ -11,12 +12,13 @@ export interface SshOptions {
   readonly alone?: boolean;
 }
 
-/** Arguments of `ssh` that lead to the target, without its address. */
+/** Arguments of `ssh` that lead to the target, without its address. Makes the places where ssh keeps sockets and keys. */
 export function sshArguments(target: SshTarget, options: SshOptions = {}): string[] {
   refuseBadTarget(target);
   const seconds = (duration: Duration): string => String(Math.max(1, Math.ceil(duration / 1_000)));
   // A host that offers a key of another type than the pinned one would be new to `accept-new`, and be taken.
   const known = readPin(target.pin).length > 0;
+  if (!known) preparePin(target.pin);
   const settings: Record<string, string> = {
     BatchMode: 'yes',
     ConnectTimeout: seconds(target.connectTimeout ?? 10_000),
@@ -46,24 +48,27 @@ export function sshArguments(target: SshTarget, options: SshOptions = {}): strin
         }),
   };
   const proxy = target.jump ? proxyThrough(target.jump) : target.proxyCommand;
-  if (proxy !== undefined) settings['ProxyCommand'] = proxy;
+  if (proxy !== undefined)
+    settings['ProxyCommand'] = options.alone ? proxy : `${proxy} 2>>${literally(shellQuoted(proxyLog(target)))}`;
   if (target.key !== undefined) settings['IdentitiesOnly'] = 'yes';
   return [
     ...(target.config === undefined ? [] : ['-F', target.config]),
     ...(target.user === undefined ? [] : ['-l', target.user]),
     ...(target.port === undefined ? [] : ['-p', String(target.port)]),
-    ...(target.key === undefined ? [] : ['-i', atHome(target.key).replaceAll('%', '%%')]),
+    ...(target.key === undefined ? [] : ['-i', literally(atHome(target.key))]),
     ...Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]),
   ];
 }
 
 /** `ssh` reads the command with its own replacements of `%`, then gives it to a shell. */
 function proxyThrough(jump: SshTarget): string {
-  const words = [...sshArguments(jump), '-W'].map((word) => shellQuoted(word).replaceAll('%', '%%'));
-  return `ssh ${words.join(' ')} '[%h]:%p' ${shellQuoted(jump.address).replaceAll('%', '%%')}`;
+  const words = [...sshArguments(jump), '-W'].map((word) => literally(shellQuoted(word)));
+  return `ssh ${words.join(' ')} '[%h]:%p' ${literally(shellQuoted(jump.address))}`;
 }
 
-const pathValue = (path: string): string => `"${path.replaceAll('%', '%%')}"`;
+const literally = (text: string): string => text.replaceAll('%', '%%');
+
+const pathValue = (path: string): string => `"${literally(path)}"`;
 
 const atHome = (path: string): string => (path.startsWith('~/') ? `${homedir()}${path.slice(1)}` : path);
 

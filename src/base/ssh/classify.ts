@@ -62,6 +62,8 @@ function detailOf(stderr: string): string {
     .split('\n')
     .map((line) => line.trim().replace(/^ssh: /, ''))
     .filter((line) => line !== '' && !/^[@\s]+$/.test(line));
-  const telling = lines.filter((line) => !/UNKNOWN port|disabling multiplexing|^debug/.test(line));
+  const telling = lines.filter(
+    (line) => !/UNKNOWN port|kex_exchange_identification: Connection closed|disabling multiplexing|^debug/.test(line),
+  );
   return (telling.at(-1) ?? lines.at(-1) ?? 'it says nothing of why').replace(/\.$/, '');
 }

@@ -14,7 +14,8 @@ import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
 import { forwardThrough } from './forward.ts';
 import { offeredKeys } from './offered-keys.ts';
-import { preparePin, readPin } from './pins.ts';
+import { readPin, refuseUnkept } from './pins.ts';
+import { listenToProxies } from './proxy-log.ts';
 import { putCommand, putProblem } from './put.ts';
 import { Slots } from './slots.ts';
 import type { SshTarget } from './target.ts';
@@ -68,19 +69,22 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
         gate.resolve();
       };
       try {
-        if (readPin(target.pin).length === 0) preparePin(target.pin);
+        const known = connected || readPin(target.pin).length > 0;
+        const proxies = listenToProxies(target);
         const outcome = await run(() => {
           connected = true;
           open();
         });
-        return await resultOf(outcome, options);
+        const result = await resultOf(outcome, options, proxies);
+        if (!known) refuseUnkept(target.pin);
+        return result;
       } finally {
         open();
       }
     });
   }
 
-  async function resultOf(outcome: ProgramOutcome, options: RunOptions): Promise<HostResult> {
+  async function resultOf(outcome: ProgramOutcome, options: RunOptions, proxies: () => string): Promise<HostResult> {
     if (outcome.kind === 'ended') return outcome.result;
     connected = false;
     const within = options.within ?? 60_000;
@@ -92,7 +96,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
       if (outcome.begun) throw sshErrors.TooLong({ host: target.name, within });
       throw sshErrors.Timeout({ host: target.name, detail: `nothing came back within ${within / 1_000} s` });
     }
-    throw await withKeys(classify(target, outcome.stderr, outcome.begun));
+    throw await withKeys(classify(target, `${proxies()}${outcome.stderr}`, outcome.begun));
   }
 
   async function withKeys(error: MantaError): Promise<MantaError> {
@@ -139,7 +143,6 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     },
 
     open(command, { stdio, tty = false, forwards: ports = [] }) {
-      if (readPin(target.pin).length === 0) preparePin(target.pin);
       // What a shared master forwards stays with it: ports of a command get a connection that ends with the command.
       const words = sshArguments(target, { alone: ports.length > 0 });
       const tunnels = ports.flatMap((port) => ['-L', `127.0.0.1:${port.localPort}:127.0.0.1:${port.remotePort}`]);

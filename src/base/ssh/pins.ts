@@ -43,6 +43,11 @@ export function preparePin(pin: HostKeyPin): void {
   }
 }
 
+/** After a connection: a key that could not be written down would be taken anew each time, and ssh goes on without a word. */
+export function refuseUnkept(pin: HostKeyPin): void {
+  if (readPin(pin).length === 0) throw sshErrors.PinFile({ file: pin.file, detail: 'it was not written' });
+}
+
 function linesOf(file: string): string[] {
   try {
     return readFileSync(file, 'utf8').split('\n').filter(Boolean);

@@ -1,0 +1,112 @@
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Host } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
+import type { NodeFiles } from './node.ts';
+import { rsyncCommand, runRsync } from './rsync.ts';
+import { syncErrors } from './sync-errors.ts';
+
+type Mount = NodeFiles['mounts'][number];
+
+export interface SyncOptions {
+  readonly signal: AbortSignal;
+  /** Folder on the host under which the remote paths are laid out, from where a container has them mounted. */
+  readonly into?: string;
+  readonly onProgress?: (progress: SyncProgress) => void;
+}
+
+export interface SyncProgress {
+  /** Mounts that are there, of all. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/** How many rsync run at once: they share one connection. */
+const together = 3;
+
+/** Where a remote path is laid out under a folder, as Ray does it: `~` is then a name like any other. */
+export function stagedPath(into: string, remote: string): string {
+  return `${into.replace(/\/+$/, '')}/${remote.replace(/^\/+/, '')}`;
+}
+
+/**
+ * Copies the files of a node to its host. Everything is looked for on this side before anything is touched on the
+ * other. What has not changed costs one rsync a mount; file mounts that go into one folder under their own names share
+ * one.
+ */
+export async function syncFiles(host: Host, files: NodeFiles, options: SyncOptions): Promise<void> {
+  if (files.mounts.length === 0) return;
+  for (const { local, remote } of files.mounts)
+    if (statSync(local, { throwIfNoEntry: false }) === undefined) throw syncErrors.LocalMissing({ local, remote });
+  const copies = copiesOf(files.mounts, options.into);
+  await prepareFolders(host, copies, options.signal);
+
+  let done = 0;
+  const waiting = [...copies];
+  const { signal } = options;
+  const work = async (): Promise<void> => {
+    for (let copy = waiting.shift(); copy; copy = waiting.shift()) {
+      const command = rsyncCommand(host, 'up', copy.sources, copy.target, files);
+      await runRsync(host, command, copy.target, signal);
+      done += copy.mounts;
+      options.onProgress?.({ done, total: files.mounts.length });
+    }
+  };
+  const results = await Promise.allSettled(Array.from({ length: together }, work));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason as Error;
+}
+
+/** One rsync. */
+interface Copy {
+  readonly sources: readonly string[];
+  readonly target: string;
+  /** Folder that has to be there first. */
+  readonly parent: string;
+  readonly mounts: number;
+}
+
+function copiesOf(mounts: readonly Mount[], into: string | undefined): Copy[] {
+  const place = (remote: string): string => (into === undefined ? remote : stagedPath(into, remote));
+  const copies: Copy[] = [];
+  const shared = new Map<string, string[]>();
+  for (const mount of mounts) {
+    const target = place(mount.remote);
+    const bare = target.replace(/\/+$/, '') || '/';
+    const parent = dirname(bare);
+    if (mount.directory) {
+      copies.push({ sources: [`${mount.local.replace(/\/+$/, '')}/`], target: `${bare}/`, parent, mounts: 1 });
+      continue;
+    }
+    // A link is mounted for what it leads to.
+    const local = realpathSync(mount.local);
+    if (basename(local) === basename(bare) && !target.endsWith('/')) {
+      const group = shared.get(parent);
+      if (group) group.push(local);
+      else shared.set(parent, [local]);
+    } else copies.push({ sources: [local], target, parent: target.endsWith('/') ? bare : parent, mounts: 1 });
+  }
+  for (const [parent, sources] of shared)
+    copies.push({ sources, target: parent === '/' ? '/' : `${parent}/`, parent, mounts: sources.length });
+  return copies;
+}
+
+/** One round trip: the folders above all targets, and whether rsync is there. */
+async function prepareFolders(host: Host, copies: readonly Copy[], signal: AbortSignal): Promise<void> {
+  const parents = [...new Set(copies.map((copy) => copy.parent))];
+  const words = parents.map((path) => {
+    const rest = /^~(?:\/+|$)(.*)$/s.exec(path)?.[1];
+    return rest === undefined ? shellQuoted(path) : `"$HOME"/${shellQuoted(rest)}`;
+  });
+  const result = await host.sh(
+    `command -v rsync >/dev/null || exit 127
+for p in ${words.join(' ')}; do [ -d "$p" ] || mkdir -p -- "$p" || exit 1; done`,
+    { signal },
+  );
+  if (result.code === 0) return;
+  if (result.code === 127) throw syncErrors.NoRsyncThere({ host: host.name });
+  const detail = result.stderr.trim().replace(/^mkdir: /, '');
+  const path = /['‘"](.+)['’"]/.exec(detail)?.[1] ?? parents.join(', ');
+  if (/no space left|quota exceeded/i.test(detail)) throw syncErrors.NoSpace({ host: host.name, path });
+  throw syncErrors.Denied({ host: host.name, path, detail: detail.split(': ').at(-1) ?? detail });
+}
