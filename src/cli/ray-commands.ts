@@ -3,6 +3,8 @@ import { quoted } from './quote.ts';
 interface RayCommand {
   /** Words after `ray`; what follows them is its own affair. */
   readonly path: readonly string[];
+  /** Where Manta has a command of that name too: whether the word behind it makes it Ray's. */
+  readonly when?: (word: string) => boolean;
   /** What to do on a Manta cluster, where it is not to run the same words on the head. */
   readonly instead?: string;
 }
@@ -37,7 +39,8 @@ const rayCommands: readonly RayCommand[] = [
     'enable-usage-stats',
     'stat',
   ].map((word) => ({ path: [word] })),
-  ...['cluster', 'actor', 'worker', 'job', 'task'].map((word) => ({ path: ['logs', word] })),
+  // The other way round `manta logs` takes a node, and `ray logs` the names of log files.
+  { path: ['logs'], when: (word) => /^(?:cluster|actor|worker|job|task)$|[*?]|\.(?:log|out|err|txt)$/.test(word) },
   { path: ['disable-usage-stats'], instead: "'manta up --disable-usage-stats' starts a cluster that reports nothing" },
   { path: ['get-auth-token'], instead: "'manta env' prints the token that the cluster gave you" },
   { path: ['kuberay-autoscaler'], instead: 'it runs in the pod of a head that KubeRay made' },
@@ -49,7 +52,11 @@ const rayCommands: readonly RayCommand[] = [
 /** The command of Ray that these words begin with. */
 export function rayCommandOf(words: readonly string[]): RayCommand | undefined {
   const spelled = words.map((word) => word.replaceAll('_', '-'));
-  return rayCommands.find(({ path }) => path.every((word, index) => word === spelled[index]));
+  return rayCommands.find(
+    ({ path, when }) =>
+      path.every((word, index) => word === spelled[index]) &&
+      (when === undefined || (words.length > path.length && when(words[path.length]!))),
+  );
 }
 
 /** Words that lead to commands which belong to Ray. */
