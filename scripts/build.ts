@@ -40,9 +40,13 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
   for (const script of globSync('src/**/*.py', { cwd: root }))
     cpSync(join(root, script), join(outdir, 'chunks', basename(script)));
   writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), licences(metafile));
-  writeFileSync(join(outdir, 'package.json'), '{ "type": "module" }\n');
+  const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, string>;
+  writeFileSync(join(outdir, 'package.json'), `${JSON.stringify({ name, version, type: 'module' })}\n`);
   return metafile;
 }
+
+/** Packages that name their terms and carry no file with them. */
+const byTermsAlone: ReadonlySet<string> = new Set(['@bufbuild/protobuf']);
 
 /** The licence of every package that is part of the bundle. */
 function licences(metafile: Metafile): string {
@@ -56,7 +60,9 @@ function licences(metafile: Metafile): string {
       string
     >;
     const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
-    if (file === undefined) throw new Error(`${name} has no licence file; find out its terms before shipping it`);
+    if (file === undefined && !byTermsAlone.has(name))
+      throw new Error(`${name} has no licence file; find out its terms before shipping it`);
+    if (file === undefined) return `${name} ${version} (${license}; its package has no licence file of its own)\n`;
     return `${name} ${version} (${license})\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
   });
   return parts.length === 0 ? 'This package contains no third-party code.\n' : parts.join(`\n${'-'.repeat(80)}\n\n`);

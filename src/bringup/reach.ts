@@ -7,6 +7,8 @@ export interface ReachedFrom {
   readonly cluster: string;
   /** Folder of the pinned host keys. */
   readonly pins: string;
+  /** Folder for the sockets of connections. */
+  readonly control: string;
   /** A key of the cluster's own. The head has one and stands among its workers: it goes without their ways in. */
   readonly key?: string;
   /** Way to hosts that this machine does not see. */
@@ -14,10 +16,11 @@ export interface ReachedFrom {
 }
 
 /** How a host is reached, by what the cluster file says of it. */
-export function targetOf(host: OwnHost, { cluster, pins, key: own, jump: through }: ReachedFrom): SshTarget {
+export function targetOf(host: OwnHost, from: ReachedFrom): SshTarget {
+  const { key: own, jump: through } = from;
   const key = own ?? host.key;
   const inside = own !== undefined || through !== undefined;
-  const jump = through ?? (inside || host.jump === undefined ? undefined : jumpTarget(host.jump, cluster, pins));
+  const jump = through ?? (inside || host.jump === undefined ? undefined : jumpTarget(host.jump, from));
   return {
     name: host.name,
     address: host.address,
@@ -26,18 +29,23 @@ export function targetOf(host: OwnHost, { cluster, pins, key: own, jump: through
     ...(key !== undefined && { key: key.replace(/^~(?=\/)/, homedir()) }),
     ...(!inside && host.proxyCommand !== undefined && { proxyCommand: host.proxyCommand }),
     ...(jump !== undefined && { jump }),
-    pin: pinOf(pins, cluster, host.name),
+    pin: pinOf(from, host.name),
+    control: from.control,
   };
 }
 
 /** Keys are pinned by the name of the instance and not by the address; own machines are named by the file. */
-function pinOf(folder: string, cluster: string, name: string): SshTarget['pin'] {
+function pinOf({ cluster, pins }: ReachedFrom, name: string): SshTarget['pin'] {
   const word = name.replaceAll(/[^\w.-]/g, '_');
-  return { file: join(folder, `${word}.pin`), alias: `manta-${cluster}-${word}` };
+  return {
+    file: join(pins, `${word}.pin`),
+    alias: `manta-${cluster}-${word}`,
+    accept: `manta host-key accept ${cluster} ${name}`,
+  };
 }
 
 /** `user@host:port`, as in ssh's own `-J`. */
-function jumpTarget(words: string, cluster: string, pins: string): SshTarget {
+function jumpTarget(words: string, from: ReachedFrom): SshTarget {
   const form = /^(?:(?<user>[^@]+)@)?(?<host>\[[^\]]+\]|[^:]+)(?::(?<port>\d+))?$/;
   const { user, host = words, port } = form.exec(words)?.groups ?? {};
   const address = host.replace(/^\[|\]$/g, '');
@@ -46,6 +54,7 @@ function jumpTarget(words: string, cluster: string, pins: string): SshTarget {
     address,
     ...(user !== undefined && { user }),
     ...(port !== undefined && { port: Number(port) }),
-    pin: pinOf(pins, cluster, address),
+    pin: pinOf(from, address),
+    control: from.control,
   };
 }

@@ -27,6 +27,12 @@ export const headErrors = {
     message: (e) => `no cluster '${e.name}' runs on this machine`,
     hint: (e) => (e.name === 'default' ? "start it with 'manta up'" : `start it with 'manta up -n ${e.name}'`),
   }),
+  NotServed: defineError<{ name: string; host: string }>({
+    code: 'MANTA_HEAD_NOT_SERVED',
+    exit: 4,
+    message: (e) => `no mantad of the cluster '${e.name}' runs on ${e.host}`,
+    hint: (e) => `'manta up' with its cluster file brings it back; ${e.host}:~/.manta/head/clusters/${e.name}/mantad.log says why it ended`,
+  }),
   AlreadyServed: defineError<{ folder: string; pid: number }>({
     code: 'MANTA_HEAD_ALREADY_SERVED',
     exit: 4,
@@ -58,6 +64,18 @@ export const headErrors = {
       `${e.file} asks for the provider '${e.type}'; this version of Manta runs clusters of the providers 'process' and 'local'`,
     hint: () =>
       "write 'type: process' to run the same node types on this machine, 'type: local' with head_ip and worker_ips to run on machines that you have, or 'manta simulate' to see how it would scale",
+  }),
+  NotEnded: defineError<{ host: string; left: readonly string[] }>({
+    code: 'MANTA_HEAD_NOT_ENDED',
+    exit: 4,
+    message: (e) => `Ray on ${e.host} could not be ended: ${e.left.join(', ')} is still there`,
+    hint: (e) => `processes of another user need that user: 'manta ssh' (${e.host}) and end them there`,
+  }),
+  HeadSilent: defineError<{ address: string; port: number; seconds: number }>({
+    code: 'MANTA_HEAD_SILENT',
+    exit: 4,
+    message: (e) => `Ray's head at ${e.address}:${e.port} did not open its port within ${e.seconds} s`,
+    hint: () => "'manta logs head' shows what the start of the head said",
   }),
   NoSuchThing: defineError<{ kind: string; id: string }>({
     code: 'MANTA_HEAD_NO_SUCH_THING',

@@ -28,6 +28,11 @@ export const headEvents = {
     level: 'warn',
     text: (e) => `the head node could not be started: ${e.detail}`,
   }),
+  rayGone: defineEvent<{ address: string }>({
+    code: 'MANTA_HEAD_RAY_GONE',
+    level: 'warn',
+    text: (e) => `Ray on the head (${e.address}) is gone and is started again; its jobs ended with it`,
+  }),
   backupFailed: defineEvent<{ detail: string }>({
     code: 'MANTA_HEAD_BACKUP_FAILED',
     level: 'warn',

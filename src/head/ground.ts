@@ -5,7 +5,7 @@ import type { EventSink } from '../base/events.ts';
 import type { TaskDemand } from '../core/demand.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
-import type { View } from '../core/view.ts';
+import type { ClusterStatus } from '../core/status/status.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Runner } from '../engines/runner.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -21,8 +21,8 @@ export interface Ground {
   complete(spec: ClusterSpec): ClusterSpec;
   /** Keeps what the autoscaler does not see to, such as the head's own node, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
-  /** Called after each pass; must not throw. */
-  onPass(view: View, plan: Plan, signal: AbortSignal): void;
+  /** Called after each pass with what there is to show; must not throw. */
+  onPass(status: () => ClusterStatus, plan: Plan, signal: AbortSignal): void;
   close(): Promise<void>;
 }
 

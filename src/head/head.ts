@@ -19,6 +19,7 @@ import { type JobQueue, openQueue } from '../jobs/queue.ts';
 import { sweep } from '../jobs/retention.ts';
 import { type JobStore, openJobStore } from '../jobs/store.ts';
 import { openUsers, type Users } from '../jobs/users.ts';
+import { recentFailures } from './api/questions.ts';
 import { openHeadDatabase, repairWords } from './database.ts';
 import { embeddedGround } from './embedded-ground.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
@@ -201,7 +202,7 @@ export async function openHead(
     const impossible = made.infeasible.map((each) => infeasibleWords(each, view.at)).join('\n');
     if (impossible !== told && impossible !== '') events.emit(headEvents.infeasible, { text: impossible });
     told = impossible;
-    ground.onPass(view, made, ending.signal);
+    ground.onPass(() => recentFailures(head), made, ending.signal);
     changed();
   };
 

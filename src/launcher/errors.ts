@@ -26,6 +26,12 @@ export const launcherErrors = {
     message: (e) => `after 'manta down' of '${e.name}' there is still: ${e.what.join(', ')}`,
     hint: () => 'run it again; what it cannot end it names',
   }),
+  NotAgreed: defineError<{ name: string; plan: string }>({
+    code: 'MANTA_LAUNCHER_NOT_AGREED',
+    exit: 2,
+    message: (e) => `nothing was done to '${e.name}': nobody is at the terminal to agree to it\n${e.plan.trimEnd()}`,
+    hint: () => 'give --yes to do it, or --plan to see only this',
+  }),
   NotConfirmed: defineError<{ name: string }>({
     code: 'MANTA_LAUNCHER_NOT_CONFIRMED',
     exit: 2,
@@ -61,5 +67,23 @@ export const launcherErrors = {
     exit: 4,
     message: (e) => `${e.what} could not be put on ${e.host}: ${e.detail}`,
     hint: () => 'see that the disk there has room and the home folder can be written, then run it again',
+  }),
+  MountMissing: defineError<{ remote: string; local: string; looked: readonly string[] }>({
+    code: 'MANTA_LAUNCHER_MOUNT_MISSING',
+    exit: 2,
+    message: (e) => `the file mount '${e.remote}' has no source: '${e.local}' is not there (looked for ${e.looked.join(' and ')})`,
+    hint: () => 'mend the path under file_mounts; nothing was touched',
+  }),
+  NoSshThere: defineError<{ host: string }>({
+    code: 'MANTA_LAUNCHER_NO_SSH_THERE',
+    exit: 4,
+    message: (e) => `${e.host} has no ssh-keygen: the head reaches its workers with OpenSSH`,
+    hint: () => "install the OpenSSH client on the head, for example with 'sudo apt-get install openssh-client'",
+  }),
+  HeadUnreached: defineError<{ name: string; host: string; why: string }>({
+    code: 'MANTA_LAUNCHER_HEAD_UNREACHED',
+    exit: 4,
+    message: (e) => `the head of '${e.name}' (${e.host}) cannot be reached, so that nothing was ended: ${e.why}`,
+    hint: () => 'run it again when the head answers; --forget ends what can be reached and gives the rest up',
   }),
 };

@@ -28,4 +28,53 @@ export const launcherEvents = {
     level: 'warn',
     text: (e) => `the cluster serves ${e.url} until it is started anew; port ${e.port} takes effect then`,
   }),
+  connecting: defineEvent<{ host: string }>({
+    code: 'MANTA_LAUNCHER_CONNECTING',
+    level: 'info',
+    text: (e) => `${e.host}: connecting`,
+  }),
+  waiting: defineEvent<{ host: string; why: string }>({
+    code: 'MANTA_LAUNCHER_WAITING',
+    level: 'info',
+    text: (e) => `${e.host}: waiting for SSH: ${e.why}`,
+  }),
+  headUp: defineEvent<{ host: string }>({
+    code: 'MANTA_LAUNCHER_HEAD_UP',
+    level: 'info',
+    text: (e) => `${e.host}: the head is up, and mantad runs on it`,
+  }),
+  noBoot: defineEvent<{ host: string }>({
+    code: 'MANTA_LAUNCHER_NO_BOOT',
+    level: 'warn',
+    text: (e) =>
+      `${e.host} has neither systemd for this user nor cron: after a reboot of it the next manta command starts mantad again`,
+  }),
+  unreached: defineEvent<{ host: string; why: string }>({
+    code: 'MANTA_LAUNCHER_UNREACHED',
+    level: 'warn',
+    text: (e) => `${e.host}: the cluster's key could not be put there: ${e.why}`,
+  }),
+  jobsUnknown: defineEvent<{ host: string }>({
+    code: 'MANTA_LAUNCHER_JOBS_UNKNOWN',
+    level: 'warn',
+    text: (e) => `mantad on ${e.host} did not say which jobs run: a restart of Ray ends those that do`,
+  }),
+  there: defineEvent<{ text: string }>({
+    code: 'MANTA_LAUNCHER_THERE',
+    level: 'info',
+    text: (e) => e.text,
+  }),
+  left: defineEvent<{ host: string; why: string }>({
+    code: 'MANTA_LAUNCHER_LEFT',
+    level: 'warn',
+    text: (e) => `${e.host}: ${e.why}`,
+  }),
+  endedThere: defineEvent<{ name: string; hosts: number; left: readonly string[] }>({
+    code: 'MANTA_LAUNCHER_ENDED_THERE',
+    level: 'info',
+    text: (e) =>
+      e.left.length === 0
+        ? `the cluster '${e.name}' is down: looked at ${e.hosts} hosts, nothing of it is left`
+        : `the cluster '${e.name}' is down on ${e.hosts} hosts; not on ${e.left.join(', ')}`,
+  }),
 };

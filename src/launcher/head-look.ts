@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Host, RunOptions } from '../base/host.ts';
+import { markVariable } from '../base/process.ts';
 import { nodeFolder } from '../bringup/node.ts';
+import { markPattern } from '../bringup/ray-processes.ts';
+import { type NodeRecord, parseRecord } from '../bringup/record.ts';
+import { quote, tokenFile } from '../bringup/shell-text.ts';
+import { headHome } from '../head/client/remote.ts';
 import type { ClusterFile, Serving } from '../head/state-folder.ts';
 
-/** Home of mantad's state folders on a head, apart from those of commands that are given there. */
-export const headHome = '.manta/head';
 export const runtimeHome = '.manta/runtime';
 
 /** What a head's host has, as one look at it finds. */
@@ -34,6 +37,13 @@ export interface HeadLook {
   readonly publicKey?: string;
   readonly rayToken?: string;
   readonly ownerToken?: string;
+  /** Addresses of the hosts that mantad had as workers. */
+  readonly hosts: readonly string[];
+  /** What was completed on the head as a node. */
+  readonly record?: NodeRecord;
+  /** A raylet of this cluster runs there; `foreignRay`: one that Manta did not start. */
+  readonly rayAlive: boolean;
+  readonly foreignRay: boolean;
 }
 
 /** Oldest Node that mantad runs on. */
@@ -69,16 +79,22 @@ for each in supervisor mantad; do
 done
 command -v systemctl >/dev/null && systemctl --user show-environment >/dev/null 2>&1 && say systemd yes
 command -v crontab >/dev/null && ps -e 2>/dev/null | grep -qw '[c]ron\\|[c]rond' && say cron yes
-file token ${nodeFolder(cluster)}/ray-token
+file token ${tokenFile(cluster)}
 file owner ${folder}/tokens/owner
+file record ${nodeFolder(cluster)}/record.json
+[ -d ${folder}/instances/claims ] && say hosts "$(sed -n 's/.*"host":{[^}]*"name":"\\([^"]*\\)".*/\\1/p' ${folder}/instances/claims/*.json 2>/dev/null)"
+for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
+  e=\${c%comm}environ
+  if [ ! -r "$e" ] || grep -qas ${quote(`${markVariable}=.*${markPattern(cluster)}`)} "$e"; then say alive yes; else grep -qas ${quote(`${markVariable}=:`)} "$e" || say foreign yes; fi
+done
 ${
   key
     ? `if command -v ssh-keygen >/dev/null; then
   umask 077; mkdir -p ${folder}
-  [ -f ${folder}/key ] || ssh-keygen -q -t ed25519 -N '' -C ${quoted(`manta ${cluster}`)} -f ${folder}/key </dev/null >/dev/null
+  [ -f ${folder}/key ] || ssh-keygen -q -t ed25519 -N '' -C ${quote(`manta ${cluster}`)} -f ${folder}/key </dev/null >/dev/null
   file key ${folder}/key.pub
 fi`
-    : ''
+    : `file key ${folder}/key.pub`
 }
 exit 0
 `,
@@ -108,6 +124,9 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     uid: Number(text('uid')),
     addresses: words('addresses'),
     runtimes: words('runtimes'),
+    hosts: words('hosts'),
+    rayAlive: said.has('alive'),
+    foreignRay: said.has('foreign'),
     boot: { systemd: said.has('systemd'), cron: said.has('cron') },
     ...some('node', text('node')),
     ...some('cluster', parsed<ClusterFile>(said.get('cluster'))),
@@ -118,6 +137,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     ...some('publicKey', text('key')),
     ...some('rayToken', text('token')),
     ...some('ownerToken', text('owner')),
+    ...some('record', parseRecord(said.get('record') ?? '')),
   };
 }
 
@@ -128,5 +148,3 @@ function parsed<Value>(text: string | undefined): Value | undefined {
     return undefined;
   }
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

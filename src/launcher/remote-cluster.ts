@@ -2,6 +2,7 @@ import type { Host } from '../base/host.ts';
 import { makeFolder } from '../base/json-file.ts';
 import { sshHost } from '../base/ssh/host.ts';
 import type { SshTarget } from '../base/ssh/target.ts';
+import { wallClock } from '../base/wall-clock.ts';
 import type { Place } from '../bringup/node.ts';
 import { targetOf } from '../bringup/reach.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
@@ -48,11 +49,11 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
   if (head === undefined) throw launcherErrors.NoHeadAddress({ file: config.path });
   const hosts = new Map([head, ...pools.flatMap((pool) => pool.hosts)].map((each) => [each.name, each]));
   makeFolder(folder.path);
-  const from = { cluster: name, pins: makeFolder(folder.files.hosts) };
+  const from = { cluster: name, pins: makeFolder(folder.files.hosts), control: folder.path };
   const headTarget = targetOf({ ...head, address: head.outside ?? head.address }, from);
   const open = new Map<string, Host>();
   const opened = (id: string, target: () => SshTarget): Host => {
-    const known = open.get(id) ?? sshHost(target());
+    const known = open.get(id) ?? sshHost(target(), { clock: wallClock });
     open.set(id, known);
     return known;
   };

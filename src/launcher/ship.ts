@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Host, RunOptions } from '../base/host.ts';
-import { type HeadLook, headHome, runtimeHome } from './head-look.ts';
+import { headHome } from '../head/client/remote.ts';
 import { launcherErrors } from './errors.ts';
+import { type HeadLook, runtimeHome } from './head-look.ts';
 import { nodeBinary, type Runtime } from './runtime.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -105,6 +106,8 @@ ${old === undefined ? '' : stopProgram([old])}
 ${bootProgram(way, cluster)}
 if command -v setsid >/dev/null; then setsid sh ${script} </dev/null >/dev/null 2>&1 &
 else nohup sh ${script} </dev/null >/dev/null 2>&1 & fi
+# The next look finds a supervisor, or knows that there is none.
+i=0; while [ $i -lt 40 ] && [ ! -f ${headHome}/clusters/${cluster}/supervisor.lock ]; do sleep 0.05; i=$((i + 1)); done
 exit 0
 `,
     options,

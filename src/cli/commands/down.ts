@@ -1,24 +1,28 @@
 import { createInterface } from 'node:readline/promises';
 import { wallClock } from '../../base/wall-clock.ts';
-import { loadSpec } from '../../head/load-spec.ts';
 import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { down } from '../../launcher/down.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import type { Io, Run } from '../command.ts';
-import { readGiven } from './given-file.ts';
+import { isOfOtherMachines } from './up.ts';
+import { whichCluster } from './which-cluster.ts';
 
-export const run: Run = async ({ args, options }, io) => {
+export const run: Run = async (invocation, io) => {
+  const { options } = invocation;
   const home = stateHome(io.env);
-  const [path] = args;
-  const named = options['cluster-name'] as string | undefined;
-  const name =
-    named ??
-    (path === undefined ? onlyCluster(home) : loadSpec({ name: 'default', config: await readGiven(path, io) }).name);
+  const given = await whichCluster(invocation, io);
+  const meant = { ...given, name: given.name ?? onlyCluster(home) };
+  const { name } = meant;
+  if (isOfOtherMachines(meant, io)) {
+    const { runDownRemote } = await import('./down-remote.ts');
+    return await runDownRemote(invocation, meant, (question) => confirmed(question, io), io);
+  }
   const folder = stateFolder(home, name);
   const keepState = options['keep-state'] === true;
   if (readCluster(folder) !== undefined && options['yes'] !== true) {
     if (!io.terminal) throw launcherErrors.NotConfirmed({ name });
-    if (!(await confirmed(name, keepState, io))) {
+    const rest = keepState ? '' : ', and delete its jobs and their output';
+    if (!(await confirmed(`End the cluster '${name}' and everything that runs in it${rest}? [y/N] `, io))) {
       io.out('Nothing was ended.\n');
       return 1;
     }
@@ -38,11 +42,9 @@ function onlyCluster(home: string): string {
   return names.length === 1 ? (names[0] as string) : 'default';
 }
 
-async function confirmed(name: string, keepState: boolean, io: Io): Promise<boolean> {
+async function confirmed(question: string, io: Io): Promise<boolean> {
   const lines = createInterface({ input: io.stdin, output: process.stderr });
   try {
-    const rest = keepState ? '' : ', and delete its jobs and their output';
-    const question = `End the cluster '${name}' and everything that runs in it${rest}? [y/N] `;
     const answer = await lines.question(question, { signal: io.signal });
     return /^y(es)?$/i.test(answer.trim());
   } finally {

@@ -1,23 +1,39 @@
 import { resolve } from 'node:path';
 import { wallClock } from '../../base/wall-clock.ts';
-import { stateHome } from '../../head/state-folder.ts';
+import { loadSpec } from '../../head/load-spec.ts';
+import { readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import { isRemote } from '../../launcher/remote-cluster.ts';
 import { up } from '../../launcher/up.ts';
 import type { Invocation, Io, Run } from '../command.ts';
 import { quoted } from '../quote.ts';
-import { readGiven } from './given-file.ts';
+import { type MeantCluster, whichCluster } from './which-cluster.ts';
 
-export const run: Run = async ({ args, options }, io) => {
+export const run: Run = async (invocation, io) => {
+  const meant = await whichCluster(invocation, io);
+  if (isOfOtherMachines(meant, io)) {
+    const { runUpRemote } = await import('./up-remote.ts');
+    return await runUpRemote(invocation, meant, io);
+  }
+  return await runHere(invocation, meant, io);
+};
+
+/** By its file, or by what is known of it here. */
+export function isOfOtherMachines({ name, file }: MeantCluster, io: Io): boolean {
+  if (file !== undefined) return isRemote(loadSpec({ name: name ?? 'default', config: file }));
+  if (name === undefined) return false;
+  return readCluster(stateFolder(stateHome(io.env), name))?.remote !== undefined;
+}
+
+async function runHere({ args, options }: Invocation, meant: MeantCluster, io: Io): Promise<number> {
   const [path] = args;
   const number = (key: string): number | undefined => options[key] as number | undefined;
   const minWorkers = number('min-workers');
   const maxWorkers = number('max-workers');
   const port = number('port');
-  const name = options['cluster-name'] as string | undefined;
   const { folder, serving, done } = await up(
     {
       home: stateHome(io.env),
-      ...(name !== undefined && { name }),
-      ...(path !== undefined && { file: await readGiven(path, io) }),
+      ...meant,
       overrides: { ...(minWorkers !== undefined && { minWorkers }), ...(maxWorkers !== undefined && { maxWorkers }) },
       ...(port !== undefined && { port }),
       clock: wallClock,
@@ -25,14 +41,14 @@ export const run: Run = async ({ args, options }, io) => {
     },
     io.signal,
   );
-  const boot = path === '-' ? undefined : bootCommand(folder.name, path, options, io);
+  const boot = path === '-' ? undefined : bootCommand(folder.name, meant.file?.path, options, io);
   if (io.json) io.out(`${JSON.stringify({ name: folder.name, url: serving.url, done, folder: folder.path, boot })}\n`);
   else
     io.out(
       summary(folder.name, serving.url, done) + (boot ? `  start it at boot   @reboot ${boot}   (crontab -e)\n` : ''),
     );
   return 0;
-};
+}
 
 /** The same request again, in words that need neither this shell's folder nor its path. */
 function bootCommand(name: string, file: string | undefined, options: Invocation['options'], io: Io): string {

@@ -17,6 +17,11 @@ export const clientEvents = {
     level: 'info',
     text: (e) => `connected again after ${e.seconds} s`,
   }),
+  startedThere: defineEvent<{ host: string }>({
+    code: 'MANTA_CLIENT_STARTED_THERE',
+    level: 'warn',
+    text: (e) => `mantad did not run on ${e.host} and was started; nothing there starts it after a reboot`,
+  }),
   waitsForHead: defineEvent<{ cluster: string }>({
     code: 'MANTA_CLIENT_WAITS_FOR_HEAD',
     level: 'info',

@@ -73,6 +73,7 @@ export class HttpClient {
       return await this.#once(method, path, request);
     } catch (error) {
       // A kept line may have been closed by the other side in the meantime.
+      if (clientErrors.Broken.is(error) || clientErrors.Unreachable.is(error)) this.target.lost?.();
       if (!repeatable || !clientErrors.Broken.is(error)) throw error;
       return await this.#once(method, path, request);
     }
@@ -101,14 +102,21 @@ export class HttpClient {
   /** Headers and options for a line that is not plain HTTP. */
   async upgradeOptions(
     signal: AbortSignal,
-  ): Promise<{ url: string; headers: Record<string, string>; tls: AgentOptions }> {
+  ): Promise<{ url: string; socket?: string; headers: Record<string, string>; tls: AgentOptions }> {
     const place = await this.target.place(signal);
     this.#place = place;
-    return { url: place.url, headers: this.#headers(place), tls: await tlsOptions(this.target.verify) };
+    const { socket } = place;
+    return {
+      url: place.url,
+      ...(socket !== undefined && { socket }),
+      headers: this.#headers(place),
+      tls: await tlsOptions(this.target.verify),
+    };
   }
 
   close(): void {
     this.#agent?.destroy();
+    void this.target.close?.().catch(() => {});
   }
 
   async #once(method: string, path: string, request: Request): Promise<Answer> {
@@ -125,6 +133,7 @@ export class HttpClient {
       method,
       agent: this.#agent,
       signal,
+      ...(place.socket !== undefined && { socketPath: place.socket }),
       headers: {
         ...this.#headers(place),
         ...(text && { 'content-type': 'application/json' }),

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { failureOf, type HttpClient, refusal } from './http.ts';
 
@@ -12,10 +13,11 @@ export async function* tailFrames(
   signal: AbortSignal,
   opened: () => void,
 ): AsyncGenerator<string> {
-  const { url, headers, tls } = await http.upgradeOptions(signal);
+  const { url, socket, headers, tls } = await http.upgradeOptions(signal);
   const line = new WebSocket(`${url.replace(/^http/, 'ws')}/api/jobs/${encodeURIComponent(id)}/logs/tail`, {
     headers,
     ...tls,
+    ...(socket !== undefined && { createConnection: () => connect(socket) }),
     perMessageDeflate: false,
     handshakeTimeout: openWithin,
     followRedirects: false,

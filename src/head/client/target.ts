@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { EventSink } from '../../base/events.ts';
+import { readJson } from '../../base/json-file.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
-import type { StateFolder } from '../state-folder.ts';
+import type { ClusterFile, StateFolder } from '../state-folder.ts';
 import { clusterNames, readCluster, servingOf, stateFolder, stateHome, supervisorOf } from '../state-folder.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
+import type { RemoteLine } from './remote.ts';
 import { localToken, tokenFromEnvironment } from './token.ts';
 
 export interface Choice {
@@ -24,6 +26,8 @@ export interface Choice {
 /** Where to send requests, as of now. */
 export interface Place {
   readonly url: string;
+  /** A unix socket that leads there, in place of the address in `url`. */
+  readonly socket?: string;
   readonly token?: string;
 }
 
@@ -37,6 +41,9 @@ export interface Target {
   readonly verify: string;
   /** Asked anew at each connect: a head that was started again may serve elsewhere. Waits for one that is on its way. */
   place(signal: AbortSignal): Promise<Place>;
+  /** The last place did not answer, or broke. */
+  lost?(): void;
+  close?(): Promise<void>;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -52,7 +59,7 @@ export function chooseTarget(choice: Choice, env: Env, events: EventSink): Targe
     return { ...localTarget(stateFolder(stateHome(env), choice.name), events), ...shared };
   }
   const given = addressOf(choice, env, events);
-  if (given !== undefined) return { ...remoteTarget(given, env), ...shared };
+  if (given !== undefined) return { ...remoteTarget(given, env, events), ...shared };
   return { ...localTarget(onlyCluster(env), events), ...shared };
 }
 
@@ -73,6 +80,7 @@ const isAddress = (text: string | undefined): boolean => text !== undefined && !
 function remoteTarget(
   { address, from }: { address: string; from: string },
   env: Env,
+  events: EventSink,
 ): Omit<Target, 'headers' | 'verify'> {
   const bad = (problem: string): Error => clientErrors.BadAddress({ address, from, problem });
   if (address.startsWith('ray://')) throw bad('is of the Ray client, which is no HTTP');
@@ -87,16 +95,41 @@ function remoteTarget(
   const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
   return {
     shown: base,
-    place: async () => {
-      const token = tokenFromEnvironment(env) ?? tokenOfLocal(url, env) ?? tokenFromEnvironment(env, 'fallback');
+    place: async (signal) => {
+      const token =
+        tokenFromEnvironment(env) ??
+        tokenOfLocal(url, env) ??
+        (await tokenThroughTunnel(url, env, events, signal)) ??
+        tokenFromEnvironment(env, 'fallback');
       return { url: base, ...(token !== undefined && { token }) };
     },
   };
 }
 
+const isLoopback = (url: URL): boolean => ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
+
+/** A port of this machine that Manta holds a tunnel on needs none either. */
+async function tokenThroughTunnel(
+  url: URL,
+  env: Env,
+  events: EventSink,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!isLoopback(url) || url.protocol !== 'http:') return undefined;
+  const { tunnelOn } = await import('./tunnel.ts');
+  const folder = tunnelOn(Number(url.port || 80), stateHome(env));
+  if (folder === undefined) return undefined;
+  const target = localTarget(folder, events);
+  try {
+    return (await target.place(signal)).token;
+  } finally {
+    await target.close?.();
+  }
+}
+
 /** An address that a cluster of this machine serves needs no token in the environment. */
 function tokenOfLocal(url: URL, env: Env): string | undefined {
-  if (!['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) return undefined;
+  if (!isLoopback(url)) return undefined;
   const home = stateHome(env);
   for (const name of clusterNames(home)) {
     const folder = stateFolder(home, name);
@@ -110,7 +143,9 @@ function tokenOfLocal(url: URL, env: Env): string | undefined {
 const patience = 30_000;
 
 function localTarget(folder: StateFolder, events: EventSink): Omit<Target, 'headers' | 'verify'> {
-  if (readCluster(folder) === undefined) throw headErrors.NotRunning({ name: folder.name });
+  const record = readCluster(folder);
+  if (record === undefined) throw headErrors.NotRunning({ name: folder.name });
+  if (record.remote !== undefined) return overSsh(folder, record, events);
   return {
     shown: `cluster '${folder.name}'`,
     folder,
@@ -129,12 +164,31 @@ function localTarget(folder: StateFolder, events: EventSink): Omit<Target, 'head
   };
 }
 
+function overSsh(folder: StateFolder, record: ClusterFile, events: EventSink): Omit<Target, 'headers' | 'verify'> {
+  let line: Promise<RemoteLine> | undefined;
+  return {
+    shown: `cluster '${folder.name}'`,
+    folder,
+    place: async (signal) => {
+      line ??= import('./remote.ts').then((remote) => new remote.RemoteLine(folder, record, events));
+      return await (await line).place(signal);
+    },
+    lost: () => void line?.then((open) => open.lost()),
+    close: async () => await (await line)?.close(),
+  };
+}
+
 function onlyCluster(env: Env): StateFolder {
   const home = stateHome(env);
   const named = env['MANTA_CLUSTER'];
   if (named) return stateFolder(home, named);
   const folders = clusterNames(home).map((name) => stateFolder(home, name));
-  const running = folders.filter((folder) => servingOf(folder) !== undefined || supervisorOf(folder) !== undefined);
+  const running = folders.filter(
+    (folder) =>
+      servingOf(folder) !== undefined ||
+      supervisorOf(folder) !== undefined ||
+      readJson<Partial<ClusterFile>>(folder.files.cluster)?.remote !== undefined,
+  );
   const known = folders.filter((folder) => existsSync(folder.files.cluster));
   // One that is down can still be asked about: what is left of it is what a dump is for.
   const [first, second] = running.length === 0 && known.length === 1 ? known : running;

@@ -1,0 +1,71 @@
+import type { Host, RunOptions } from '../base/host.ts';
+import { type NodeOrder, nodeFolder } from './node.ts';
+import { markPattern } from './ray-processes.ts';
+import { type NodeRecord, parseRecord } from './record.ts';
+import { environmentFile, exportText, quote, sessionEnvironment, tokenFile } from './shell-text.ts';
+import { markVariable } from '../base/process.ts';
+
+/** A step that was begun on the host earlier. */
+export interface KnownStep {
+  readonly id: string;
+  /** Undefined while it runs, or when it was lost. */
+  readonly code?: number;
+}
+
+export interface Prepared {
+  readonly home: string;
+  readonly record?: NodeRecord;
+  readonly steps: readonly KnownStep[];
+  /** A raylet of this cluster runs there. */
+  readonly rayAlive: boolean;
+  /** Bytes that are free where the home of the user is. */
+  readonly freeBytes: number;
+}
+
+export const stepsFolder = (cluster: string): string => `${nodeFolder(cluster)}/steps`;
+
+/**
+ * Makes the node's folder with what sessions and Ray read from it, and reads what was done on the host before: one round
+ * trip. The token goes in the program, which stands in no process table.
+ */
+export async function prepareNode(host: Host, order: NodeOrder, options: RunOptions): Promise<Prepared> {
+  const folder = nodeFolder(order.cluster);
+  const write = (path: string, text: string): string =>
+    `printf %s ${quote(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
+  const { stdout, code, stderr } = await host.sh(
+    `umask 077; cd "$HOME" || exit 1
+mkdir -p ${stepsFolder(order.cluster)} || exit 1
+${order.token === undefined ? '' : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}
+echo "home $HOME"
+echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
+for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; echo "step \${b##*/} $(cat "$d/rc" 2>/dev/null)"; done
+for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
+  e=\${c%comm}environ
+  if [ ! -r "$e" ] || grep -qas ${quote(`${markVariable}=.*${markPattern(order.cluster)}`)} "$e"; then echo alive; break; fi
+done
+echo record; cat ${folder}/record.json 2>/dev/null
+exit 0
+`,
+    options,
+  );
+  if (code !== 0) throw new Error(`${host.name}: ${stderr.trim() || `exit code ${code}`}`);
+  return read(stdout);
+}
+
+function read(stdout: string): Prepared {
+  const [facts = '', text = ''] = stdout.split(/^record$/m);
+  const lines = facts.split('\n');
+  const value = (name: string): string => lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
+  const record = parseRecord(text);
+  return {
+    home: value('home'),
+    freeBytes: Number(value('free')) * 1024,
+    rayAlive: lines.includes('alive'),
+    steps: lines.flatMap((line): KnownStep[] => {
+      const [word, id, code] = line.split(' ');
+      if (word !== 'step' || id === undefined) return [];
+      return [{ id, ...(code !== undefined && code !== '' && { code: Number(code) }) }];
+    }),
+    ...(record !== undefined && { record }),
+  };
+}

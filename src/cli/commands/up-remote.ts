@@ -1,0 +1,108 @@
+import { createInterface } from 'node:readline/promises';
+import { wallClock } from '../../base/wall-clock.ts';
+import { HttpClient } from '../../head/client/http.ts';
+import { chooseTarget } from '../../head/client/target.ts';
+import { stateHome } from '../../head/state-folder.ts';
+import { launcherErrors } from '../../launcher/errors.ts';
+import { openRemote } from '../../launcher/remote-cluster.ts';
+import type { UpPlan } from '../../launcher/up-plan.ts';
+import { type UpRemoteResult, upRemote } from '../../launcher/up-remote.ts';
+import { type Waited, waitForWorkers } from '../../launcher/wait-workers.ts';
+import type { Invocation, Io } from '../command.ts';
+import { isNothing, planText } from './up-plan-text.ts';
+import type { MeantCluster } from './which-cluster.ts';
+
+/** `up` of a cluster of other machines: shows the plan, asks, brings the head up, and waits for the workers. */
+export async function runUpRemote(invocation: Invocation, meant: MeantCluster, io: Io): Promise<number> {
+  const { options } = invocation;
+  const number = (key: string): number | undefined => options[key] as number | undefined;
+  const [minWorkers, maxWorkers] = [number('min-workers'), number('max-workers')];
+  const home = stateHome(io.env);
+  const overrides = { ...(minWorkers !== undefined && { minWorkers }), ...(maxWorkers !== undefined && { maxWorkers }) };
+  const cluster = openRemote({ home, ...meant, overrides });
+  const began = wallClock.now();
+  try {
+    const result = await upRemote(
+      {
+        cluster,
+        home,
+        overrides,
+        noRestart: options['no-restart'] === true,
+        restartOnly: options['restart-only'] === true,
+        loginShells: options['use-login-shells'] !== false,
+        usageStats: options['disable-usage-stats'] !== true,
+        cwd: io.cwd,
+        env: io.env,
+        clock: wallClock,
+        events: io.events,
+        agree: (plan) => agreed(plan, invocation, io),
+      },
+      io.signal,
+    );
+    if (!result.done) {
+      if (io.json) io.out(`${JSON.stringify({ name: cluster.name, done: false, plan: result.plan })}\n`);
+      return options['plan'] === true ? 0 : 1;
+    }
+    const waited = options['no-wait'] === true ? undefined : await workers(cluster.name, result, began, io);
+    tell(cluster.name, result, waited, io);
+    return waited === undefined || waited.troubles.length === 0 ? 0 : 1;
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function agreed(plan: UpPlan, { options }: Invocation, io: Io): Promise<boolean> {
+  if (options['plan'] === true) {
+    if (!io.json) io.out(planText(plan));
+    return false;
+  }
+  if (options['yes'] === true || isNothing(plan)) {
+    if (!io.json) process.stderr.write(planText(plan));
+    return true;
+  }
+  if (!io.terminal) throw launcherErrors.NotAgreed({ name: plan.cluster, plan: planText(plan) });
+  process.stderr.write(planText(plan));
+  const lines = createInterface({ input: io.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await lines.question('Go on? [y/N] ', { signal: io.signal })).trim());
+  } finally {
+    lines.close();
+  }
+}
+
+async function workers(
+  name: string,
+  { plan }: UpRemoteResult,
+  began: number,
+  io: Io,
+): Promise<Waited> {
+  const http = new HttpClient(chooseTarget({ name }, io.env, io.events), io.signal);
+  try {
+    return await waitForWorkers(http, plan.workers.wanted, began, io.events, io.signal);
+  } finally {
+    http.close();
+  }
+}
+
+function tell(name: string, result: UpRemoteResult, waited: Waited | undefined, io: Io): void {
+  if (io.json) {
+    io.out(`${JSON.stringify({ name, done: true, plan: result.plan, ...(waited && { workers: waited }) })}\n`);
+    return;
+  }
+  const { wanted } = result.plan.workers;
+  const first =
+    waited === undefined
+      ? `The head of '${name}' runs; mantad there brings up ${wanted} workers.`
+      : waited.troubles.length === 0
+        ? `The cluster '${name}' runs: a head and ${waited.running.length} workers.`
+        : `The head of '${name}' runs, with ${waited.running.length} of ${wanted} workers. mantad goes on trying:\n${waited.troubles.map((each) => `  ${each}`).join('\n')}`;
+  io.out(`${first}
+
+  see it             manta status ${name}
+  a shell there      manta attach ${name}
+  run something      manta exec ${name} 'python train.py'
+  queue a job        manta job submit -n ${name} -- python train.py
+  page               manta dashboard ${name}
+  end it             manta down ${name}
+`);
+}

@@ -1,0 +1,102 @@
+import type { EventSink } from '../../base/events.ts';
+import type { Host } from '../../base/host.ts';
+import { makeFolder } from '../../base/json-file.ts';
+import { sshHost } from '../../base/ssh/host.ts';
+import { wallClock } from '../../base/wall-clock.ts';
+import { targetOf } from '../../bringup/reach.ts';
+import { ownHosts } from '../../core/spec/local.ts';
+import { headErrors } from '../errors.ts';
+import { loadSpec } from '../load-spec.ts';
+import type { ClusterFile, Serving, StateFolder } from '../state-folder.ts';
+import { clientErrors } from './errors.ts';
+import { clientEvents } from './events.ts';
+import type { Place } from './target.ts';
+
+/** Home of the state folders of heads, below the home of the user there; commands given there have their own. */
+export const headHome = '.manta/head';
+
+/** The line to mantad on the head of a cluster of other machines: through SSH, to a socket in the cluster's folder. */
+export class RemoteLine {
+  readonly #folder: StateFolder;
+  readonly #host: Host;
+  readonly #events: EventSink;
+  #place: Promise<Place> | undefined;
+
+  constructor(folder: StateFolder, record: ClusterFile, events: EventSink) {
+    this.#folder = folder;
+    this.#events = events;
+    const { head } = ownHosts(loadSpec(record));
+    if (head === undefined) throw headErrors.NotRunning({ name: folder.name });
+    const from = { cluster: folder.name, pins: makeFolder(folder.files.hosts), control: folder.path };
+    this.#host = sshHost(targetOf({ ...head, address: head.outside ?? head.address }, from), { clock: wallClock });
+  }
+
+  /** Where requests go. Asked again after a failure it opens the line anew. */
+  place(signal: AbortSignal): Promise<Place> {
+    this.#place ??= this.#open(signal).catch((error: unknown) => {
+      this.#place = undefined;
+      throw error;
+    });
+    return this.#place;
+  }
+
+  /** The line is not what it was: mantad may have come back on another port. */
+  lost(): void {
+    this.#place = undefined;
+  }
+
+  async #open(signal: AbortSignal): Promise<Place> {
+    const found = await servingOn(this.#host, this.#folder.name, signal);
+    if (found === undefined) throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name });
+    if (found.startedNow) this.#events.emit(clientEvents.startedThere, { host: this.#host.name });
+    const { socket } = this.#folder.files;
+    await this.#host.forward(socket, { port: Number(new URL(found.serving.url).port) }, signal);
+    if (found.token === '')
+      throw clientErrors.NoToken({ file: `${this.#host.name}:tokens/owner`, problem: 'it is empty' });
+    return { url: found.serving.url, token: found.token, socket };
+  }
+
+  close(): Promise<void> {
+    return this.#host.close();
+  }
+}
+
+export interface ServingThere {
+  readonly serving: Serving;
+  readonly token: string;
+  /** It did not run, and was started by this look. */
+  readonly startedNow: boolean;
+}
+
+/**
+ * Who serves the cluster on its head; undefined when nobody does. A mantad that ought to run and does not, as after a
+ * reboot of a machine that starts nothing by itself, is started.
+ */
+export async function servingOn(host: Host, cluster: string, signal: AbortSignal): Promise<ServingThere | undefined> {
+  const folder = `${headHome}/clusters/${cluster}`;
+  const { stdout } = await host.sh(
+    `cd "$HOME" || exit 0
+alive() { p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/mantad.lock 2>/dev/null | head -n 1); [ -n "$p" ] && kill -0 "$p" 2>/dev/null && [ -f ${folder}/mantad.json ] && grep -q "\\"pid\\": *$p\\b" ${folder}/mantad.json && { [ ! -r /proc/$p/cmdline ] || tr '\\0' ' ' </proc/$p/cmdline | grep -q mantad; }; }
+[ -f ${folder}/cluster.json ] || exit 0
+kept() { p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/supervisor.lock 2>/dev/null | head -n 1); [ -n "$p" ] && kill -0 "$p" 2>/dev/null && { [ ! -r /proc/$p/cmdline ] || tr '\\0' ' ' </proc/$p/cmdline | grep -q supervisor; }; }
+wait_alive() { i=0; while [ $i -lt 150 ] && ! alive; do sleep 0.1; i=$((i + 1)); done; }
+if ! alive && kept; then wait_alive; fi
+if ! alive && [ -f ${headHome}/boot-${cluster}.sh ]; then
+  if command -v setsid >/dev/null; then setsid sh ${headHome}/boot-${cluster}.sh </dev/null >/dev/null 2>&1 &
+  else nohup sh ${headHome}/boot-${cluster}.sh </dev/null >/dev/null 2>&1 & fi
+  echo started; wait_alive
+fi
+alive || exit 0
+echo "token $(cat ${folder}/tokens/owner 2>/dev/null)"
+cat ${folder}/mantad.json
+`,
+    { signal },
+  );
+  const json = stdout.slice(Math.max(0, stdout.indexOf('{')));
+  const token = /^token (\S+)$/m.exec(stdout)?.[1];
+  try {
+    return { serving: JSON.parse(json) as Serving, token: token ?? '', startedNow: /^started$/m.test(stdout) };
+  } catch {
+    return undefined;
+  }
+}

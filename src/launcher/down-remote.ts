@@ -1,0 +1,173 @@
+import type { Clock } from '../base/clock.ts';
+import type { EventSink } from '../base/events.ts';
+import type { Host } from '../base/host.ts';
+import { takeLock } from '../base/lock.ts';
+import { nodeFolder, type Place } from '../bringup/node.ts';
+import { stepsFolder } from '../bringup/prepare.ts';
+import { endRay } from '../bringup/ray-end.ts';
+import { endSteps } from '../bringup/step.ts';
+import { headHome } from '../head/client/remote.ts';
+import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
+import { releaseClaim } from '../providers/local/claims.ts';
+import { launcherErrors } from './errors.ts';
+import { launcherEvents } from './events.ts';
+import { type HeadLook, lookAtHead } from './head-look.ts';
+import type { RemoteCluster } from './remote-cluster.ts';
+import { stopMantad } from './ship.ts';
+import { reachWorker, removeKeyText } from './worker-key.ts';
+
+export interface DownRemoteRequest {
+  readonly cluster: RemoteCluster;
+  readonly workersOnly: boolean;
+  /** Hosts that do not answer are given up. */
+  readonly forget: boolean;
+  readonly clock: Clock;
+  readonly events: EventSink;
+}
+
+export interface DownRemoteResult {
+  readonly wasThere: boolean;
+  readonly ended: readonly string[];
+  /** Hosts that could not be reached, or on which something is left, and why. */
+  readonly left: readonly { readonly host: string; readonly why: string }[];
+}
+
+const hostWithin = 20_000;
+
+/**
+ * Ends the cluster over SSH alone: mantad first, so that nothing is launched any more, then Ray on all workers at once,
+ * then the head. Each host is looked at again before it counts as ended; those that do not answer hold nobody up.
+ */
+export async function downRemote(request: DownRemoteRequest, signal: AbortSignal): Promise<DownRemoteResult> {
+  const { cluster, events } = request;
+  const taken = takeLock(cluster.folder.files.commandLock);
+  if ('holder' in taken) throw launcherErrors.Busy({ name: cluster.name, pid: taken.holder.pid });
+  try {
+    const known = readCluster(cluster.folder) !== undefined;
+    if (known && !request.workersOnly)
+      changeCluster(cluster.folder, (now) => ({ ...now, endingSince: now.endingSince ?? request.clock.now() }));
+    events.emit(launcherEvents.ending, { name: cluster.name, what: 'mantad' }, { id: 'down', state: 'running' });
+    const look = await lookAtHeadOrNot(cluster, signal);
+    if (look instanceof Error && !request.forget)
+      throw launcherErrors.HeadUnreached({ name: cluster.name, host: cluster.head.name, why: look.message }, look);
+    const result = await endAll(request, look instanceof Error ? undefined : look, signal);
+    const left = look instanceof Error ? [...result.left, { host: cluster.head.name, why: look.message }] : result.left;
+    if (!request.workersOnly && (left.length === 0 || request.forget) && known) removeCluster(cluster.folder);
+    const wasThere = known || (look instanceof Error ? false : look.cluster !== undefined);
+    return { wasThere, ended: result.ended, left };
+  } finally {
+    taken.lock.release();
+  }
+}
+
+async function lookAtHeadOrNot(cluster: RemoteCluster, signal: AbortSignal): Promise<HeadLook | Error> {
+  try {
+    await cluster.head.connect({ signal, within: hostWithin });
+    return await lookAtHead(cluster.head, cluster.name, { key: false, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    return error as Error;
+  }
+}
+
+async function endAll(
+  request: DownRemoteRequest,
+  look: HeadLook | undefined,
+  signal: AbortSignal,
+): Promise<Pick<DownRemoteResult, 'ended' | 'left'>> {
+  const { cluster, events, workersOnly } = request;
+  const { head, name } = cluster;
+  if (look !== undefined) {
+    if (!workersOnly) await markEnding(head, name, request.clock.now(), signal);
+    await stopMantad(head, name, look, { signal });
+  }
+  const workers = workersOf(cluster, look);
+  events.emit(
+    launcherEvents.ending,
+    { name, what: `Ray on ${workers.length} workers${workersOnly ? '' : ' and the head'}` },
+    { id: 'down', state: 'running' },
+  );
+  const ended: string[] = [];
+  const left: { host: string; why: string }[] = [];
+  const onHost = async (address: string, open: () => Promise<Host>, place: Place): Promise<void> => {
+    try {
+      const host = await open();
+      const why = await endHost(host, cluster, place, look, signal);
+      if (why === undefined) ended.push(address);
+      else left.push({ host: address, why });
+    } catch (error) {
+      signal.throwIfAborted();
+      left.push({ host: address, why: (error as Error).message });
+    }
+  };
+  const workerPlace = placeOfWorkers(cluster);
+  const all = workers.map((address) =>
+    onHost(address, () => reachWorker(cluster, address, signal, hostWithin), workerPlace),
+  );
+  if (look !== undefined && !workersOnly) all.push(onHost(head.name, async () => head, cluster.place));
+  await Promise.all(all);
+  if (look !== undefined && !workersOnly && !left.some(({ host }) => host === head.name))
+    await removeHead(head, name, signal);
+  for (const each of left) events.emit(launcherEvents.left, each);
+  events.emit(
+    launcherEvents.endedThere,
+    { name, hosts: ended.length, left: left.map(({ host }) => host) },
+    { id: 'down', state: left.length === 0 ? 'done' : 'failed' },
+  );
+  return { ended, left };
+}
+
+/** Every host that may carry something of the cluster: those of the file now, and those that mantad had. */
+function workersOf(cluster: RemoteCluster, look: HeadLook | undefined): readonly string[] {
+  return [...new Set([...cluster.workerAddresses, ...(look?.hosts ?? [])])].filter(
+    (address) => address !== cluster.headAddress,
+  );
+}
+
+function placeOfWorkers({ spec }: RemoteCluster): Place {
+  const container = spec.nodeTypes.map((type) => type.worker.container).find((each) => each !== undefined);
+  return container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' };
+}
+
+/** Ends everything of the cluster on a host; what is still there afterwards, or undefined. */
+async function endHost(
+  host: Host,
+  { name }: RemoteCluster,
+  place: Place,
+  look: HeadLook | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  await endSteps(host, stepsFolder(name), signal);
+  const { left } = await endRay(host, { cluster: name, place }, { signal });
+  const { stdout } = await host.sh(
+    `cd "$HOME" || exit 0
+rm -rf ${nodeFolder(name)}
+${look?.publicKey === undefined ? '' : removeKeyText(look.publicKey)}
+exit 0
+`,
+    { signal },
+  );
+  const clusterId = look?.cluster?.ray?.id;
+  if (clusterId !== undefined)
+    await releaseClaim(host, { clusterId, cluster: name, owner: '', headAddress: '' }, undefined, { signal });
+  const rest = [...left.map(({ pid, name: process }) => `${process} (pid ${pid})`), ...said(stdout)];
+  return rest.length === 0 ? undefined : `still there: ${rest.join(', ')}`;
+}
+
+const said = (stdout: string): readonly string[] =>
+  [...stdout.matchAll(/^manta-left (.*)$/gm)].map((match) => match[1] as string);
+
+/** From here on no supervisor starts mantad again, whatever happens to this command. */
+async function markEnding(head: Host, name: string, now: number, signal: AbortSignal): Promise<void> {
+  const file = `${headHome}/clusters/${name}/cluster.json`;
+  await head.sh(
+    `cd "$HOME" && [ -f ${file} ] || exit 0
+grep -q '"endingSince"' ${file} || { umask 077; sed '$ s/}[[:space:]]*$/,"endingSince":${now}}/' ${file} >${file}.new && mv ${file}.new ${file}; }
+`,
+    { signal },
+  );
+}
+
+async function removeHead(head: Host, name: string, signal: AbortSignal): Promise<void> {
+  await head.sh(`cd "$HOME" && rm -rf ${headHome}/clusters/${name} ${headHome}/boot-${name}.sh\n`, { signal });
+}

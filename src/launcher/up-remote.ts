@@ -1,0 +1,247 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import type { EventSink } from '../base/events.ts';
+import { takeLock } from '../base/lock.ts';
+import { version } from '../base/version.ts';
+import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
+import { stagingFolder } from '../bringup/container.ts';
+import type { NodeFiles } from '../bringup/node.ts';
+import { gcsPortOf, headOrder } from '../bringup/order.ts';
+import { HttpClient } from '../head/client/http.ts';
+import { headHome } from '../head/client/remote.ts';
+import { type ClusterFile, changeCluster, createCluster, type RayHead, readCluster } from '../head/state-folder.ts';
+import { launcherErrors } from './errors.ts';
+import { launcherEvents } from './events.ts';
+import { type HeadLook, lookAtHead } from './head-look.ts';
+import { localFiles } from './mounts.ts';
+import type { RemoteCluster } from './remote-cluster.ts';
+import { runtimeOf } from './runtime.ts';
+import { type BootWay, shipRuntime, startMantad } from './ship.ts';
+import { planUp, type UpPlan } from './up-plan.ts';
+import { type KeyOutcome, installKey } from './worker-key.ts';
+
+export interface UpRemoteRequest {
+  readonly cluster: RemoteCluster;
+  /** The state folders' home on this machine. */
+  readonly home: string;
+  readonly overrides: NonNullable<ClusterFile['overrides']>;
+  readonly noRestart: boolean;
+  readonly restartOnly: boolean;
+  readonly loginShells: boolean;
+  readonly usageStats: boolean;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  /** Sees the plan before anything is done; false ends it. */
+  readonly agree: (plan: UpPlan) => Promise<boolean>;
+}
+
+export type UpRemoteResult =
+  | { readonly done: false; readonly plan: UpPlan }
+  | {
+      readonly done: true;
+      readonly plan: UpPlan;
+      readonly head: BroughtUp;
+      readonly boot: BootWay;
+      /** Workers that the cluster's key could not be put on. */
+      readonly unreached: readonly KeyOutcome[];
+    };
+
+/** Ray's own page; what users speak to on 8265 is mantad. */
+const dashboardPort = 8264;
+const connectWithin = 900_000;
+
+/**
+ * Brings the head up and hands the cluster over to mantad there, which brings the workers up. Every step may be repeated:
+ * cut short at any moment, the next `up` or `down` completes it.
+ */
+export async function upRemote(request: UpRemoteRequest, signal: AbortSignal): Promise<UpRemoteResult> {
+  const { cluster } = request;
+  const taken = takeLock(cluster.folder.files.commandLock);
+  if ('holder' in taken) throw launcherErrors.Busy({ name: cluster.name, pid: taken.holder.pid });
+  try {
+    return await bringUp(request, signal);
+  } finally {
+    taken.lock.release();
+  }
+}
+
+async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<UpRemoteResult> {
+  const { cluster, events, clock } = request;
+  const { head: host, spec, name } = cluster;
+  const files = localFiles(spec, cluster.config.path, request.cwd);
+  events.emit(launcherEvents.connecting, { host: host.name }, { id: `node ${host.name}`, state: 'running' });
+  await host.connect({
+    signal,
+    within: connectWithin,
+    onWait: (why) => events.emit(launcherEvents.waiting, { host: host.name, why: why.message }),
+  });
+  const look = await lookAtHead(host, name, { key: true, signal });
+  if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+  const before = look.cluster;
+  const ray: RayHead = {
+    id: before?.ray?.id ?? randomBytes(8).toString('hex'),
+    instance: before?.ray?.instance ?? `head-${randomBytes(6).toString('hex')}`,
+    address: cluster.headAddress,
+    gcsPort: gcsPortOf(spec),
+    dashboardPort,
+    loginShells: request.loginShells,
+    usageStats: request.usageStats,
+    mounts: mountsOnHead(spec.head.container !== undefined ? stagingFolder(name) : '', files),
+  };
+  const token = look.rayToken ?? randomBytes(32).toString('hex');
+  const order = headOrder(
+    { spec, headAddress: ray.address, loginShells: ray.loginShells, usageStats: ray.usageStats, token, dashboardPort },
+    ray.instance,
+    files,
+  );
+  const plan = await planUp({
+    cluster,
+    order,
+    files,
+    look,
+    home: request.home,
+    noRestart: request.noRestart,
+    restartOnly: request.restartOnly,
+    version,
+    runningJobs: () => runningJobs(request, look, signal),
+  });
+  if (!(await request.agree(plan))) return { done: false, plan };
+  remember(request);
+
+  const synced = Promise.withResolvers<void>();
+  const ending = new AbortController();
+  const all = AbortSignal.any([signal, ending.signal]);
+  const handingOver = (async () => {
+    const runtime = await runtimeOf(request.env, all);
+    const [{ node }, unreached] = await Promise.all([
+      shipRuntime(host, look, runtime, request.env, { signal: all, within: 600_000 }),
+      letIn(request, look, all),
+      synced.promise,
+    ]);
+    const record = recordFor(request, look, ray, clock.now());
+    await putFolder(request, look, record, all);
+    const boot = await startMantad(host, name, look, { node, runtime }, { signal: all });
+    if (boot === 'none') events.emit(launcherEvents.noBoot, { host: host.name });
+    return { boot, unreached };
+  })();
+  handingOver.catch(() => {});
+  try {
+    const brought = await bringUpNode(
+      host,
+      order,
+      {
+        events,
+        connectWithin,
+        startOnly: request.restartOnly,
+        restart: request.restartOnly ? 'always' : request.noRestart ? 'never' : 'changed',
+        allowNoAuth: allowsNoAuth(spec.provider.manta),
+        onSynced: () => synced.resolve(),
+      },
+      all,
+    );
+    const { boot, unreached } = await handingOver;
+    events.emit(launcherEvents.headUp, { host: host.name }, { id: `node ${host.name}`, state: 'done' });
+    return { done: true, plan, head: brought, boot, unreached };
+  } catch (error) {
+    ending.abort(error);
+    synced.reject(error);
+    await handingOver.catch(() => {});
+    throw error;
+  }
+}
+
+const allowsNoAuth = (manta: unknown): boolean =>
+  typeof manta === 'object' && manta !== null && (manta as Record<string, unknown>)['allow_no_auth'] === true;
+
+/** Jobs that mantad knows to run; none when it does not answer. */
+async function runningJobs({ cluster, events }: UpRemoteRequest, look: HeadLook, signal: AbortSignal): Promise<number> {
+  if (look.serving === undefined || look.ownerToken === undefined) return 0;
+  const { socket } = cluster.folder.files;
+  try {
+    await cluster.head.forward(socket, { port: Number(new URL(look.serving.url).port) }, signal);
+    const place = { url: look.serving.url, token: look.ownerToken, socket };
+    const http = new HttpClient({ shown: cluster.name, headers: {}, verify: 'true', place: async () => place }, signal);
+    const { total } = await http.json<{ total: number }>('GET', '/api/manta/v1/jobs', {
+      query: { state: 'running', limit: 1 },
+    });
+    http.close();
+    return total;
+  } catch {
+    events.emit(launcherEvents.jobsUnknown, { host: cluster.head.name });
+    return 0;
+  }
+}
+
+/** The cluster's record on this machine: what the next command needs to find it again. */
+function remember({ cluster, overrides, clock }: UpRemoteRequest): void {
+  const { folder, config, headAddress } = cluster;
+  const known = readCluster(folder);
+  const wanted = { engine: 'ray' as const, config, overrides, remote: { address: headAddress } };
+  if (known === undefined) createCluster(folder, { ...wanted, createdAt: clock.now() });
+  else changeCluster(folder, (record) => ({ ...record, ...wanted }));
+}
+
+function recordFor({ cluster, overrides }: UpRemoteRequest, look: HeadLook, ray: RayHead, now: number): ClusterFile {
+  return {
+    format: 1,
+    name: cluster.name,
+    machine: look.hostname,
+    createdAt: look.cluster?.createdAt ?? now,
+    engine: 'ray',
+    config: cluster.config,
+    overrides,
+    ray,
+  };
+}
+
+/** Where the mounts lie on the head's own host, from which its workers get them. */
+const mountsOnHead = (staging: string, { mounts }: NodeFiles): RayHead['mounts'] =>
+  mounts.map(({ remote, directory }) => ({ remote, local: `${staging}${remote}`, directory }));
+
+/** What mantad's folder on the head begins with: the record, and the host keys that are known here. */
+async function putFolder(
+  { cluster }: UpRemoteRequest,
+  look: HeadLook,
+  record: ClusterFile,
+  signal: AbortSignal,
+): Promise<void> {
+  const { head: host, name, folder } = cluster;
+  const there = `${headHome}/clusters/${name}`;
+  const pins = existsSync(folder.files.hosts)
+    ? readdirSync(folder.files.hosts).filter((file) => file.endsWith('.pin'))
+    : [];
+  const write = (path: string, text: string): string =>
+    `printf %s '${text.replaceAll("'", `'\\''`)}' >${path}.new && mv ${path}.new ${path} || exit 1\n`;
+  const { code, stderr } = await host.sh(
+    `umask 077; cd "$HOME" || exit 1
+mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
+${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
+${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
+${
+  look.mantadPid === undefined ? '' : `kill -HUP ${look.mantadPid} 2>/dev/null; :`
+}
+`,
+    { signal },
+  );
+  if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'the cluster file', detail: stderr.trim() });
+}
+
+/** Lets mantad in on the workers. */
+async function letIn(
+  { cluster, events }: UpRemoteRequest,
+  look: HeadLook,
+  signal: AbortSignal,
+): Promise<readonly KeyOutcome[]> {
+  if (look.publicKey === undefined) throw launcherErrors.NoSshThere({ host: cluster.head.name });
+  const from = [...new Set([...look.addresses, cluster.headAddress])].filter((each) => /^[\w.:-]+$/.test(each));
+  const outcomes = await installKey(cluster, cluster.workerAddresses, { publicKey: look.publicKey, from }, signal);
+  const failed = outcomes.filter((outcome) => outcome.error !== undefined);
+  for (const { address, error } of failed)
+    events.emit(launcherEvents.unreached, { host: address, why: (error as Error).message });
+  return failed;
+}
+

@@ -1,0 +1,75 @@
+import type { EventSink } from '../base/events.ts';
+import type { HttpClient } from '../head/client/http.ts';
+import { readStream } from '../head/client/stream.ts';
+import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
+
+export interface Waited {
+  readonly wanted: number;
+  readonly running: readonly NodeAnswer[];
+  /** Why workers are missing, by what mantad said of them; empty when none is. */
+  readonly troubles: readonly string[];
+}
+
+const askEvery = 250;
+/** Events that say of a worker that it will not come without help. */
+const fatal = new Set(['MANTA_AUTOSCALER_SETUP_FAILED', 'MANTA_AUTOSCALER_REFUSED']);
+const shown = /^MANTA_(?:BRINGUP|AUTOSCALER|LOCAL|RAY|HEAD)_/;
+
+/**
+ * Waits until as many workers run as were promised, and tells what mantad does meanwhile. Ends early when those that are
+ * missing have all failed: mantad goes on trying, but nobody has to wait for it.
+ */
+export async function waitForWorkers(
+  http: HttpClient,
+  wanted: number,
+  since: number,
+  events: EventSink,
+  signal: AbortSignal,
+): Promise<Waited> {
+  const troubles = new Map<string, string>();
+  const done = new AbortController();
+  const all = AbortSignal.any([signal, done.signal]);
+  const telling = tell(http, since, events, troubles, all).catch(() => {});
+  try {
+    for (;;) {
+      const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes', { signal });
+      const workers = nodes.filter((node) => node.kind === 'worker' && node.node !== undefined);
+      const running = workers.filter((node) => node.status === 'running');
+      if (running.length >= wanted) return { wanted, running, troubles: [] };
+      const missing = wanted - running.length;
+      const trying = nodes.filter((node) => node.kind === 'worker' && pending.has(node.status)).length;
+      if (troubles.size >= missing && trying === 0) return { wanted, running, troubles: [...troubles.values()] };
+      await new Promise((resolve) => setTimeout(resolve, askEvery));
+      signal.throwIfAborted();
+    }
+  } finally {
+    done.abort();
+    await telling;
+  }
+}
+
+const pending: ReadonlySet<string> = new Set(['queued', 'requested', 'allocated', 'setting-up']);
+
+async function tell(
+  http: HttpClient,
+  since: number,
+  events: EventSink,
+  troubles: Map<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const message of readStream(http, 0, { signal, events })) {
+    if (message.kind !== 'event') continue;
+    const event = message.data as EventAnswer;
+    if (event.at < since || !shown.test(event.code)) continue;
+    const kind = { code: event.code, level: event.level, text: () => event.text };
+    events.emit(kind, event, progressOf(event));
+    if (fatal.has(event.code)) troubles.set(event.text, event.text);
+  }
+}
+
+/** Lines of one node are one line on a live terminal. */
+function progressOf(event: EventAnswer): { id: string; state: 'running' | 'done' } | undefined {
+  const node = /^(\S+): /.exec(event.text)?.[1];
+  if (node === undefined || !event.code.startsWith('MANTA_BRINGUP_')) return undefined;
+  return { id: `node ${node}`, state: event.code === 'MANTA_BRINGUP_STARTED' ? 'done' : 'running' };
+}

@@ -1,0 +1,73 @@
+import type { Host } from '../base/host.ts';
+import { sshErrors } from '../base/ssh/errors.ts';
+import { quote } from '../bringup/shell-text.ts';
+import type { RemoteCluster } from './remote-cluster.ts';
+
+export interface KeyOutcome {
+  readonly address: string;
+  readonly error?: Error;
+}
+
+/** This machine may not see the workers; their head does. */
+const directWithin = 6_000;
+const throughWithin = 15_000;
+
+/** A host of the cluster, directly or through its head. */
+export async function reachWorker(
+  cluster: RemoteCluster,
+  address: string,
+  signal: AbortSignal,
+  within = throughWithin,
+): Promise<Host> {
+  const direct = cluster.hostOf(address);
+  try {
+    await direct.connect({ signal, within: Math.min(within, directWithin) });
+    return direct;
+  } catch (error) {
+    signal.throwIfAborted();
+    const unseen = sshErrors.Unreachable.is(error) || sshErrors.Timeout.is(error);
+    if (!unseen) throw error;
+    const through = cluster.hostOf(address, 'head');
+    await through.connect({ signal, within });
+    return through;
+  }
+}
+
+/**
+ * Lets the cluster's own key in on these hosts, for its head alone and for nothing but commands. Each host by itself: one
+ * that cannot be reached keeps no other from it.
+ */
+export async function installKey(
+  cluster: RemoteCluster,
+  addresses: readonly string[],
+  key: { readonly publicKey: string; readonly from: readonly string[] },
+  signal: AbortSignal,
+): Promise<readonly KeyOutcome[]> {
+  const blob = key.publicKey.trim();
+  const line = `restrict,pty,from="${key.from.join(',')}" ${blob}`;
+  const program = `umask 077; mkdir -p "$HOME/.ssh" && cd "$HOME/.ssh" || exit 1
+grep -qxF ${quote(line)} authorized_keys 2>/dev/null && exit 0
+{ grep -vF ${quote(blob.split(' ').slice(0, 2).join(' '))} authorized_keys 2>/dev/null; printf '%s\\n' ${quote(line)}; } >authorized_keys.manta && chmod 600 authorized_keys.manta && mv authorized_keys.manta authorized_keys
+`;
+  return await Promise.all(
+    addresses.map(async (address): Promise<KeyOutcome> => {
+      try {
+        const host = await reachWorker(cluster, address, signal);
+        const { code, stderr } = await host.sh(program, { signal });
+        return code === 0 ? { address } : { address, error: new Error(`${address}: ${stderr.trim()}`) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return { address, error: error as Error };
+      }
+    }),
+  );
+}
+
+/** Sh text that takes the cluster's key out again and says so when it is still there. */
+export const removeKeyText = (publicKey: string): string => {
+  const blob = quote(publicKey.trim().split(' ').slice(0, 2).join(' '));
+  return `f="$HOME/.ssh/authorized_keys"
+if grep -qF ${blob} "$f" 2>/dev/null; then umask 077; grep -vF ${blob} "$f" >"$f.manta"; chmod 600 "$f.manta" && mv "$f.manta" "$f"; fi
+if grep -qF ${blob} "$f" 2>/dev/null; then echo "manta-left key"; fi
+`;
+};
