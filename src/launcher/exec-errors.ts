@@ -38,6 +38,19 @@ export const execErrors = {
     message: (e) => `'${e.word}' is the beginning of several nodes: ${e.matches.join(', ')}`,
     hint: () => 'give more of it',
   }),
+  NobodyToAsk: defineError<{ question: string }>({
+    code: 'MANTA_EXEC_NOBODY_TO_ASK',
+    exit: 2,
+    message: (e) => `nobody is at the terminal to answer: ${e.question}`,
+    hint: () => 'give --yes',
+  }),
+  KeyMoved: defineError<{ host: string; seen: string; now: readonly string[] }>({
+    code: 'MANTA_HOST_KEY_MOVED',
+    exit: 4,
+    message: (e) =>
+      `${e.host} showed the host key ${e.seen} and then ${e.now.join(', ') || 'none'}; nothing was pinned`,
+    hint: () => 'two machines answer under this address: find out which is yours before you go on',
+  }),
   NoWorkers: defineError<{ name: string }>({
     code: 'MANTA_EXEC_NO_WORKERS',
     exit: 1,
@@ -74,6 +87,11 @@ export const execErrors = {
     exit: 2,
     message: (e) => `there is no file '${e.script}'`,
   }),
+  NotCopied: defineError<{ script: string; where: string; detail: string }>({
+    code: 'MANTA_SUBMIT_NOT_COPIED',
+    exit: 1,
+    message: (e) => `'${e.script}' could not be copied to ${e.where}: ${e.detail}`,
+  }),
   ArgsTwice: defineError({
     code: 'MANTA_SUBMIT_ARGS_TWICE',
     exit: 2,
@@ -84,21 +102,5 @@ export const execErrors = {
     code: 'MANTA_RSYNC_HALF_PATHS',
     exit: 2,
     message: (e) => `expected either both a source and a target or neither, and got '${e.given}' alone`,
-  }),
-  NoSource: defineError<{ path: string }>({
-    code: 'MANTA_RSYNC_NO_SOURCE',
-    exit: 2,
-    message: (e) => `there is no '${e.path}' on this machine`,
-  }),
-  RsyncFailed: defineError<{ host: string; code: number; detail: string }>({
-    code: 'MANTA_RSYNC_FAILED',
-    exit: 1,
-    message: (e) => `rsync with ${e.host} ended with ${e.code}: ${e.detail}`,
-  }),
-  NoRsync: defineError<{ where: string }>({
-    code: 'MANTA_RSYNC_MISSING',
-    exit: 3,
-    message: (e) => `rsync is not installed ${e.where}`,
-    hint: () => "install the package 'rsync'",
   }),
 };

@@ -18,7 +18,7 @@ export const execEvents = {
     text: () =>
       "--args is deprecated, as in ray: write the words behind --, as in 'manta submit CLUSTER script.py -- --epochs 3'",
   }),
-  syncing: defineEvent<{ host: string; what: string }>({
+  copying: defineEvent<{ host: string; what: string }>({
     code: 'MANTA_RSYNC_COPYING',
     level: 'info',
     text: (e) => `copying ${e.what} (${e.host})`,

@@ -14,19 +14,20 @@ export interface FoundNode {
   readonly place: Place;
 }
 
-/** What mantad says of a node, as far as it takes to find one. */
+/** A node by all its names. */
 export interface KnownNode {
   readonly instance: string;
   readonly node?: string;
   readonly kind: 'head' | 'worker';
+  readonly address: string;
 }
 
 /** Letters of an id from which on it may stand for all of it. */
 const shortestId = 6;
 
 /**
- * The node that is meant: the word `head`, an address, the id of an instance, or the beginning of an id of Ray's. mantad is
- * asked only where the cluster file does not answer.
+ * The node that is meant: the word `head`, an address, the id of an instance, or the beginning of an id of Ray's. The head
+ * is asked only where the cluster file does not answer.
  */
 export async function findNode(
   cluster: RemoteCluster,
@@ -45,20 +46,9 @@ export async function findNode(
   if (second !== undefined && exact === undefined)
     throw execErrors.AmbiguousNode({ word, matches: matches.map(({ instance }) => instance) });
   const match = exact ?? first;
-  const address = match && addressOf(cluster, match);
-  if (address === undefined) {
-    const known = ['head', cluster.headAddress, ...cluster.workerAddresses];
-    throw execErrors.UnknownNode({ word, name: cluster.name, known });
-  }
-  return match?.kind === 'head' ? headNode(cluster) : workerNode(cluster, address);
-}
-
-/** An instance on own machines is called by its host's name and what tells it from earlier ones. */
-function addressOf(cluster: RemoteCluster, { instance, kind }: KnownNode): string | undefined {
-  if (kind === 'head') return cluster.headAddress;
-  return cluster.workerAddresses
-    .filter((address) => instance === address || instance.startsWith(`${address}-`))
-    .sort((a, b) => b.length - a.length)[0];
+  if (match !== undefined) return match.kind === 'head' ? headNode(cluster) : workerNode(cluster, match.address);
+  const known = ['head', cluster.headAddress, ...cluster.workerAddresses];
+  throw execErrors.UnknownNode({ word, name: cluster.name, known });
 }
 
 export const headNode = (cluster: RemoteCluster): FoundNode => ({

@@ -1,26 +1,37 @@
 import type { NodeAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { chooseTarget } from '../../head/client/target.ts';
+import { claimedNodes } from '../../launcher/node-claims.ts';
+import type { KnownNode } from '../../launcher/node-shell.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
 import type { Io } from '../command.ts';
 
-/** The nodes that mantad knows; none where it does not answer. */
-export async function nodesOf(cluster: RemoteCluster, io: Io): Promise<readonly NodeAnswer[]> {
-  return (await askedNodes(cluster, io)) ?? [];
+/** The nodes by all their names: the claims on the head, and what mantad says of them where it answers. */
+export async function nodesOf(cluster: RemoteCluster, io: Io): Promise<readonly KnownNode[]> {
+  const claims = (await claimedNodes(cluster.head, cluster.name, { signal: io.signal })) ?? [];
+  const answers = claims.length === 0 ? [] : await askNodes(cluster, io);
+  return claims.map(({ instance, kind, address }) => {
+    const node = answers.find((answer) => answer.instance === instance)?.node;
+    return { instance, kind, address, ...(node !== undefined && { node }) };
+  });
 }
 
-/** As `nodesOf`, and undefined where mantad does not answer. */
-export async function askedNodes(cluster: RemoteCluster, io: Io): Promise<readonly NodeAnswer[] | undefined> {
+/** Addresses of the workers that the cluster has; where Manta is not on the head, those that the file names. */
+export async function workerAddresses(cluster: RemoteCluster, io: Io): Promise<readonly string[]> {
+  const claims = await claimedNodes(cluster.head, cluster.name, { signal: io.signal });
+  if (claims === undefined) return cluster.workerAddresses;
+  return claims.filter(({ kind, state }) => kind === 'worker' && state === 'held').map(({ address }) => address);
+}
+
+async function askNodes(cluster: RemoteCluster, io: Io): Promise<readonly NodeAnswer[]> {
   let http: HttpClient | undefined;
   try {
     http = new HttpClient(chooseTarget({ name: cluster.name }, io.env, io.events), io.signal);
-    const { nodes } = await http.json<{ nodes: readonly NodeAnswer[] }>('GET', '/api/manta/v1/nodes', {
-      silence: 10_000,
-    });
-    return nodes;
+    const path = '/api/manta/v1/nodes';
+    return (await http.json<{ nodes: readonly NodeAnswer[] }>('GET', path, { silence: 10_000 })).nodes;
   } catch {
     io.signal.throwIfAborted();
-    return undefined;
+    return [];
   } finally {
     http?.close();
   }

@@ -1,4 +1,15 @@
+import { localFiles } from '../../launcher/mounts.ts';
+import { copyDown, copyPaths } from '../../launcher/rsync.ts';
 import type { Run } from '../command.ts';
-import { cliErrors } from '../errors.ts';
+import { withRemote } from './exec-cluster.ts';
+import { onThisSide } from './rsync-paths.ts';
 
-export const run: Run = () => Promise.reject(cliErrors.Internal({ what: "'manta rsync-down' has no code yet" }));
+export const run: Run = (invocation, io) => {
+  const [source, target] = invocation.args.slice(invocation.cluster === undefined ? 0 : 1);
+  const paths = copyPaths(source, target === undefined ? undefined : onThisSide(target, io));
+  return withRemote(invocation, io, async ({ name, head, place, spec, config }) => {
+    const files = localFiles(spec, config.path, io.cwd);
+    await copyDown({ cluster: name, host: head, place, files, events: io.events }, paths, io.signal);
+    return 0;
+  });
+};

@@ -1,0 +1,93 @@
+import { statSync } from 'node:fs';
+import { posix } from 'node:path';
+import type { EventSink } from '../base/events.ts';
+import type { Host } from '../base/host.ts';
+import type { NodeFiles, Place } from '../bringup/node.ts';
+import { rsyncCommand, runRsync } from '../bringup/rsync.ts';
+import { bashAt, quote, stagingFolder } from '../bringup/shell-text.ts';
+import { stagedPath, syncFiles } from '../bringup/sync.ts';
+import { syncErrors } from '../bringup/sync-errors.ts';
+import { execErrors } from './exec-errors.ts';
+import { execEvents } from './exec-events.ts';
+
+/** A node to copy to or from. */
+export interface CopyNode {
+  readonly cluster: string;
+  readonly host: Host;
+  readonly place: Place;
+  /** File mounts of the cluster, as they lie on this machine. */
+  readonly files: NodeFiles;
+  readonly events: EventSink;
+}
+
+export interface CopyPaths {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** Both paths or neither: with one of them nobody knows which side it is on. */
+export function copyPaths(source: string | undefined, target: string | undefined): CopyPaths | undefined {
+  if (source === undefined) return undefined;
+  if (target === undefined) throw execErrors.HalfPaths({ given: source });
+  return { source, target };
+}
+
+/** Copies to the node, in its container where it has one; without paths all file mounts. */
+export async function copyUp(node: CopyNode, paths: CopyPaths | undefined, signal: AbortSignal): Promise<void> {
+  const { host, files, place, events } = node;
+  if (paths === undefined) {
+    const into = place.kind === 'container' ? { into: stagingFolder(node.cluster) } : {};
+    tell(events, host, files.mounts.map(({ remote }) => remote).join(', ') || 'nothing: there are no file_mounts');
+    return await syncFiles(host, files, { signal, ...into });
+  }
+  const { source, target } = paths;
+  if (statSync(source, { throwIfNoEntry: false }) === undefined)
+    throw syncErrors.LocalMissing({ local: source, remote: target });
+  const far = farPath(node, target);
+  await makeParent(host, far.place, far.path, signal);
+  tell(events, host, `${source} to ${target}`);
+  await runRsync(host, rsyncCommand(host, 'up', [source], far.path, { ...files, ...far }), target, signal);
+}
+
+/** Copies from the node; without paths what is at the file mounts, back to where they came from. */
+export async function copyDown(node: CopyNode, paths: CopyPaths | undefined, signal: AbortSignal): Promise<void> {
+  const { host, files, events } = node;
+  const slash = (path: string): string => `${path.replace(/\/+$/, '')}/`;
+  const all = files.mounts.map(({ remote, local, directory }) =>
+    directory ? { source: slash(remote), target: slash(local) } : { source: remote, target: local },
+  );
+  for (const { source, target } of paths === undefined ? all : [paths]) {
+    const far = farPath(node, source);
+    tell(events, host, `${source} to ${target}`);
+    await runRsync(host, rsyncCommand(host, 'down', [far.path], target, { ...files, ...far }), source, signal);
+  }
+}
+
+const tell = (events: EventSink, host: Host, what: string): void =>
+  events.emit(execEvents.copying, { host: host.name, what });
+
+interface FarPath {
+  readonly path: string;
+  readonly place: Place;
+  readonly extra?: readonly string[];
+}
+
+/** What a container has mounted from its host is written on the host: the container sees it, and keeps nothing of it. */
+function farPath({ cluster, place, files }: CopyNode, path: string): FarPath {
+  if (place.kind === 'host') return { path, place };
+  const bare = (word: string): string => word.replace(/\/+$/, '');
+  const mount = files.mounts.find(({ remote }) => bare(path) === bare(remote) || path.startsWith(`${bare(remote)}/`));
+  if (mount === undefined) return { path, place };
+  // A file that is mounted by itself is seen by its inode, which a new file would not have.
+  const extra = mount.directory ? {} : { extra: ['--inplace'] };
+  return { path: stagedPath(stagingFolder(cluster), path), place: { kind: 'host' }, ...extra };
+}
+
+async function makeParent(host: Host, place: Place, path: string, signal: AbortSignal): Promise<void> {
+  const parent = posix.dirname(path);
+  if (['.', '/', '~'].includes(parent)) return;
+  const below = /^~\/+(.*)$/s.exec(parent)?.[1];
+  const word = below === undefined ? quote(parent) : `"$HOME"/${quote(below)}`;
+  const { code, stderr } = await host.sh(bashAt(place, `[ -d ${word} ] || mkdir -p -- ${word}`), { signal });
+  if (code !== 0) throw syncErrors.Denied({ host: host.name, path: parent, detail: stderr.trim() });
+}

@@ -1,0 +1,46 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import type { Host } from '../base/host.ts';
+import type { Place } from '../bringup/node.ts';
+import { quote } from '../bringup/shell-text.ts';
+import { execErrors } from './exec-errors.ts';
+
+export interface Script {
+  /** Path on this machine. */
+  readonly path: string;
+  /** Each is one word of the script's, whatever is in it. */
+  readonly words: readonly string[];
+  /** Shell text behind the script, as Ray's `--args` is. */
+  readonly text?: string;
+}
+
+/** Shell text that runs the script where `copyScript` has put it. */
+export function scriptCommand({ path, words, text }: Script): string {
+  return ['python', `~/${quote(basename(path))}`, ...words.map(quote), ...(text ? [text] : [])].join(' ');
+}
+
+/** Puts the script into the home of the user at the place. */
+export async function copyScript(host: Host, place: Place, path: string, signal: AbortSignal): Promise<void> {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile()) throw execErrors.NoScript({ script: path });
+  const bytes = readFileSync(path);
+  const mode = found.mode & 0o777;
+  const name = basename(path);
+  if (place.kind === 'host') return await host.put(`~/${name}`, bytes, mode, { signal });
+  const inside = `cd && umask 077 && cat >${quote(`${name}.new`)} && chmod ${mode.toString(8)} ${quote(`${name}.new`)} && mv ${quote(`${name}.new`)} ${quote(name)}`;
+  await host.connect({ signal, within: 30_000 });
+  const child = host.open(`${place.engine} exec -i ${quote(place.name)} sh -c ${quote(inside)}`, {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  const ended = new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 255));
+  });
+  child.stdin!.on('error', () => {});
+  child.stdin!.end(bytes);
+  const [code, said] = await Promise.all([ended, textOf(child.stderr!)]);
+  signal.throwIfAborted();
+  if (code !== 0)
+    throw execErrors.NotCopied({ script: path, where: `${place.name} on ${host.name}`, detail: said.trim() });
+}
