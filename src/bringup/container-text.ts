@@ -141,3 +141,11 @@ done
 ${spec.engine} exec ${name} sh -c ${quote(mend)} sh ${targets} | sed 's/^/unreadable /'
 `;
 }
+
+/** Sh text that prints the users of an image, which is not run for it. */
+export function passwordText({ engine, image }: ContainerSpec): string {
+  return `manta_copy=$(${engine} create ${quote(image)} true) || exit 1
+${engine} cp "$manta_copy":/etc/passwd - | tar -xO
+${engine} rm "$manta_copy" >/dev/null
+`;
+}

@@ -11,6 +11,7 @@ import {
   mendMountsText,
   missingText,
   nodeLabel,
+  passwordText,
   runCommand,
 } from './container-text.ts';
 import { bringupEvents } from './events.ts';
@@ -114,7 +115,7 @@ async function look(host: Host, order: NodeOrder, spec: ContainerSpec, { signal 
   const missing = value('missing');
   const known = (text: string | undefined): text is string => text !== undefined && text !== '' && text !== '<no';
   return {
-    home: homeIn(image, spec),
+    home: await homeIn(host, order, spec, image, signal),
     image: image !== undefined,
     ...(known(status) && { status }),
     ...(known(owner) && owner !== 'value>' && { owner }),
@@ -125,15 +126,33 @@ async function look(host: Host, order: NodeOrder, spec: ContainerSpec, { signal 
   };
 }
 
-/** The home that `~` means in the container: the user's option, the image's, or by the name of the image's user. */
-function homeIn(image: string | undefined, { runOptions }: ContainerSpec): string {
-  const given = /(?:^|\s)(?:-e|--env)[\s=]+["']?HOME=([^\s"']+)/.exec(runOptions.join(' '))?.[1];
-  if (given !== undefined) return given;
+/**
+ * The home that `~` means in the container: what the options or the image say, or what the image has on its user. Only
+ * where a mount asks for it is the image looked into.
+ */
+async function homeIn(
+  host: Host,
+  order: NodeOrder,
+  spec: ContainerSpec,
+  image: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const options = spec.runOptions.join(' ');
   const [head = '', ...variables] = (image ?? '').split('|');
-  const home = variables.find((variable) => variable.startsWith('HOME='))?.slice('HOME='.length);
+  const home =
+    /(?:^|\s)(?:-e|--env)[\s=]+["']?HOME=([^\s"']+)/.exec(options)?.[1] ??
+    variables.find((variable) => variable.startsWith('HOME='))?.slice('HOME='.length);
   if (home !== undefined) return home;
-  const user = (head.split(' ')[1] ?? '').split(':')[0] ?? '';
-  return user === '' || user === '0' || user === 'root' || /^\d+$/.test(user) ? '/root' : `/home/${user}`;
+  const given = /(?:^|\s)(?:-u|--user)[\s=]+["']?([^\s:"']+)/.exec(options)?.[1];
+  const user = given ?? (head.split(' ')[1] ?? '').split(':')[0] ?? '';
+  if (user === '' || user === '0' || user === 'root') return '/root';
+  if (image === undefined || !order.files.mounts.some(({ remote }) => remote.startsWith('~'))) return `/home/${user}`;
+  const { stdout } = await onHost(host, order, passwordText(spec), { signal });
+  const row = stdout
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name, , id]) => name === user || id === user);
+  return row?.[5] || `/home/${user}`;
 }
 
 /** Runs text in the surroundings that the user's own commands have on the host, where the engine's settings stand. */

@@ -3,7 +3,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import type { Host, HostResult, RunOptions } from '../../src/base/host.ts';
+import type { Host } from '../../src/base/host.ts';
+import { runProgram } from '../../src/base/host-program.ts';
 
 /** Why this machine cannot have hosts of its own; undefined when it can. */
 export function namespacesMissing(): string | undefined {
@@ -47,45 +48,33 @@ export async function namespaceHost(t: TestContext, path: string): Promise<Host 
   const pid = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
   const env = { PATH: `${path}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: '/tmp/home', USER: 'root', SHELL: '/bin/bash' };
   const start = (): ChildProcess =>
-    spawn('nsenter', ['-t', String(pid), '-a', 'sh', '-c', 'cd; exec sh'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    spawn('nsenter', ['-t', String(pid), '-a', 'sh', '-c', 'cd; exec sh -s'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
   return Object.assign(shellHost(`namespace-${pid}`, start), { pid });
 }
 
 /** This machine, with a home of its own. */
 export function localHost(home: string, more: NodeJS.ProcessEnv = {}): Host {
   const env = { PATH: process.env['PATH'], HOME: home, SHELL: '/bin/bash', ...more };
-  return shellHost('here', () => spawn('sh', { env, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] }));
+  return shellHost('here', () => spawn('sh', ['-s'], { env, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] }));
 }
 
 function shellHost(name: string, start: () => ChildProcess): Host {
   const refuse = (): never => {
     throw new Error('not in this test');
   };
+  const sh: Host['sh'] = async (program, options) => {
+    const outcome = await runProgram(start, program, { ...options, end: (child, signal) => void child.kill(signal) });
+    if (outcome.kind !== 'ended') throw new Error(`the shell was ${outcome.kind}`);
+    return outcome.result;
+  };
   return {
     name,
     connect: async () => {},
-    sh: (program, options) => run(start(), program, options),
+    sh,
     put: refuse,
     open: refuse,
     rsync: refuse,
     forward: refuse,
     close: async () => {},
   };
-}
-
-async function run(child: ChildProcess, program: string, { signal }: RunOptions): Promise<HostResult> {
-  const output = { stdout: '', stderr: '' };
-  child.stdout?.on('data', (chunk: Buffer) => {
-    output.stdout += chunk.toString();
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    output.stderr += chunk.toString();
-  });
-  signal.addEventListener('abort', () => child.kill('SIGKILL'));
-  child.stdin?.on('error', () => {});
-  child.stdin?.end(program);
-  const code = await new Promise<number>((resolve) => child.on('exit', (status) => resolve(status ?? 255)));
-  // What was started may hold the pipes for ever: whatever the program itself said has been read by now.
-  await new Promise((resolve) => setImmediate(resolve));
-  return { code, ...output };
 }
