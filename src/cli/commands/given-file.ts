@@ -6,12 +6,10 @@ import { isError, isWebAddress, loadFile } from './config-file.ts';
 
 export type GivenFile = NonNullable<ClusterFile['config']>;
 
-/** A cluster file with the values of the variables it names, so that the daemon needs neither this shell nor a `.env`. */
-export async function readGiven(path: string, io: Io): Promise<GivenFile> {
-  return (await readNamed(path, io)).file;
-}
-
-/** The same, with the name that the file gives to its cluster. */
+/**
+ * A cluster file with the values of the variables it names, so that the daemon needs neither this shell nor a `.env`; and
+ * the name that it gives to its cluster.
+ */
 export async function readNamed(path: string, io: Io): Promise<{ readonly name: string; readonly file: GivenFile }> {
   const loaded = await loadFile(path, io);
   const errors = loaded.problems.filter(isError);
