@@ -80,8 +80,15 @@ const bareAddress = (name: string): string => /^\[(.*)\]$/.exec(name.trim())?.[1
 /** Equal for two spellings of one address. */
 export function canonicalHost(name: string): string {
   const address = bareAddress(name).toLowerCase();
-  if (!address.includes(':') || !URL.canParse(`http://[${address}]`)) return address;
-  return new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const halves = address.split('::').map((half) => (half === '' ? [] : half.split(':')));
+  const [left = [], right = []] = halves;
+  const isAddress =
+    address.includes(':') && halves.length <= 2 && [...left, ...right].every((each) => /^[\da-f]{1,4}$/.test(each));
+  if (!isAddress) return address;
+  const missing = halves.length === 2 ? Math.max(0, 8 - left.length - right.length) : 0;
+  return [...left, ...Array<string>(missing).fill('0'), ...right]
+    .map((each) => Number.parseInt(each, 16).toString(16))
+    .join(':');
 }
 
 export interface LocalWorkers {

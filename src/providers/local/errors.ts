@@ -26,4 +26,11 @@ export const localErrors = {
     message: (e) => `host '${e.host}' is ${e.by}`,
     hint: () => 'it is free when that cluster gives it back, or when its claim has expired and no Ray runs there',
   }),
+  RayState: defineError<{ host: string; cluster: string; detail: string }>({
+    code: 'MANTA_LOCAL_RAY_STATE',
+    exit: 5,
+    message: (e) => `Ray's own file of the cluster '${e.cluster}' on ${e.host} could not be written: ${e.detail}`,
+    hint: () =>
+      "Ray's own commands (`ray get-head-ip`, `ray exec`) may not find the nodes; Manta does not need the file",
+  }),
 };

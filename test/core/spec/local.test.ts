@@ -108,6 +108,10 @@ describe('the hosts of a local cluster', () => {
 
   test('may be IPv6 literals, with brackets or without, in any spelling', () => {
     assert.equal(canonicalHost('[2001:DB8:0::17]'), canonicalHost('2001:db8::17'));
+    assert.equal(canonicalHost('::1'), canonicalHost('0:0:0:0:0:0:0:0001'));
+    assert.notEqual(canonicalHost('2001:db8::1'), canonicalHost('2001:db8:1::'));
+    assert.equal(canonicalHost('FE80::1%eth0'), 'fe80::1%eth0');
+    assert.equal(canonicalHost('Gpu-1.Example.org'), 'gpu-1.example.org');
     const spec = specOf(
       "cluster_name: six\nprovider: {type: local, head_ip: '[2001:db8::1]', external_head_ip: '2001:db8::ff', worker_ips: ['2001:db8::2'], manta: {hosts: {'2001:DB8:0::2': {port: 23}}}}\n",
     );
