@@ -37,6 +37,10 @@ export const run: Run = async (invocation, io) => {
   });
   await askHead(target, pack, io);
   if (target.folder !== undefined) await readFolder(target.folder, pack);
+  if (record?.remote !== undefined || invocation.options['local'] === true) {
+    const { nodeFiles } = await import('./cluster-dump-nodes.ts');
+    for (const { name, what, text } of await nodeFiles(invocation, io)) pack.text(name, what, text);
+  }
 
   const file =
     (invocation.options['output'] as string | undefined) ??
