@@ -124,7 +124,7 @@ export class LocalRecords {
 
   /** Undefined for what is no id: ids come from outside and must not lead elsewhere. */
   #claimFile(id: string): string | undefined {
-    return /^i-[0-9a-z-]+$/.test(id) ? join(this.#folder, 'claims', `${id}.json`) : undefined;
+    return /^[a-z][\w-]*$/.test(id) ? join(this.#folder, 'claims', `${id}.json`) : undefined;
   }
 
   #launchFile(token: string): string {

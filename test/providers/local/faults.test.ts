@@ -217,13 +217,13 @@ describe('an end', () => {
   test('of the head is not the business of the provider, which lists it', async (t) => {
     const bed = new HostBed(t, 2);
     const records = new LocalRecords(join(bed.folder, 'records/mine'));
-    records.write(headRecord({ id: 'i-head', type, host: ownHost({ name: 'h1' }), launchedAt: 5 }));
+    records.write(headRecord({ id: 'head-0a1b', type, host: ownHost({ name: 'h1' }), launchedAt: 5 }));
     const provider = bed.provider({ pools: () => [{ type, hosts: [ownHost({ name: 'h2' })] }] });
     assert.deepEqual(
       (await provider.list(never)).map(({ id, kind, state }) => [id, kind, state]),
-      [['i-head', 'head', 'running']],
+      [['head-0a1b', 'head', 'running']],
     );
-    await assert.rejects(provider.terminate(['i-head'], never), { code: providerErrors.Denied.code });
+    await assert.rejects(provider.terminate(['head-0a1b'], never), { code: providerErrors.Denied.code });
     await provider.renew(never);
     assert.deepEqual(heldBy(bed), ['h1 mine']);
   });
