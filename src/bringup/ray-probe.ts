@@ -49,12 +49,12 @@ if [[ -z $raylet ]]; then
     [[ \${manta_name[$p]} != raylet ]] || raylet=$p
   done
 fi
-words() { tr '\\0' '\\n' <"/proc/$1/cmdline" 2>/dev/null; }
-word() { words "$1" | sed -n "s/^--$2=//p" | head -n 1; }
 [[ -z $raylet ]] || {
-  session=$(word "$raylet" session-name)
+  manta_word "$raylet" session-name; session=$manta_value
+  manta_word "$raylet" gcs-address; address=$manta_value
+  manta_word "$raylet" temp_dir
   echo "session $session"
-  [[ ! -d ~/${nodeFolder(order.cluster)} ]] || echo "$session $(word "$raylet" gcs-address) $(word "$raylet" temp_dir)" >~/${quote(sessionFile(order.cluster))}
+  [[ ! -d ~/${nodeFolder(order.cluster)} ]] || echo "$session $address $manta_value" >~/${quote(sessionFile(order.cluster))}
 }
 gcs= dashboard=
 for p in "\${!manta_found[@]}"; do
@@ -62,7 +62,7 @@ for p in "\${!manta_found[@]}"; do
   case \${manta_name[$p]} in
     gcs_server) gcs=$p ;;
     raylet | ray::* | ray-dashboard-*) ;;
-    *) case $(words "$p") in
+    *) mapfile -d '' -t words <"/proc/$p/cmdline"; case \${words[*]} in
       *ray/autoscaler/*monitor.py*)
         kill -TERM "$p" || sudo -n kill -TERM "$p"
         for i in {1..25}; do manta_alive "$p" "\${manta_born[$p]}" || break; sleep 0.02; done
@@ -109,15 +109,17 @@ function grpcCall(path: string): string {
 
 const probeText = `
 [[ -z $gcs ]] || {
-  exec 3<>"/dev/tcp/$(word "$gcs" node-ip-address)/$(word "$gcs" gcs_server_port)" && printf '${grpcCall('/ray.rpc.NodeInfoGcsService/CheckAlive')}' >&3
+  manta_word "$gcs" node-ip-address; at=$manta_value
+  manta_word "$gcs" gcs_server_port
+  exec 3<>"/dev/tcp/$at/$manta_value" && printf '${grpcCall('/ray.rpc.NodeInfoGcsService/CheckAlive')}' >&3
   while IFS= LC_ALL=C read -r -d '' -t 2 -u 3 l; do
     case $l in *grpc-status*16) echo 'gcs refused'; break ;; *grpc-status*) echo 'gcs open'; break ;; esac
   done
   exec 3<&-
 } 2>/dev/null
 [[ -z $dashboard ]] || {
-  port=$(word "$dashboard" port) last=$(word "$dashboard" port-retries)
-  last=$((port + \${last:-0}))
+  manta_word "$dashboard" port; port=$manta_value
+  manta_word "$dashboard" port-retries; last=$((port + \${manta_value:-0}))
   inodes=" $(find "/proc/$dashboard/fd" -lname 'socket:*' -printf '%l ' 2>/dev/null | tr -d 'socket:[]')"
   while read -r _ local _ state _ _ _ _ _ inode _; do
     [[ $state = 0A ]] || continue

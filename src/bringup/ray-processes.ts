@@ -70,6 +70,17 @@ manta_below() {
 }
 `;
 
+/** `manta_word PID NAME` sets `manta_value` to what stands after `--NAME=` among the words of a process. */
+const wordText = `
+manta_word() {
+  local w
+  manta_value=
+  while IFS= read -r -d '' w; do
+    [[ $w != "--$2="* ]] || { manta_value=\${w#*=}; return; }
+  done 2>/dev/null <"/proc/$1/cmdline"
+}
+`;
+
 /**
  * `manta_take cluster|user [FILE]` fills `manta_found`, from pid to start: all of the cluster (of users' sessions there
  * only Ray), or all Ray of this user that carries no other cluster's mark. The first word of the file is a session that
@@ -102,7 +113,7 @@ manta_take() {
 
 /**
  * `manta_end cluster|user PATTERN [FILE]` ends all that is found, again and again until nothing is. Raylets are asked, and have
- * 2 s to sign off from their cluster; what is not Ray's own has half a
+ * 2 s to sign off from their cluster, if it is still there; what is not Ray's own has half a
  * second, unless it does not listen; nothing is asked after that. Prints
  * `ended PID NAME` and, after seconds of trying, `left PID NAME`, and then fails.
  */
@@ -119,17 +130,26 @@ manta_deaf() {
     [[ $l != SigIgn:* ]] || { (( 16#\${l##*[[:space:]]} & 0x4000 )); return; }
   done 2>/dev/null <"/proc/$1/status"
 }
+manta_unheard() {
+  local gcs
+  manta_word "$1" gcs-address
+  gcs=\${manta_value%:*}
+  [[ -n $gcs ]] && ! timeout 0.5 bash -c 'exec 3<>"/dev/tcp/$1/$2"' bash "\${gcs//[][]/}" "\${manta_value##*:}" 2>/dev/null
+}
 manta_ask() {
   local p i wait
   local -A deaf=()
   for p in "\${!manta_found[@]}"; do
     [[ -z \${manta_ray[$p]-} || \${manta_name[$p]} = raylet ]] || continue
     if manta_deaf "$p"; then deaf[$p]=1; else kill -TERM "$p" 2>/dev/null; fi
+    [[ \${manta_name[$p]} != raylet ]] || ! manta_unheard "$p" || deaf[$p]=1
   done
   for i in {1..100}; do
     wait=
     for p in "\${!manta_found[@]}"; do
-      [[ \${manta_name[$p]} = raylet ]] || [[ -z \${manta_ray[$p]-}\${deaf[$p]-} && $i -lt 25 ]] || continue
+      [[ -z \${deaf[$p]-} ]] || continue
+      [[ \${manta_name[$p]} = raylet || $i -lt 25 ]] || continue
+      [[ \${manta_name[$p]} = raylet || -z \${manta_ray[$p]-} ]] || continue
       ! manta_alive "$p" "\${manta_found[$p]}" || { wait=1; break; }
     done
     [[ -n $wait ]] || break
@@ -150,6 +170,8 @@ manta_end() {
     [[ \${#all[@]} != 0 ]] || { [[ $i = 1 ]] && continue || return 0; }
     kill -KILL "\${!all[@]}" 2>/dev/null
     [[ $i != 5 || $1 != cluster ]] || sudo -n kill -KILL "\${!all[@]}" 2>/dev/null
+    # Processes of others stay for as long as one likes to wait.
+    [[ $i -lt 8 ]] || kill -0 "\${!all[@]}" 2>/dev/null || break
     sleep 0.02
   done
   for p in "\${!all[@]}"; do echo "left $p \${names[$p]}"; done
@@ -157,7 +179,7 @@ manta_end() {
 }
 `;
 
-export const processText = lookText + belowText + takeText + endText;
+export const processText = lookText + belowText + wordText + takeText + endText;
 
 /** Names of the functions above. */
 export const processFunctions: readonly string[] = [...processText.matchAll(/^(\w+)\(\) \{$/gm)].map(

@@ -51,9 +51,9 @@ export function rayFunction(order: NodeOrder, wanted?: RayVersions): string {
   const expected = wanted === undefined ? '' : `${wanted.ray} ${wanted.python}`;
   return `${processText}${versionText}
 manta_ray_stop() {
-  local ended
-  ended=$(manta_end user ${quote(markPattern(order.cluster))})
-  local status=$?
+  local ended status=0
+  # In a shell of its own, where nothing that the user has set changes what the text means.
+  ended=$(set +euf; IFS=$' \\t\\n'; manta_end user ${quote(markPattern(order.cluster))}) || status=1
   case $ended in
     '') echo 'Did not find any active Ray processes.' ;;
     *) ended=$(grep -c ^ended <<<"$ended"); echo "Stopped $ended Ray processes." ;;

@@ -48,10 +48,7 @@ manta_ray_versions() {
 
 export const versionFunctions: readonly string[] = ['manta_ray_find', 'manta_ray_versions'];
 
-/** First release that can ask for a token. */
-export const firstWithToken = '2.52.0';
-
-/** Whether this Ray has token authentication. */
+/** Whether this Ray has token authentication: it came with 2.52. */
 export function hasTokenMode(versions: RayVersions): boolean {
   const [major = 0, minor = 0] = versions.ray.split('.').map(Number);
   return major > 2 || (major === 2 && minor >= 52);

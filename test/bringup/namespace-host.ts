@@ -17,8 +17,13 @@ export function namespacesMissing(): string | undefined {
   }
 }
 
+export interface NamespaceHost extends Host {
+  /** The same host for another user, whose home is /tmp. */
+  as(uid: number): Host;
+}
+
 /** A host with processes, /tmp, shared memory and a loopback network of its own; gone with the test, and all in it. */
-export async function namespaceHost(t: TestContext, path: string): Promise<Host & { readonly pid: number }> {
+export async function namespaceHost(t: TestContext, path: string): Promise<NamespaceHost> {
   // A login shell sets its own path: as on any machine, `.bashrc` is what names the Python of the user.
   const setUp = `mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && mkdir -p /tmp/home &&
     echo 'export PATH=${path}:$PATH' >/tmp/home/.bashrc && ip link set lo up && echo ready`;
@@ -49,7 +54,18 @@ export async function namespaceHost(t: TestContext, path: string): Promise<Host 
   const env = { PATH: `${path}:/usr/sbin:/usr/bin:/sbin:/bin`, HOME: '/tmp/home', USER: 'root', SHELL: '/bin/bash' };
   const start = (): ChildProcess =>
     spawn('nsenter', ['-t', String(pid), '-a', 'sh', '-c', 'cd; exec sh -s'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
-  return Object.assign(shellHost(`namespace-${pid}`, start), { pid });
+  const startAs = (uid: number) => (): ChildProcess =>
+    spawn(
+      'nsenter',
+      ['-t', String(pid), '-a', 'setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', 'sh', '-s'],
+      {
+        env: { ...env, HOME: '/tmp' },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      },
+    );
+  return Object.assign(shellHost(`namespace-${pid}`, start), {
+    as: (uid: number) => shellHost(`namespace-${pid}-${uid}`, startAs(uid)),
+  });
 }
 
 /** This machine, with a home of its own. */

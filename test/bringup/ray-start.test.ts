@@ -126,6 +126,19 @@ test('the versions of Ray and Python are read without Ray being run', { skip }, 
   assert.equal(found && hasTokenMode(found), false);
   assert.equal(hasTokenMode({ ray: '2.52.0', python: '3.11.2' }), true);
   assert.equal(hasTokenMode({ ray: '3.0.0.dev0', python: '3.11.2' }), true);
+  await host.sh(
+    `mkdir -p '/tmp/a folder'; mv /tmp/venv/bin/python '/tmp/a folder'; cat >/tmp/venv/bin/ray <<'END'
+#!/bin/sh
+'''exec' "/tmp/a folder/python" "$0" "$@"
+' '''
+END`,
+    { signal: never },
+  );
+  assert.deepEqual(
+    await rayVersions(host, head, here, never),
+    found,
+    'pip starts a Python with a blank in its path so',
+  );
   await host.sh('rm /tmp/venv/bin/ray', { signal: never });
   assert.equal(await rayVersions(host, head, here, never), undefined);
 });
