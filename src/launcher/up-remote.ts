@@ -35,6 +35,8 @@ export interface UpRemoteRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly events: EventSink;
+  /** mantad serves on the head: what it does can be told from now on. */
+  readonly onHandedOver: () => void;
   /** Sees the plan before anything is done; false ends it. */
   readonly agree: (plan: UpPlan) => Promise<boolean>;
 }
@@ -84,7 +86,7 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
   const before = look.cluster;
   const ray: RayHead = {
     id: before?.ray?.id ?? randomBytes(8).toString('hex'),
-    instance: before?.ray?.instance ?? `head-${randomBytes(6).toString('hex')}`,
+    instance: before?.ray?.instance ?? look.record?.instance ?? `head-${randomBytes(6).toString('hex')}`,
     address: cluster.headAddress,
     gcsPort: gcsPortOf(spec),
     dashboardPort,
@@ -125,6 +127,7 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     const record = recordFor(request, look, ray, clock.now());
     await putFolder(request, look, record, all);
     const boot = await startMantad(host, name, look, { node, runtime }, { signal: all });
+    request.onHandedOver();
     if (boot === 'none') events.emit(launcherEvents.noBoot, { host: host.name });
     return { boot, unreached };
   })();

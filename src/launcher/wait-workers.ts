@@ -1,6 +1,8 @@
 import type { EventSink } from '../base/events.ts';
-import type { HttpClient } from '../head/client/http.ts';
+import { wallClock } from '../base/wall-clock.ts';
+import { HttpClient } from '../head/client/http.ts';
 import { readStream } from '../head/client/stream.ts';
+import type { Target } from '../head/client/target.ts';
 import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 
 export interface Waited {
@@ -15,36 +17,47 @@ const askEvery = 250;
 const fatal = new Set(['MANTA_AUTOSCALER_SETUP_FAILED', 'MANTA_AUTOSCALER_REFUSED']);
 const shown = /^MANTA_(?:BRINGUP|AUTOSCALER|LOCAL|RAY|HEAD)_/;
 
+/** What mantad does, told here from the moment it serves; and what it said of workers that failed. */
+export class MantadTold {
+  readonly #troubles = new Map<string, string>();
+  readonly #ending = new AbortController();
+  readonly #telling: Promise<void>;
+
+  constructor(target: Target, since: number, events: EventSink, signal: AbortSignal) {
+    const all = AbortSignal.any([signal, this.#ending.signal]);
+    const http = new HttpClient(target, all);
+    this.#telling = tell(http, since, events, this.#troubles, all).catch(() => {});
+  }
+
+  get troubles(): readonly string[] {
+    return [...this.#troubles.values()];
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#telling;
+  }
+}
+
 /**
- * Waits until as many workers run as were promised, and tells what mantad does meanwhile. Ends early when those that are
- * missing have all failed: mantad goes on trying, but nobody has to wait for it.
+ * Waits until as many workers run as were promised. Ends early when those that are missing have all failed: mantad goes
+ * on trying, but nobody has to wait for it.
  */
 export async function waitForWorkers(
   http: HttpClient,
   wanted: number,
-  since: number,
-  events: EventSink,
+  told: MantadTold,
   signal: AbortSignal,
 ): Promise<Waited> {
-  const troubles = new Map<string, string>();
-  const done = new AbortController();
-  const all = AbortSignal.any([signal, done.signal]);
-  const telling = tell(http, since, events, troubles, all).catch(() => {});
-  try {
-    for (;;) {
-      const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes', { signal });
-      const workers = nodes.filter((node) => node.kind === 'worker' && node.node !== undefined);
-      const running = workers.filter((node) => node.status === 'running');
-      if (running.length >= wanted) return { wanted, running, troubles: [] };
-      const missing = wanted - running.length;
-      const trying = nodes.filter((node) => node.kind === 'worker' && pending.has(node.status)).length;
-      if (troubles.size >= missing && trying === 0) return { wanted, running, troubles: [...troubles.values()] };
-      await new Promise((resolve) => setTimeout(resolve, askEvery));
-      signal.throwIfAborted();
-    }
-  } finally {
-    done.abort();
-    await telling;
+  for (;;) {
+    const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes', { signal });
+    const workers = nodes.filter((node) => node.kind === 'worker');
+    const running = workers.filter((node) => node.node !== undefined && node.status === 'running');
+    if (running.length >= wanted) return { wanted, running, troubles: [] };
+    const trying = workers.filter((node) => pending.has(node.status)).length;
+    if (told.troubles.length >= wanted - running.length && trying === 0)
+      return { wanted, running, troubles: told.troubles };
+    await wallClock.sleep(askEvery, signal);
   }
 }
 

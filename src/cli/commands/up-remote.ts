@@ -7,7 +7,7 @@ import { launcherErrors } from '../../launcher/errors.ts';
 import { openRemote } from '../../launcher/remote-cluster.ts';
 import type { UpPlan } from '../../launcher/up-plan.ts';
 import { type UpRemoteResult, upRemote } from '../../launcher/up-remote.ts';
-import { type Waited, waitForWorkers } from '../../launcher/wait-workers.ts';
+import { MantadTold, type Waited, waitForWorkers } from '../../launcher/wait-workers.ts';
 import type { Invocation, Io } from '../command.ts';
 import { isNothing, planText } from './up-plan-text.ts';
 import type { MeantCluster } from './which-cluster.ts';
@@ -21,6 +21,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
   const overrides = { ...(minWorkers !== undefined && { minWorkers }), ...(maxWorkers !== undefined && { maxWorkers }) };
   const cluster = openRemote({ home, ...meant, overrides });
   const began = wallClock.now();
+  let told: MantadTold | undefined;
   try {
     const result = await upRemote(
       {
@@ -35,6 +36,10 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
         env: io.env,
         clock: wallClock,
         events: io.events,
+        onHandedOver: () => {
+          const target = chooseTarget({ name: cluster.name }, io.env, io.events);
+          told = new MantadTold(target, began, io.events, io.signal);
+        },
         agree: (plan) => agreed(plan, invocation, io),
       },
       io.signal,
@@ -43,10 +48,11 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
       if (io.json) io.out(`${JSON.stringify({ name: cluster.name, done: false, plan: result.plan })}\n`);
       return options['plan'] === true ? 0 : 1;
     }
-    const waited = options['no-wait'] === true ? undefined : await workers(cluster.name, result, began, io);
+    const waited = options['no-wait'] === true ? undefined : told && (await workers(cluster.name, result, told, io));
     tell(cluster.name, result, waited, io);
     return waited === undefined || waited.troubles.length === 0 ? 0 : 1;
   } finally {
+    await told?.close();
     await cluster.close();
   }
 }
@@ -73,12 +79,12 @@ async function agreed(plan: UpPlan, { options }: Invocation, io: Io): Promise<bo
 async function workers(
   name: string,
   { plan }: UpRemoteResult,
-  began: number,
+  told: MantadTold,
   io: Io,
 ): Promise<Waited> {
   const http = new HttpClient(chooseTarget({ name }, io.env, io.events), io.signal);
   try {
-    return await waitForWorkers(http, plan.workers.wanted, began, io.events, io.signal);
+    return await waitForWorkers(http, plan.workers.wanted, told, io.signal);
   } finally {
     http.close();
   }
