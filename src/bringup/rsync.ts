@@ -97,7 +97,7 @@ export async function runRsync(host: Host, command: RsyncCommand, paths: string,
   const child = spawn(command.program, command.args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true, env });
   let stderr = '';
   child.stderr.on('data', (piece: Buffer) => {
-    stderr = `${stderr}${piece}`.slice(-64_000);
+    stderr = `${stderr}${piece.toString()}`.slice(-64_000);
   });
   child.once('error', (error: NodeJS.ErrnoException) =>
     reject(error.code === 'ENOENT' ? syncErrors.NoRsyncHere({}, error) : error),

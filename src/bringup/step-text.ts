@@ -13,12 +13,12 @@ import { shellQuoted } from '../base/shell-quote.ts';
 /** What a follower says behind the mark when there is no exit code. */
 export type Fate = 'full' | 'ended' | 'reboot' | 'killed' | 'never' | 'gone';
 
-const prelude = String.raw`umask 077; cd || exit 3
+const prelude = `umask 077; cd || exit 3
 nap() { sleep 0.05 2>/dev/null || sleep 1; }
 born() {
   if [ -r /proc/1/stat ]; then
     { read -r s <"/proc/$1/stat"; } 2>/dev/null || return 1
-    s=${'${s##*) }'}; set -- $s; [ "$1" != Z ] && echo "${'${20}'}"
+    s=\${s##*) }; set -- $s; [ "$1" != Z ] && echo "\${20}"
   else ps -o lstart= -p "$1"; fi
 }
 boot() { b=; { read -r b </proc/sys/kernel/random/boot_id; } 2>/dev/null; echo "$b/$(born 1)"; }
@@ -35,9 +35,11 @@ echo "$(boot)|$$|$(born $$)" >"$d/process"
 c=$?
 n=0; until echo "$c" >"$d/rc"; do rm -f "$d/reserve"; n=$((n+1)); [ $n -gt 20 ] && exit; sleep 1; done
 printf '%s %s\\n' "$3" "$c" >>"$d/output"
+: >"$d/reserve"
 `;
 
-const keptSteps = 20;
+/** More than any cluster file has commands: one that is done must be found to be so when a bring-up is taken up again. */
+const keptSteps = 100;
 
 export interface StepText {
   readonly folder: string;
@@ -86,7 +88,7 @@ ${follow(offset)}`;
 const follow = (offset: number): string => `o=${offset}
 { read -r m <"$d/mark"; } 2>/dev/null
 n=0; while [ -z "$m" ] && [ ! -e "$d/ended" ] && [ $n -lt 100 ]; do nap; n=$((n+1)); { read -r m <"$d/mark"; } 2>/dev/null; done
-echo "$w ${'${m:--}'}"
+echo "$w \${m:--}"
 if [ $w = attached ]; then
   n=0; until [ -s "$d/process" ] || [ -e "$d/ended" ] || [ $n -ge 100 ]; do nap; n=$((n+1)); done
   alive "$d" || pid=
@@ -108,7 +110,7 @@ elif [ ! -s "$d/process" ]; then c=never
 elif known "$d" && [ "$at" != "$(boot)" ]; then c=reboot
 else c=killed; fi
 rm -f "$d/probe" 2>/dev/null
-printf '%s %s\\n' "${'${m:--}'}" "$c"
+printf '%s %s\\n' "\${m:--}" "$c"
 `;
 
 /**

@@ -46,7 +46,9 @@ export async function syncFiles(host: Host, files: NodeFiles, options: SyncOptio
   const { signal } = options;
   const work = async (): Promise<void> => {
     for (let copy = waiting.shift(); copy; copy = waiting.shift()) {
-      const command = rsyncCommand(host, 'up', copy.sources, copy.target, files);
+      // A container sees a file that is mounted by itself by its inode, which a new file would not have.
+      const extra = options.into !== undefined && !copy.directory ? ['--inplace'] : [];
+      const command = rsyncCommand(host, 'up', copy.sources, copy.target, { ...files, extra });
       await runRsync(host, command, copy.target, signal);
       done += copy.mounts;
       options.onProgress?.({ done, total: files.mounts.length });
@@ -64,6 +66,7 @@ interface Copy {
   /** Folder that has to be there first. */
   readonly parent: string;
   readonly mounts: number;
+  readonly directory: boolean;
 }
 
 function copiesOf(mounts: readonly Mount[], into: string | undefined): Copy[] {
@@ -75,7 +78,13 @@ function copiesOf(mounts: readonly Mount[], into: string | undefined): Copy[] {
     const bare = target.replace(/\/+$/, '') || '/';
     const parent = dirname(bare);
     if (mount.directory) {
-      copies.push({ sources: [`${mount.local.replace(/\/+$/, '')}/`], target: `${bare}/`, parent, mounts: 1 });
+      copies.push({
+        sources: [`${mount.local.replace(/\/+$/, '')}/`],
+        target: `${bare}/`,
+        parent,
+        mounts: 1,
+        directory: true,
+      });
       continue;
     }
     // A link is mounted for what it leads to.
@@ -84,10 +93,23 @@ function copiesOf(mounts: readonly Mount[], into: string | undefined): Copy[] {
       const group = shared.get(parent);
       if (group) group.push(local);
       else shared.set(parent, [local]);
-    } else copies.push({ sources: [local], target, parent: target.endsWith('/') ? bare : parent, mounts: 1 });
+    } else
+      copies.push({
+        sources: [local],
+        target,
+        parent: target.endsWith('/') ? bare : parent,
+        mounts: 1,
+        directory: false,
+      });
   }
   for (const [parent, sources] of shared)
-    copies.push({ sources, target: parent === '/' ? '/' : `${parent}/`, parent, mounts: sources.length });
+    copies.push({
+      sources,
+      target: parent === '/' ? '/' : `${parent}/`,
+      parent,
+      mounts: sources.length,
+      directory: false,
+    });
   return copies;
 }
 

@@ -161,7 +161,8 @@ suite('a host over SSH', { skip }, () => {
   });
 
   test('through a jump host, whose own key is checked too', async (t) => {
-    const [gate, inner] = [await startSshd(t), await startSshd(t)];
+    const inner = await startSshd(t);
+    const gate = await startSshd(t);
     const jump = gate.target({ name: 'gate', pin: { file: join(gate.folder, 'pins', 'gate'), alias: 'gate' } });
     const host = sshHost(inner.target({ name: 'inner', jump }));
     assert.equal(await sh(host, 'echo $HOME'), `${inner.home}\n`);

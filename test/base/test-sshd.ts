@@ -37,9 +37,9 @@ export interface TestSshd {
   /** The server and all its sessions, as in a power cut; what sessions have started goes on. */
   stop(): Promise<void>;
   /** Kills the server's processes for connections that stand, not the server. */
-  cutConnections(): number;
+  readonly cutConnections: () => number;
   /** Kills the masters of this side. */
-  killMasters(): number;
+  readonly killMasters: () => number;
   /** Makes a new key of this type, which is the only one. */
   changeHostKey(type: 'ed25519' | 'ecdsa'): Promise<void>;
 }
@@ -150,7 +150,7 @@ export async function startSshd(t: TestContext, options: SshdOptions = {}): Prom
   t.after(async () => {
     for (const target of targets) await endMaster(target).catch(() => {});
     await sshd.stop();
-    await endProcesses(() => [...mastersIn(folder), ...marked(`HOME=${home}`)], 200);
+    await endProcesses(() => remainsOf(folder), 200);
     rmSync(folder, { recursive: true, force: true });
   });
   if (options.running !== false) await sshd.start();
@@ -178,10 +178,14 @@ function mastersIn(folder: string): number[] {
     });
 }
 
-function marked(word: string): number[] {
-  return processTable()
-    .map((row) => row.pid)
-    .filter((pid) => pid !== process.pid && textOf(`/proc/${pid}/environ`).includes(word));
+/** Masters, sessions and steps, with what came from them: they have the folder in their words or their environment. */
+function remainsOf(folder: string): number[] {
+  const rows = processTable();
+  const roots = rows.filter(
+    ({ pid }) =>
+      pid !== process.pid && ['cmdline', 'environ'].some((part) => textOf(`/proc/${pid}/${part}`).includes(folder)),
+  );
+  return withDescendants(rows, roots);
 }
 
 const nameOf = (pid: number): string => textOf(`/proc/${pid}/comm`);

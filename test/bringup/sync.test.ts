@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -90,7 +91,7 @@ for (const where of ['over SSH', 'on this machine'] as const)
           { remote: `${there}/d e/my token`, local: `${here}/my token`, directory: false },
           { remote: `${there}/f/link.pem`, local: `${here}/link.pem`, directory: false },
         ),
-        { signal, onProgress: ({ done, total }) => void (seen.push(done), assert.equal(total, 5)) },
+        { signal, onProgress: ({ done, total }) => void seen.push(done / total) },
       );
       assert.deepEqual(tree(there), [
         'a/b/code/.git/HEAD',
@@ -104,7 +105,7 @@ for (const where of ['over SSH', 'on this machine'] as const)
         'f/link.pem',
       ]);
       assert.equal(readFileSync(join(there, 'f/link.pem'), 'utf8'), 'secret');
-      assert.equal(seen.at(-1), 5);
+      assert.equal(seen.at(-1), 1);
     });
 
     test('what is there and not here stays, what has changed is replaced', async (t) => {
@@ -164,11 +165,21 @@ suite('files on a host', { skip }, () => {
     const into = join(sshd.folder, 'staged');
     await syncFiles(host, mounts, { signal, into });
     assert.ok(existsSync(join(into, '~', 'code/main.py')));
+    const inode = statSync(join(into, '~', '.ssh dir/key.pem')).ino;
+    write(join(here, 'key.pem'), 'another');
+    await syncFiles(host, mounts, { signal, into });
+    assert.equal(readFileSync(join(into, '~', '.ssh dir/key.pem'), 'utf8'), 'another');
+    assert.equal(
+      statSync(join(into, '~', '.ssh dir/key.pem')).ino,
+      inode,
+      'a container would go on seeing the old file',
+    );
     assert.equal(stagedPath(`${into}/`, '/etc/x'), `${into}/etc/x`);
   });
 
   test('over IPv6 and through a jump host', async (t) => {
-    const [gate, { here, there, sshd }] = [await startSshd(t), await bed(t)];
+    const { here, there, sshd } = await bed(t);
+    const gate = await startSshd(t);
     const jump = gate.target({ pin: { file: join(gate.folder, 'pins', 'gate'), alias: 'gate' } });
     const mounts = files({ remote: `${there}/code`, local: `${here}/code`, directory: true });
     await syncFiles(sshHost(sshd.target({ jump })), mounts, { signal });

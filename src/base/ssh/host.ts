@@ -46,8 +46,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
   const clock = edges.clock ?? wallClock;
   const slots = new Slots(sessions);
   const forwards = new Set<() => Promise<void>>();
-  let connected = false;
-  let connecting: Promise<unknown> | undefined;
+  const state: { connected: boolean; connecting?: Promise<unknown> | undefined } = { connected: false };
 
   const start = (words: readonly string[]): ChildProcess =>
     // In a session of its own: Ctrl-C is for this process to handle.
@@ -59,20 +58,20 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     run: (onBegun: () => void) => Promise<ProgramOutcome>,
     options: RunOptions,
   ): Promise<HostResult> {
-    while (!connected && connecting) await connecting;
+    while (!state.connected && state.connecting) await state.connecting;
     return await slots.use(options.signal, async () => {
-      const first = !connected && !connecting;
+      const first = !state.connected && !state.connecting;
       const gate = Promise.withResolvers<void>();
-      if (first) connecting = gate.promise;
+      if (first) state.connecting = gate.promise;
       const open = (): void => {
-        if (first) connecting = undefined;
+        if (first) state.connecting = undefined;
         gate.resolve();
       };
       try {
-        const known = connected || readPin(target.pin).length > 0;
+        const known = state.connected || readPin(target.pin).length > 0;
         const proxies = listenToProxies(target);
         const outcome = await run(() => {
-          connected = true;
+          state.connected = true;
           open();
         });
         const result = await resultOf(outcome, options, proxies);
@@ -86,7 +85,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
 
   async function resultOf(outcome: ProgramOutcome, options: RunOptions, proxies: () => string): Promise<HostResult> {
     if (outcome.kind === 'ended') return outcome.result;
-    connected = false;
+    state.connected = false;
     const within = options.within ?? 60_000;
     if (outcome.kind === 'not-started') {
       if (outcome.error.code === 'ENOENT') throw sshErrors.NoClient({ program: client }, outcome.error);
