@@ -18,8 +18,8 @@ export interface RuntimeHashes {
 }
 
 /** Hash of a node's launch configuration and of how to log in, with keys by their contents. */
-export function hashLaunchConfig(nodeConfig: PlainMap, auth: PlainMap): string {
-  const full: Record<string, Plain> = copyPlain(auth) as Record<string, Plain>;
+function hashLaunchConfig(nodeConfig: PlainMap, auth: PlainMap): string {
+  const full: Record<string, Plain> = copyPlain(auth);
   for (const key of ['ssh_private_key', 'ssh_public_key'])
     if (typeof full[key] === 'string') setEntry(full, key, readText(expandUser(full[key])));
   return digestOf(createHash('sha256').update(pythonJson([nodeConfig, full], { sortKeys: true })));
@@ -34,7 +34,7 @@ export function headLaunchHash(config: PlainMap): string {
 }
 
 /** Hash of what a node is set up with: the mounts and their contents, and whatever else decides. */
-export async function hashRuntimeConfig(
+async function hashRuntimeConfig(
   mounts: PlainMap,
   clusterSynced: readonly string[] | undefined,
   extra: Plain,
@@ -58,7 +58,7 @@ export async function headRuntimeHashes(config: PlainMap, temp = tmpdir()): Prom
   const key = createHash('sha256')
     .update(pythonJson([config], { sortKeys: true }))
     .digest('hex');
-  const noted = copyPlain(config) as Record<string, Plain>;
+  const noted: Record<string, Plain> = copyPlain(config);
   setEntry(noted.provider as Record<string, Plain>, '_config_cache_path', `${temp}/ray-config-${key}`);
   return [await hashRuntimeConfig(mounts, undefined, noted), await hashRuntimeConfig(mounts, undefined, config)];
 }

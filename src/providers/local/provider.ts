@@ -19,6 +19,8 @@ interface Reason {
 
 const week = 7 * 24 * 3600 * 1000;
 const longestPause = 60_000;
+/** By then a cluster that starts has claimed what it needs, and has seen those hosts. */
+const firstLook = 10_000;
 
 /**
  * Instances that are claims of the user's own hosts. Every step is on disk before it is done: a claim is written down
@@ -119,11 +121,13 @@ export class LocalProvider implements Provider {
     });
   }
 
-  /** Renews the claims, well before they expire, until the signal. */
+  /** Renews the claims, well before they expire, and looks at hosts that nobody has claimed, until the signal. */
   async keepClaims(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    const usual = this.#work.lifetime / 5;
+    for (let pause = Math.min(usual, firstLook); !signal.aborted; pause = usual) {
       await this.renew(signal);
-      await this.#edges.clock.sleep(this.#work.lifetime / 5, signal).catch(() => {});
+      await this.#edges.clock.sleep(pause, signal).catch(() => {});
+      if (!signal.aborted) await this.survey(signal);
     }
   }
 

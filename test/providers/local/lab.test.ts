@@ -3,13 +3,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { labProblem, openLab } from '../../../lab/lab.ts';
 
-const repository = fileURLToPath(new URL('../../..', import.meta.url));
+const program = fileURLToPath(new URL('./inside-lab.ts', import.meta.url));
 
 test('own machines are claimed over SSH as the contract says', { skip: labProblem() ?? false }, async (t) => {
   const lab = await openLab({ hosts: 4 });
   t.after(() => lab.close());
-  const { code, stdout, stderr } = await lab.laptop.exec(['node', '--test', 'test/providers/local/inside-lab.ts'], {
-    cwd: repository,
+  const { code, stdout, stderr } = await lab.laptop.exec(['node', '--test', program], {
     env: { LAB_HOSTS: lab.hosts.map(({ name }) => name).join(' ') },
     within: 240_000,
   });

@@ -22,7 +22,7 @@ export function checkOwnHosts(source: Source, provider: PlainMap): Problem[] {
   }
   const places = new Map<string, { readonly name: string; readonly path: Path; readonly what: string }>();
   const workers = 'worker_node_ips' in mapOf(mapOf(source.value).provider) ? 'worker_node_ips' : 'worker_ips';
-  if ('head_ip' in provider) place(provider.head_ip as Plain, ['provider', 'head_ip'], 'the head');
+  if ('head_ip' in provider) place(provider.head_ip, ['provider', 'head_ip'], 'the head');
   for (const [index, host] of listOf(provider.worker_ips).entries())
     place(host, ['provider', workers, index], 'one of worker_ips');
   for (const [name, pool] of Object.entries(mapOf(manta.pools))) checkPool(name, mapOf(pool));
