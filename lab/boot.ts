@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { childrenOf, identify, type ProcessIdentity } from './processes.ts';
+import { keeperFile } from './record.ts';
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -51,35 +52,28 @@ export interface ContainerFiles {
 
 export const networkOf = (lab: number): Network => ({
   prefix: `10.77.${lab}`,
-  prefix6: `fd77:0:0:${lab.toString(16)}`,
+  prefix6: lab === 0 ? 'fd77' : `fd77:0:0:${lab.toString(16)}`,
 });
 export const gatewayOf = ({ prefix }: Network): string => `${prefix}.254`;
 export const addressOf = (network: Network, host: number): string => `${network.prefix}.${10 + host}`;
 export const address6Of = (network: Network, host: number): string => `${network.prefix6}::${(10 + host).toString(16)}`;
 export const portOf = (host: number): string => `port${host}`;
 
-/** Starts a lab's first process. It ends when `tied` does: a pipe that closes with this process. */
-export async function startKeeper(network: Network, tied: boolean, log: string): Promise<ChildProcess> {
+/** Starts a lab's first process, which writes down who it is. A `tied` one ends with this process. */
+export async function startKeeper(network: Network, tied: boolean, folder: string): Promise<void> {
+  const log = join(folder, 'keeper.log');
   const logFile = openSync(log, 'a');
   const child = spawn(
     'unshare',
     [
-      '--mount',
-      '--net',
-      '--pid',
-      '--fork',
-      '/bin/sh',
-      script('keeper.sh'),
-      network.prefix,
-      network.prefix6,
-      tied ? 'tied' : 'kept',
+      ...['--mount', '--net', '--pid', '--fork', '/bin/sh', script('keeper.sh')],
+      ...[network.prefix, network.prefix6, tied ? 'tied' : 'kept', keeperFile(folder)],
     ],
     { stdio: [tied ? 'pipe' : 'ignore', logFile, logFile, 'pipe'], detached: true, env: systemEnvironment },
   );
   closeSync(logFile);
   await waitReady(child, 'the lab', log);
   release(child);
-  return child;
 }
 
 /** Boots a host in the namespaces of its lab; returns its first process when it accepts connections. */

@@ -1,8 +1,12 @@
 # First process of a lab: pid 1 of its pid namespace, owner of its mounts and of the switch's network namespace. When it
 # ends, for whatever reason, the kernel ends every host and gives back every mount and interface.
-# Arguments: network (10.77.K), IPv6 network (fd77:0:0:K), `tied` (ends when standard input does) or `kept`.
+# Arguments: network (10.77.K), IPv6 network (fd77:0:0:K), `tied` (ends when standard input does) or `kept`,
+# the file to write down in who it is.
 set -e
-net=$1 net6=$2 life=$3
+net=$1 net6=$2 life=$3 file=$4
+# Its number and start time as this machine sees them, whose /proc this still is.
+read -r stat < /proc/self/stat
+echo "$stat" > "$file"
 sysctl() { [ ! -e "/proc/sys/net/$1" ] || echo "$2" > "/proc/sys/net/$1"; }
 sysctl ipv6/conf/default/accept_dad 0
 sysctl ipv6/conf/all/disable_ipv6 0

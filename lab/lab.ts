@@ -15,8 +15,8 @@ import { LabHost } from './host.ts';
 import { type Registry, startRegistries } from './images/registry.ts';
 import { eachHost, type HostOptions, type LabOptions } from './options.ts';
 import { labProblem } from './problem.ts';
-import { childrenOf, identify } from './processes.ts';
-import { claimNumber, folderOf, groupOf, type LabRecord, removeLab, sweep, writeRecord } from './record.ts';
+import { identify } from './processes.ts';
+import { claimNumber, folderOf, groupOf, type LabRecord, readKeeper, removeLab, sweep, writeRecord } from './record.ts';
 import { nodeSoftware, raySoftware, type Software } from './software.ts';
 
 export type { Slowness } from './cable.ts';
@@ -48,18 +48,25 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   const count = eachHost(options).length - 1;
   if (count > mostHosts) throw new Error(`a lab has room for ${mostHosts} hosts, not ${count}`);
   await sweep();
-  const owner = options.kept ? undefined : identify(process.pid)!;
+  const owner = identify(process.pid)!;
   const token = randomBytes(4).toString('hex');
-  let record: LabRecord = claimNumber((id) => ({ id, token, ...(owner && { owner }), options, hosts: [] }));
+  let record: LabRecord = claimNumber((id) => ({ id, token, owner, options, hosts: [] }));
   try {
     record = await startGround(record);
     const lab = await assemble(record);
     await Promise.all([lab.laptop, ...lab.hosts].map((host) => host.boot()));
-    return lab;
+    return options.kept ? await release(record, lab) : lab;
   } catch (error) {
     await removeLab(record);
     throw error;
   }
+}
+
+/** From now on it belongs to nobody. */
+function release({ owner: _, ...record }: LabRecord, lab: Lab): Promise<Lab> {
+  const released = { ...record, hosts: [lab.laptop, ...lab.hosts].map((host) => host.record) };
+  writeRecord(released);
+  return assemble(released);
 }
 
 /** A lab that another process made, by its record. */
@@ -73,9 +80,8 @@ async function startGround(claimed: LabRecord): Promise<LabRecord> {
   const network = networkOf(claimed.id);
   const made = spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'lab', '-f', join(folder, 'key')]);
   if (made.status !== 0) throw new Error(`ssh-keygen failed: ${made.stderr.toString()}`);
-  const started = await startKeeper(network, claimed.owner !== undefined, join(folder, 'keeper.log'));
-  const keeper = identify(childrenOf(started.pid!)[0]!)!;
-  writeRecord({ ...claimed, keeper });
+  await startKeeper(network, !claimed.options.kept, folder);
+  const keeper = readKeeper(folder)!;
   const engines = eachHost(claimed.options).some(({ podman }) => podman);
   const registry = engines ? await startRegistries(keeper, gatewayOf(network), folder) : undefined;
   const record = { ...claimed, keeper, ...(registry && { registry }) };

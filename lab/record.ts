@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { CableState } from './cable.ts';
 import { removeGroups, thawAll } from './cgroups.ts';
@@ -22,7 +31,7 @@ export interface LabRecord {
   readonly id: number;
   /** Tells it from an earlier lab of that number. */
   readonly token: string;
-  /** Whose lab it is: it ends with that process. Absent for a lab that stays until it is taken down. */
+  /** Whose lab it is: it ends with that process. Absent for a lab that is up and stays until it is taken down. */
   readonly owner?: ProcessIdentity;
   readonly keeper?: ProcessIdentity;
   readonly registry?: Registry;
@@ -32,6 +41,18 @@ export interface LabRecord {
 
 /** Name of its cgroups. */
 export const groupOf = ({ id, token }: Pick<LabRecord, 'id' | 'token'>): string => `${id}-${token}`;
+
+/** Written by a lab's first process itself, so that it is known however early its maker dies. */
+export const keeperFile = (folder: string): string => join(folder, 'keeper');
+
+export function readKeeper(folder: string): ProcessIdentity | undefined {
+  try {
+    const fields = readFileSync(keeperFile(folder), 'utf8').split(' ');
+    return { pid: Number(fields[0]), start: fields[21]! };
+  } catch {
+    return undefined;
+  }
+}
 
 export const folderOf = (id: number): string => join(stateFolder, String(id));
 
@@ -71,13 +92,13 @@ export function readRecords(): readonly LabRecord[] {
 
 /** Neither its owner nor, where it has none, its first process is there any more. */
 export function isLeft(record: LabRecord): boolean {
-  if (record.owner !== undefined) return !isAlive(record.owner);
-  return record.keeper !== undefined && !isAlive(record.keeper);
+  return !isAlive(record.owner ?? record.keeper!);
 }
 
 /** Ends what dead processes left. Labs of live ones are not touched. Returns the numbers of those removed. */
 export async function sweep(): Promise<readonly number[]> {
   for (const name of listState().filter((each) => each.startsWith('old-'))) await removeFolder(join(stateFolder, name));
+  for (const name of listState().filter((each) => each.startsWith('new-'))) removeDraft(join(stateFolder, name));
   const left = readRecords().filter(isLeft);
   for (const record of left) await removeLab(record);
   return left.map(({ id }) => id);
@@ -101,10 +122,17 @@ async function removeFolder(folder: string): Promise<void> {
   const record = readRecord(folder);
   if (record !== undefined) {
     thawAll(groupOf(record));
-    if (record.keeper !== undefined) await endProcess(record.keeper);
+    const keeper = readKeeper(folder);
+    if (keeper !== undefined) await endProcess(keeper);
     await removeGroups(groupOf(record));
   }
   rmSync(folder, { recursive: true, force: true });
+}
+
+/** Somebody who was ended between making a draft and putting it in its place; nobody takes minutes for that. */
+function removeDraft(folder: string): void {
+  const made = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+  if (Date.now() - made > 300_000) rmSync(folder, { recursive: true, force: true });
 }
 
 function readRecord(folder: string): LabRecord | undefined {

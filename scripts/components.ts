@@ -1,9 +1,11 @@
 /**
- * What the tests need beside Node: a browser, shells, a library that lies about the time, and real Rays. Installs what
+ * What the tests need beside Node: a browser, shells, a library that lies about the time, hosts, and real Rays. Installs what
  * is missing where it can, and says what it does; a test that misses something says so itself.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
+import { imageStore } from '../lab/images/build.ts';
+import { labPackages, labProblem } from '../lab/problem.ts';
 import { ensureRay, olderRayVersion, rayVersion } from './ray-venv.ts';
 
 interface Package {
@@ -24,7 +26,7 @@ const packages: readonly Package[] = [
   },
   { name: 'zsh', for: 'its completion', there: command('zsh') },
   { name: 'fish', for: 'its completion', there: command('fish') },
-  { name: 'iproute2', for: 'hosts in namespaces', there: command('ip') },
+  ...labPackages.map(({ name, program, for: purpose }) => ({ name, for: purpose, there: () => existsSync(program) })),
 ];
 
 export async function installComponents(say: (line: string) => void): Promise<void> {
@@ -35,6 +37,17 @@ export async function installComponents(say: (line: string) => void): Promise<vo
     } catch (error) {
       say(`      Ray ${version} is not here: ${(error as Error).message.split('\n')[0]}`);
     }
+  }
+  await makeImages(say);
+}
+
+/** Where hosts cannot be, nobody asks for their images. */
+async function makeImages(say: (line: string) => void): Promise<void> {
+  if (labProblem() !== undefined) return;
+  try {
+    await imageStore(say);
+  } catch (error) {
+    say(`      the images of the lab are not here: ${(error as Error).message.split('\n')[0]}`);
   }
 }
 

@@ -1,0 +1,188 @@
+#!/usr/bin/env node
+/** `manta-lab`: hosts to try things on by hand. The library is lab.ts; README.md shows both. */
+import { parseArgs } from 'node:util';
+import { attachLab, type Lab, type LabHost, labProblem, openLab } from './lab.ts';
+import { isLeft, type LabRecord, readRecords, removeLab, sweep } from './record.ts';
+
+const usage = `usage: manta-lab COMMAND [options]
+  up [--hosts N] [--ray [--ray-version V]] [--podman] [--cron] [--node] [--disk SIZE]
+                        a laptop (h0) and N hosts (h1 and on), until 'down'
+  down [--lab K]        end lab K, or every lab made by 'up', and what dead processes left
+  ls                    labs and their hosts
+  exec [--user U] HOST COMMAND...   run a command on a host, without SSH
+  ps HOST               processes of a host, seen from outside
+  kill | boot | reboot HOST         power; the disk and the host key stay
+  freeze | thaw HOST    stop all its processes, or let them go on
+  cut | mend HOST       its network cable
+  slow HOST [--latency MS] [--kbps N] [--loss SHARE] | fast HOST
+  drop HOST             end its SSH connections once
+  refuse | accept HOST  its sshd
+  fill | unfill HOST    its disk
+--lab K says which lab; it may be left out while 'up' made only one.`;
+
+class UsageError extends Error {}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const hostCommands: Readonly<Record<string, (host: LabHost, values: Values) => Promise<unknown>>> = {
+  kill: (host) => host.kill(),
+  boot: (host) => host.boot(),
+  reboot: (host) => host.reboot(),
+  freeze: (host) => host.freeze(),
+  thaw: (host) => host.thaw(),
+  cut: (host) => host.cut(),
+  mend: (host) => host.mend(),
+  fast: (host) => host.fast(),
+  drop: (host) => host.dropConnections(),
+  refuse: (host) => host.refuse(),
+  accept: (host) => host.accept(),
+  fill: (host) => host.fillDisk(),
+  unfill: (host) => host.freeDisk(),
+  slow: (host, values) =>
+    host.slow({
+      latencyMs: numberOf('latency', values.latency),
+      kbps: numberOf('kbps', values.kbps),
+      loss: numberOf('loss', values.loss),
+    }),
+  ps: async (host) => {
+    for (const { pid, hostPid, command } of host.processes()) say(`${pid}\t${hostPid}\t${command.join(' ')}`);
+  },
+};
+
+type Values = ReturnType<typeof readWords>['values'];
+
+function readWords(words: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  return parseArgs({
+    args: [...words],
+    allowPositionals: true,
+    options: {
+      ...{ hosts: text, lab: text, user: text, disk: text, 'ray-version': text, latency: text, kbps: text, loss: text },
+      ...{ ray: flag, podman: flag, cron: flag, node: flag, help: flag },
+    },
+  });
+}
+
+async function main(words: readonly string[]): Promise<number> {
+  // What follows the host is the command's own.
+  const exec = words[0] === 'exec' ? splitExec(words.slice(1)) : undefined;
+  const { values, positionals } = parsed(exec === undefined ? words : ['exec', ...exec.own]);
+  const [command = '', name, ...more] = positionals;
+  if (values.help || command === '') {
+    say(usage);
+    return values.help ? 0 : 2;
+  }
+  const problem = labProblem();
+  if (problem !== undefined) throw new Error(problem);
+  if (command === 'up') return up(values);
+  if (command === 'down') return down(values);
+  if (command === 'ls') return list();
+  if (command !== 'exec' && hostCommands[command] === undefined) throw new UsageError(`unknown command '${command}'`);
+  if (name === undefined || more.length > 0) throw new UsageError(`'${command}' takes one host`);
+  const host = hostOf(await attachLab(chosen(values)), name);
+  if (exec !== undefined) return run(host, exec.command, values.user);
+  await hostCommands[command]!(host, values);
+  return 0;
+}
+
+function parsed(words: readonly string[]): ReturnType<typeof readWords> {
+  try {
+    return readWords(words);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function splitExec(words: readonly string[]): { own: readonly string[]; command: readonly string[] } {
+  let at = 0;
+  while (words[at]?.startsWith('--')) at += words[at]!.includes('=') ? 1 : 2;
+  const rest = words.slice(at + 1);
+  return { own: words.slice(0, at + 1), command: rest[0] === '--' ? rest.slice(1) : rest };
+}
+
+async function up(values: Values): Promise<number> {
+  const version = values['ray-version'];
+  const lab = await openLab({
+    hosts: numberOf('hosts', values.hosts) || 4,
+    kept: true,
+    podman: values.podman ?? false,
+    cron: values.cron ?? false,
+    ...(values.node && { node: true }),
+    ...((values.ray || version !== undefined) && { ray: version ?? true }),
+    ...(values.disk !== undefined && { disk: values.disk }),
+  });
+  say(`lab ${lab.id}`);
+  for (const host of [lab.laptop, ...lab.hosts]) say(line(host));
+  if (lab.registry !== undefined) say(`images: ${Object.values(lab.registry.images).join(' ')}`);
+  say(`try: manta-lab exec --lab ${lab.id} h0 ssh -o StrictHostKeyChecking=accept-new h1`);
+  return 0;
+}
+
+async function down(values: Values): Promise<number> {
+  const swept = await sweep();
+  const asked = values.lab === undefined ? undefined : numberOf('lab', values.lab);
+  const records = readRecords().filter(({ id }) => asked === undefined || id === asked);
+  const doomed = records.filter(({ owner }) => owner === undefined);
+  const kept = records.find(({ owner }) => owner !== undefined);
+  if (asked !== undefined && kept !== undefined)
+    throw new Error(`lab ${asked} belongs to process ${kept.owner!.pid} and ends with it`);
+  for (const record of doomed) await removeLab(record);
+  const ended = [...swept, ...doomed.map(({ id }) => id)];
+  if (asked !== undefined && !ended.includes(asked)) throw new Error(`there is no lab ${asked}`);
+  say(ended.length === 0 ? 'there was no lab to end' : `ended: ${ended.map((id) => `lab ${id}`).join(', ')}`);
+  return 0;
+}
+
+async function list(): Promise<number> {
+  for (const record of readRecords()) {
+    const whose = record.owner === undefined ? 'until it is taken down' : `of process ${record.owner.pid}`;
+    say(`lab ${record.id}, ${isLeft(record) ? 'left behind' : whose}`);
+    if (isLeft(record) || record.keeper === undefined) continue;
+    const lab = await attachLab(record);
+    for (const host of [lab.laptop, ...lab.hosts]) say(line(host));
+  }
+  return 0;
+}
+
+function run(host: LabHost, command: readonly string[], user: string | undefined): Promise<number> {
+  if (command.length === 0) throw new UsageError("'exec' takes a host and a command");
+  const child = host.spawn(command, { stdio: 'inherit', ...(user !== undefined && { user }) });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => resolve(code ?? 255));
+  });
+}
+
+const line = (host: LabHost): string =>
+  `  ${host.name}\t${host.address}\t${host.address6}\t${host.up ? `${host.processes().length} processes` : 'down'}`;
+
+function chosen({ lab }: Values): LabRecord {
+  const running = readRecords().filter((record) => !isLeft(record) && record.keeper !== undefined);
+  const id = lab === undefined ? undefined : numberOf('lab', lab);
+  const found = running.filter((record) => (id === undefined ? record.owner === undefined : record.id === id));
+  if (found.length === 1) return found[0]!;
+  if (found.length > 1)
+    throw new UsageError(`several labs are up (${found.map((each) => each.id).join(', ')}): say --lab`);
+  throw new Error(id === undefined ? "no lab is up: 'manta-lab up' makes one" : `there is no lab ${id}`);
+}
+
+function hostOf(lab: Lab, name: string): LabHost {
+  const found = [lab.laptop, ...lab.hosts].find((host) => host.name === name);
+  if (found === undefined) throw new Error(`lab ${lab.id} has no host '${name}': it has h0 to h${lab.hosts.length}`);
+  return found;
+}
+
+function numberOf(option: string, value: string | undefined): number {
+  const number = Number(value ?? 0);
+  if (!Number.isFinite(number) || number < 0) throw new UsageError(`--${option} takes a number, not '${value}'`);
+  return number;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`manta-lab: ${(error as Error).message}\n${error instanceof UsageError ? `${usage}\n` : ''}`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}
