@@ -55,6 +55,28 @@ export async function claimHost(
   return refusal(host, answer);
 }
 
+/**
+ * Claims a host that is not one of many: the head's. Throws Taken or Unusable. What the cluster holds there for an earlier
+ * instance is taken over: whoever calls this ends it.
+ */
+export async function requireClaim(
+  host: Host,
+  claimant: Claimant,
+  instance: string,
+  options: RunOptions,
+  terms: ClaimTerms = claimTerms,
+): Promise<Extract<ClaimOutcome, { kind: 'held' }>> {
+  let outcome = await claimHost(host, claimant, instance, options, terms);
+  if (outcome.kind === 'own') {
+    await releaseClaim(host, claimant, outcome.instance, options, terms);
+    outcome = await claimHost(host, claimant, instance, options, terms);
+  }
+  if (outcome.kind === 'held') return outcome;
+  if (outcome.kind === 'unusable') throw localErrors.Unusable({ host: host.name, detail: outcome.detail });
+  const by = outcome.kind === 'own' ? `held by ${outcome.instance} of this cluster` : refusalText(outcome);
+  throw localErrors.Taken({ host: host.name, by });
+}
+
 /** Renews a claim, also one that has expired or was removed, unless somebody else has taken the host since. */
 export async function renewClaim(
   host: Host,

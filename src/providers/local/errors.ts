@@ -1,13 +1,6 @@
 import { defineError } from '../../base/errors.ts';
 
 export const localErrors = {
-  Coordinator: defineError<{ address: string }>({
-    code: 'MANTA_LOCAL_COORDINATOR',
-    exit: 2,
-    message: (e) => `the cluster file leaves its hosts to a coordinator at '${e.address}', which Manta does not ask`,
-    hint: () =>
-      'list the hosts: head_ip and worker_ips, or provider.manta.pools; clusters that share them never get the same one',
-  }),
   NoAnswer: defineError<{ host: string; detail: string }>({
     code: 'MANTA_LOCAL_NO_ANSWER',
     exit: 5,

@@ -12,8 +12,10 @@ import {
   refusalText,
   releaseClaim,
   renewClaim,
+  requireClaim,
   resourcesOf,
 } from '../../../src/providers/local/claims.ts';
+import { localErrors } from '../../../src/providers/local/errors.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { claimant, HostBed, type StandInHost, terms } from './stand-in-hosts.ts';
 
@@ -58,6 +60,19 @@ describe('a claim', () => {
     assert.equal(host.claims().length, 1, 'what another instance holds is not given back');
     await releaseClaim(host.as(), claimant('a'), undefined, options, terms);
     assert.deepEqual(host.claims(), []);
+  });
+
+  test('of the head is had, or says who has it', async (t) => {
+    const [host] = new HostBed(t, 1).hosts as [StandInHost];
+    const head = (cluster: string, instance: string) =>
+      requireClaim(host.as(), claimant(cluster), instance, options, terms);
+    await head('a', 'head-1');
+    assert.equal((await head('a', 'head-2')).kind, 'held');
+    assert.equal(host.claims()[0]?.['instance'], 'head-2');
+    await assert.rejects(head('b', 'head-3'), {
+      code: localErrors.Taken.code,
+      message: /'h1' is held by cluster 'lab' of someone@a/,
+    });
   });
 
   test('stays while it is renewed, and may be overtaken when it has expired', async (t) => {
