@@ -43,6 +43,7 @@ export class Autoscaler {
   readonly #checks: Checks;
   readonly #book: Book;
   readonly #executor: Executor;
+  readonly #silent = new Map<'provider' | 'engine', string>();
   #wakeUps = 0;
   #listedBefore = false;
   #woken: (() => void) | undefined;
@@ -139,6 +140,7 @@ export class Autoscaler {
     const late = (): Error => providerErrors.Unreachable({ call: 'list' });
     return this.#executor.calls
       .make(late, (signal) => this.#options.provider.list(signal))
+      .then((answer) => this.#answered('provider', answer))
       .catch((error: unknown) => this.#missing('provider', error));
   }
 
@@ -147,6 +149,7 @@ export class Autoscaler {
     const late = (): Error => engineErrors.Unreachable({ call: 'state' });
     return this.#executor.calls
       .make(late, (signal) => this.#options.engine.state(signal))
+      .then((answer) => this.#answered('engine', answer))
       .catch((error: unknown) => this.#missing('engine', error));
   }
 
@@ -302,8 +305,17 @@ export class Autoscaler {
     }
   }
 
+  /** Told once, and again only when the reason is another or the side has answered in between. */
   #missing(side: 'provider' | 'engine', error: unknown): undefined {
-    this.#options.events.emit(events.partialView, { side, reason: messageOf(error) });
+    const reason = messageOf(error);
+    if (this.#silent.get(side) === reason) return;
+    this.#silent.set(side, reason);
+    this.#options.events.emit(events.partialView, { side, reason });
+  }
+
+  #answered<Answer>(side: 'provider' | 'engine', answer: Answer): Answer {
+    this.#silent.delete(side);
+    return answer;
   }
 
   #dropped(action: string, instance: string, why: string): void {

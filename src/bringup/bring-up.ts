@@ -1,10 +1,12 @@
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { runCommands } from './commands.ts';
+import { bringupErrors } from './errors.ts';
 import { bringupEvents } from './events.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { type Prepared, prepareNode } from './prepare.ts';
 import { checkRay } from './ray-check.ts';
+import { endRay } from './ray-end.ts';
 import { rayStepErrors } from './ray-errors.ts';
 import { startProgram, versionMismatchCode } from './ray-start.ts';
 import { hasTokenMode, type RayVersions, rayVersions, startedVersions } from './ray-versions.ts';
@@ -157,12 +159,17 @@ async function start(
   try {
     await commands();
   } catch (error) {
+    if (!bringupErrors.CommandFailed.is(error)) throw error;
+    const { code, command } = error.data;
     const head = edges.head?.();
-    if ((error as { data?: { code?: number } }).data?.code === versionMismatchCode && head) {
+    if (code === versionMismatchCode && head) {
       const versions = await startedVersions(host, order, place, signal);
       if (versions) throw rayStepErrors.Versions({ head, worker: { node: host.name, versions } }, error);
     }
-    throw error;
+    // Ray gives up a start on a machine that is busy; nothing of it may be left when it is tried again.
+    edges.events.emit(bringupEvents.retrying, { node: host.name, command, code });
+    await endRay(host, { cluster: order.cluster, instance: order.instance, place }, { signal });
+    await commands();
   }
   tell('checking Ray');
   await checkRay(host, order, place, { events: edges.events, signal });

@@ -26,6 +26,18 @@ export const launcherErrors = {
     message: (e) => `after 'manta down' of '${e.name}' there is still: ${e.what.join(', ')}`,
     hint: () => 'run it again; what it cannot end it names',
   }),
+  PortTaken: defineError<{ port: number }>({
+    code: 'MANTA_LAUNCHER_PORT_TAKEN',
+    exit: 4,
+    message: (e) => `port ${e.port} of this machine is in use`,
+    hint: () => 'choose another with --port',
+  }),
+  NoTunnel: defineError<{ name: string }>({
+    code: 'MANTA_LAUNCHER_NO_TUNNEL',
+    exit: 4,
+    message: (e) => `no port of this machine leads to the cluster '${e.name}'`,
+    hint: (e) => `hold one with 'manta dashboard ${e.name}' in another terminal, then run this again`,
+  }),
   NotAgreed: defineError<{ name: string; plan: string }>({
     code: 'MANTA_LAUNCHER_NOT_AGREED',
     exit: 2,

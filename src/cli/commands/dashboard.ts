@@ -1,16 +1,80 @@
 import { spawn } from 'node:child_process';
-import type { Io, Run } from '../command.ts';
-import { withHead } from './cluster-connection.ts';
+import { HttpClient } from '../../head/client/http.ts';
+import type { Target } from '../../head/client/target.ts';
+import type { StateFolder } from '../../head/state-folder.ts';
+import type { Invocation, Io, Run } from '../command.ts';
+import { targetOf } from './cluster-connection.ts';
 
-export const run: Run = (invocation, io) =>
-  withHead(invocation, io, async (http) => {
-    const { ticket } = await http.json<{ ticket: string }>('POST', '/api/manta/v1/tickets');
-    const { url } = await http.target.place(io.signal);
-    const link = `${url}/?ticket=${encodeURIComponent(ticket)}`;
-    io.out(io.json ? `${JSON.stringify({ url: link })}\n` : `${link}\n`);
-    if (invocation.options['no-open'] !== true && !io.json && io.terminal) openBrowser(link, io);
+export const run: Run = async (invocation, io) => {
+  const target = await targetOf(invocation, io);
+  const http = new HttpClient(target, io.signal);
+  try {
+    const place = await target.place(io.signal);
+    if (place.socket !== undefined && target.folder !== undefined)
+      return await hold(invocation, { ...target, folder: target.folder }, http, io);
+    show(await linkTo(place.url, http), invocation, io);
     return 0;
-  });
+  } finally {
+    http.close();
+  }
+};
+
+/** Where mantad serves on its host, whatever the number there. */
+const usualPort = 8265;
+
+/** The page of a cluster of other machines is reached through a tunnel, which stands until Ctrl-C. */
+async function hold(
+  invocation: Invocation,
+  target: Target & { readonly folder: StateFolder },
+  http: HttpClient,
+  io: Io,
+): Promise<number> {
+  const { holdTunnel, mantadSocket } = await import('../../launcher/tunnel.ts');
+  const port = invocation.options['port'] as number;
+  const remotePort = invocation.options['remote-port'] as number;
+  const far = remotePort === usualPort ? undefined : await farPort(target.folder, remotePort, io);
+  const tunnel = await holdTunnel(
+    { folder: target.folder, port, ...(far ?? mantadSocket(target)) },
+    io.signal,
+  );
+  try {
+    const base = `http://localhost:${port}`;
+    show(far === undefined ? await linkTo(base, http) : base, invocation, io);
+    if (!io.json && far === undefined)
+      io.out(
+        `It stands until Ctrl-C, and comes back by itself when the connection drops. Meanwhile, elsewhere:\n  eval "$(manta env ${target.folder.name})"; ray job submit --address ${base} -- python train.py\n`,
+      );
+    await new Promise<void>((resolve) => io.signal.addEventListener('abort', () => resolve(), { once: true }));
+    return 0;
+  } finally {
+    await tunnel.close();
+    await far?.close();
+  }
+}
+
+/** Another port of the head's host than mantad's. */
+async function farPort(
+  folder: StateFolder,
+  port: number,
+  io: Io,
+): Promise<{ socket: () => Promise<string>; lost: () => void; close: () => Promise<void> }> {
+  const { openRemote } = await import('../../launcher/remote-cluster.ts');
+  const { stateHome } = await import('../../head/state-folder.ts');
+  const cluster = openRemote({ home: stateHome(io.env), name: folder.name });
+  const socket = `${folder.files.socket}-${port}`;
+  await cluster.head.forward(socket, { port }, io.signal);
+  return { socket: async () => socket, lost: () => {}, close: () => cluster.close() };
+}
+
+async function linkTo(url: string, http: HttpClient): Promise<string> {
+  const { ticket } = await http.json<{ ticket: string }>('POST', '/api/manta/v1/tickets');
+  return `${url}/?ticket=${encodeURIComponent(ticket)}`;
+}
+
+function show(link: string, { options }: Invocation, io: Io): void {
+  io.out(io.json ? `${JSON.stringify({ url: link })}\n` : `${link}\n`);
+  if (options['no-open'] !== true && !io.json && io.terminal) openBrowser(link, io);
+}
 
 /** Tries to; where there is no browser the link is on the screen. */
 function openBrowser(link: string, { env }: Io): void {

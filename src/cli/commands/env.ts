@@ -1,3 +1,5 @@
+import { tunnelOf } from '../../head/client/tunnel.ts';
+import { launcherErrors } from '../../launcher/errors.ts';
 import type { Run } from '../command.ts';
 import { quoted } from '../quote.ts';
 import { targetOf } from './cluster-connection.ts';
@@ -9,7 +11,12 @@ export const run: Run = async (invocation, io) => {
     io.out(io.json ? `${JSON.stringify({ unset: names })}\n` : `unset ${names.join(' ')}\n`);
     return 0;
   }
-  const { url, token } = await (await targetOf(invocation, io)).place(io.signal);
+  const target = await targetOf(invocation, io);
+  const { url: there, token, socket } = await target.place(io.signal);
+  const port = socket === undefined || target.folder === undefined ? undefined : tunnelOf(target.folder);
+  await target.close?.();
+  if (socket !== undefined && port === undefined) throw launcherErrors.NoTunnel({ name: target.folder?.name ?? '' });
+  const url = port === undefined ? there : `http://127.0.0.1:${port}`;
   // RAY_ADDRESS stays as it is: to Python programs it names a GCS, which the embedded engine has none of.
   const values: Record<string, string> = {
     RAY_API_SERVER_ADDRESS: url,

@@ -28,6 +28,12 @@ export function tunnelOn(port: number, home: string): StateFolder | undefined {
   return undefined;
 }
 
+/** The port that leads to the cluster, while a living process of Manta holds one. */
+export function tunnelOf(folder: StateFolder): number | undefined {
+  const record = readRecord(folder);
+  return record !== undefined && isAlive(record.holder) && isOwnPort(record.port) ? record.port : undefined;
+}
+
 function readRecord(folder: StateFolder): TunnelRecord | undefined {
   try {
     const record = readJson<Partial<TunnelRecord>>(folder.files.tunnel);

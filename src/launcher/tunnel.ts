@@ -1,0 +1,72 @@
+import { createServer, connect as connectSocket, type Server, type Socket } from 'node:net';
+import type { Target } from '../head/client/target.ts';
+import { recordTunnel } from '../head/client/tunnel.ts';
+import type { StateFolder } from '../head/state-folder.ts';
+import { launcherErrors } from './errors.ts';
+
+/** A port of this machine that leads to a socket, until it is closed. */
+export interface Tunnel {
+  close(): Promise<void>;
+}
+
+export interface TunnelOrder {
+  readonly folder: StateFolder;
+  readonly port: number;
+  /** The socket that each connection goes to; asked anew for each, so that a line that was lost is made again. */
+  readonly socket: (signal: AbortSignal) => Promise<string>;
+  /** The socket did not take a connection. */
+  readonly lost: () => void;
+}
+
+/** Holds a port on loopback for a cluster and says so in its folder, so that Manta's own tools trust it. */
+export async function holdTunnel(order: TunnelOrder, signal: AbortSignal): Promise<Tunnel> {
+  const open = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    open.add(near);
+    near.on('close', () => open.delete(near));
+    near.on('error', () => near.destroy());
+    void lead(near, order, signal).catch(() => near.destroy());
+  });
+  await listen(server, order.port);
+  recordTunnel(order.folder, order.port);
+  return {
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function lead(near: Socket, order: TunnelOrder, signal: AbortSignal): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const far = connectSocket({ path: await order.socket(signal), allowHalfOpen: true });
+    const open = await new Promise<boolean>((resolve) => {
+      far.once('connect', () => resolve(true));
+      far.once('error', () => resolve(false));
+    });
+    if (open) {
+      far.on('error', () => near.destroy());
+      far.on('close', () => near.destroy());
+      near.on('close', () => far.destroy());
+      near.pipe(far).pipe(near);
+      return;
+    }
+    order.lost();
+    if (tries > 0) throw new Error('no way to the head');
+  }
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? launcherErrors.PortTaken({ port }, error) : error),
+    );
+    server.listen(port, '127.0.0.1', resolve);
+  });
+}
+
+/** The way to mantad of a cluster, as a tunnel's far end. */
+export const mantadSocket = (target: Target): Pick<TunnelOrder, 'socket' | 'lost'> => ({
+  socket: async (signal) => (await target.place(signal)).socket ?? '',
+  lost: () => target.lost?.(),
+});
