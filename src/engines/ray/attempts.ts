@@ -11,7 +11,7 @@ import { rayEvents } from './events.ts';
 import type { RayHttp } from './http.ts';
 import { isTerminal, type JobInfo, type NodeFate, readEnd } from './job-info.ts';
 import type { RayJobsApi } from './jobs-api.ts';
-import { LogPull } from './log-pull.ts';
+import { LogPull, type PullEdges } from './log-pull.ts';
 import type { Submission } from './submission.ts';
 
 export interface AttemptEdges {
@@ -50,6 +50,10 @@ const startingFor = 20_000;
 /** How long a node that lives may take to give the last output. */
 const lastOutputWithin = 10_000;
 const lostWithin = 1_000;
+/** How long Ray may take to settle a job whose supervisor was ended. */
+const settledWithin = 30_000;
+/** Questions a second to the agents of the nodes about output, while nothing comes. */
+const questionsPerSecond = 50;
 
 /** Attempts that were handed to Ray: followed to their ends, their output fetched, kept until they are forgotten. */
 export class RayAttempts {
@@ -78,12 +82,18 @@ export class RayAttempts {
     this.#closing.abort();
     this.#wake.abort();
     await Promise.allSettled([...this.#starting.values(), this.#looking]);
-    await Promise.allSettled([...this.#attempts.values()].map(({ pull }) => pull?.close()));
+    const pulls = [...this.#attempts.values()].flatMap(({ pull }) => pull ?? []);
+    await Promise.allSettled(pulls.map((pull) => pull.close()));
   }
 
   watch(listener: (report: AttemptReport) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** Names at Ray of what was handed over here. */
+  submissions(): ReadonlySet<string> {
+    return new Set([...this.#attempts.values()].map(({ record }) => record.submission));
   }
 
   /** Some attempt is not over yet. */
@@ -159,20 +169,32 @@ export class RayAttempts {
     this.#look();
   }
 
-  /** Ray kills by itself only after its own, longer wait; one that has not begun it does not stop at all. */
+  /**
+   * Ray kills by itself only after its own, longer wait, and one that has not begun it does not stop at all: its
+   * supervisor is taken away. One that Ray cannot settle even then is over by Manta's word.
+   */
   async #killAfter(attempt: Attempt, grace: Duration): Promise<void> {
     const { signal } = this.#closing;
-    const deadline = performance.now() + grace;
+    const { submission } = attempt.record;
+    const graceEnd = performance.now() + grace;
+    let killedAt: number | undefined;
     for (let pause = 50; !signal.aborted && !attempt.record.end && !attempt.ending; ) {
-      const begun = attempt.info !== undefined && attempt.info.status !== 'PENDING';
-      const left = deadline - performance.now();
-      if (!begun || left <= 0) {
-        await this.#edges
-          .killSupervisor(attempt.record.submission, signal)
-          .catch((error: unknown) => this.#trouble(`end '${attempt.record.id}'`, error));
-        pause = Math.min(2_000, pause * 2);
+      try {
+        const info = (await this.#edges.infos([submission], signal)).get(submission);
+        if (info?.status === 'PENDING' || performance.now() >= graceEnd) {
+          await this.#edges.killSupervisor(submission, signal);
+          killedAt ??= performance.now();
+          pause = Math.min(2_000, pause * 2);
+        }
+      } catch (error) {
+        if (!signal.aborted) this.#trouble(`end '${attempt.record.id}'`, error);
+        pause = 2_000;
       }
-      await sleep(begun && left > 0 ? Math.min(left, 250) : pause, undefined, { signal }).catch(() => {});
+      if (killedAt !== undefined && performance.now() - killedAt > settledWithin && !attempt.ending)
+        attempt.ending = this.#end(attempt, { cause: 'stopped', message: 'stopped' });
+      const left = graceEnd - performance.now();
+      const wait = killedAt === undefined ? Math.min(250, Math.max(1, left)) : pause;
+      await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -206,7 +228,7 @@ export class RayAttempts {
     if (open.length === 0) return 60_000;
     const now = performance.now();
     const soon = open.some(({ handedAt, report }) => report.state === 'waiting' && now - handedAt < startingFor);
-    return soon ? startingPeriod : runningPeriod;
+    return (soon ? startingPeriod : runningPeriod) + open.length / 2;
   }
 
   async #readAll(): Promise<void> {
@@ -231,7 +253,7 @@ export class RayAttempts {
     const { id, submission, log, entrypoint } = attempt.record;
     const agent = info.driver_agent_http_address;
     if (agent && !attempt.pull) {
-      attempt.pull = new LogPull({ submission, entrypoint, agent, log }, this.#edges.http, this.#edges.clock);
+      attempt.pull = new LogPull({ submission, entrypoint, agent, log }, this.#pullEdges);
       const node = info.driver_node_id ?? '';
       this.#edges.onRunning(id, node);
       const first = attempt.record.startedAt === undefined;
@@ -245,6 +267,11 @@ export class RayAttempts {
         delete attempt.ending;
         if (!this.#closing.signal.aborted) this.#trouble(`learn the end of '${id}'`, error);
       });
+  }
+
+  get #pullEdges(): PullEdges {
+    const { http, clock } = this.#edges;
+    return { http, clock, quietPause: () => (this.#open().length * 1_000) / questionsPerSecond };
   }
 
   /** Seen at once it is now; seen late, by a head that was away, the submission is all that is known. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Clock, Duration } from '../../base/clock.ts';
 import { type EventSink, silent } from '../../base/events.ts';
 import type { TaskDemand } from '../../core/demand.ts';
@@ -15,6 +16,7 @@ import { Gcs, type RayNodeInfo } from './gcs.ts';
 import type { GcsOptions } from './gcs-client.ts';
 import { AutoscalerStateService, DrainReason } from './gen/autoscaler_pb.js';
 import { RayHttp } from './http.ts';
+import type { NodeFate } from './job-info.ts';
 import { type RayJob, RayJobsApi } from './jobs-api.ts';
 import { RayPackages, type ShipArchive } from './packages.ts';
 import { readState } from './read-state.ts';
@@ -30,8 +32,10 @@ export interface RayEngineOptions extends GcsOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly events?: EventSink;
-  /** For archives that are larger than Ray takes. Absent: they are refused. */
+  /** For archives that are larger than `uploadLimit`. Absent: they are refused. */
   readonly shipArchive?: ShipArchive;
+  /** @default 100 MiB, the most that Ray takes in one request */
+  readonly uploadLimit?: number;
   /** A stop with a longer grace than this kills after this long. @default 60 s */
   readonly longestGrace?: Duration;
 }
@@ -51,7 +55,13 @@ export class RayEngine implements Engine, Runner {
   readonly #attempts: RayAttempts;
   #reported = 0;
   #report: AutoscalerReport = nothingToReport;
+  #config: ScalingSpec | undefined;
+  #metrics: string | undefined;
+  #session = '';
+  readonly #preempted = new Set<string>();
+  readonly #closing = new AbortController();
 
+  /** Takes up what was handed over before. Ray need not run yet. */
   constructor(options: RayEngineOptions) {
     this.#options = options;
     this.#events = options.events ?? silent;
@@ -61,7 +71,8 @@ export class RayEngine implements Engine, Runner {
     const packages = new RayPackages(
       {
         dashboard: options.dashboard,
-        folder: options.folder,
+        folder: join(options.folder, 'ray-packages'),
+        uploadLimit: options.uploadLimit ?? 100 << 20,
         ...(options.shipArchive ? { shipArchive: options.shipArchive } : {}),
       },
       this.#http,
@@ -75,7 +86,7 @@ export class RayEngine implements Engine, Runner {
       bookings: this.#bookings,
       infos: (ids, signal) => this.#gcs.jobs(ids, signal),
       killSupervisor: (id, signal) => this.#gcs.killSupervisor(id, signal),
-      fateOf: (node, signal) => this.#gcs.fateOf(node, signal),
+      fateOf: (node, signal) => this.#fateOf(node, signal),
       submissionOf: (name, order, signal) =>
         submissionOf(name, order, packages, options.longestGrace ?? 60_000, signal),
       onBooked: (order) => this.#bookings.add(order.id, order, this.#watch.latest, performance.now()),
@@ -84,13 +95,11 @@ export class RayEngine implements Engine, Runner {
     this.#watch = new StateWatch({ read: (signal) => this.#read(signal), busy: () => this.#attempts.busy });
   }
 
-  /** Takes up what was handed over before. Rejects when Ray does not answer, or does not take the token. */
+  /** As the constructor, which does not wait for Ray; rejects when Ray does not answer, or does not take the token. */
   static async open(options: RayEngineOptions, signal: AbortSignal): Promise<RayEngine> {
     const engine = new RayEngine(options);
     try {
       await engine.#read(signal);
-      const range = untested(await engine.#jobs.version(signal));
-      if (range) engine.#events.emit(rayEvents.versionUntested, range);
       return engine;
     } catch (error) {
       await engine.close();
@@ -100,6 +109,7 @@ export class RayEngine implements Engine, Runner {
 
   /** Lets go of Ray, which goes on with its jobs. */
   async close(): Promise<void> {
+    this.#closing.abort();
     this.#watch.close();
     await this.#attempts.close();
     this.#http.close();
@@ -126,6 +136,7 @@ export class RayEngine implements Engine, Runner {
       deadlineMs: idle ? 0n : BigInt(Math.round(reason.deadline)),
     };
     const reply = await this.#gcs.call(service.drainNode, request, signal);
+    if (!idle && reply.accepted) this.#preempted.add(node);
     return { accepted: reply.accepted, ...(reply.problem === '' ? {} : { reason: reply.problem }) };
   }
 
@@ -148,18 +159,21 @@ export class RayEngine implements Engine, Runner {
 
   /** At the start and whenever the cluster's file has changed: how far the cluster may grow. */
   async reportConfig(spec: ScalingSpec, signal: AbortSignal): Promise<void> {
+    this.#config = spec;
     await this.#gcs.call(service.reportClusterConfig, { config: writeConfig(spec) }, signal);
   }
 
   /** Where Prometheus finds the metrics of the autoscaler, `host:port`; Ray's service discovery tells it. */
   async announceMetrics(address: string, signal: AbortSignal): Promise<void> {
+    this.#metrics = address;
     await this.#gcs.put('AutoscalerMetricsAddress', address, '', signal);
   }
 
   /** Tells every driver. False when Ray's folders are not on this machine. */
   async tellDrivers(notes: readonly DriverNote[], signal: AbortSignal): Promise<boolean> {
     const session = await this.#gcs.value('session_dir', 'session', signal);
-    return session !== undefined && appendNotes(Buffer.from(session).toString(), notes);
+    if (session === undefined) return false;
+    return appendNotes(Buffer.from(session).toString(), notes);
   }
 
   /** Replaces the standing request; Ray keeps it in memory until its GCS restarts. */
@@ -196,9 +210,12 @@ export class RayEngine implements Engine, Runner {
     return this.#attempts.watch(listener);
   }
 
-  /** Everything in Ray's jobs API: Manta's attempts, jobs that were submitted straight to Ray, drivers. */
-  rayJobs(signal: AbortSignal): Promise<readonly RayJob[]> {
-    return this.#jobs.list(signal);
+  /** Jobs that were submitted straight to Ray, and drivers that were started by hand. */
+  async jobsOfOthers(signal: AbortSignal): Promise<readonly RayJob[]> {
+    const own = this.#attempts.submissions();
+    return (await this.#jobs.list(signal)).filter(
+      ({ submission_id }) => submission_id === null || !own.has(submission_id),
+    );
   }
 
   /** A value of the GCS's own store; undefined when there is none. */
@@ -227,6 +244,12 @@ export class RayEngine implements Engine, Runner {
     return node !== undefined && this.#agentAnswers(node, signal);
   }
 
+  /** Ray calls a node preempted that dies behind the deadline; one that went before it was preempted too. */
+  async #fateOf(node: string, signal: AbortSignal): Promise<NodeFate> {
+    const fate = await this.#gcs.fateOf(node, signal);
+    return fate === 'lost' && this.#preempted.has(node) ? 'preempted' : fate;
+  }
+
   async #agentAnswers({ address, agentPort }: RayNodeInfo, signal: AbortSignal): Promise<boolean> {
     if (agentPort <= 0) return false;
     const host = address.includes(':') ? `[${address}]` : address;
@@ -241,6 +264,31 @@ export class RayEngine implements Engine, Runner {
     if (!reply.state) throw rayErrors.Refused({ call: 'GetClusterResourceState', detail: 'the answer holds no state' });
     const state = readState(reply.state, this.#options.clock.now());
     this.#watch.learn(state);
+    if (reply.state.session !== this.#session) {
+      this.#session = reply.state.session;
+      void this.#meet(this.#session);
+    }
     return state;
+  }
+
+  /** A Ray that was started anew has forgotten what it was told, and may be another version. */
+  async #meet(session: string): Promise<void> {
+    const { signal } = this.#closing;
+    for (let wait = 500; !signal.aborted && session === this.#session; wait *= 2) {
+      try {
+        if (this.#config) await this.reportConfig(this.#config, signal);
+        if (this.#metrics !== undefined) await this.announceMetrics(this.#metrics, signal);
+        const range = untested(await this.#jobs.version(signal));
+        if (range) this.#events.emit(rayEvents.versionUntested, range);
+        return;
+      } catch (error) {
+        // The GCS is up seconds before the dashboard.
+        if (wait > 30_000 && !signal.aborted) {
+          const detail = (error as Error).message;
+          return this.#events.emit(rayEvents.trouble, { work: 'learn the version of Ray', detail });
+        }
+        await this.#options.clock.sleep(wait, signal).catch(() => {});
+      }
+    }
   }
 }

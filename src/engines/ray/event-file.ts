@@ -15,7 +15,7 @@ const severity = { info: 'INFO', warn: 'WARNING', error: 'ERROR' } as const;
 
 /**
  * Appends to the file of events that Ray's log monitor on the head sends to every driver, one JSON object a line.
- * False when this machine has no such folder: Ray runs in a container or elsewhere.
+ * False when this machine has no such folder, or it is another user's: Ray runs in a container or elsewhere.
  */
 export async function appendNotes(session: string, notes: readonly DriverNote[]): Promise<boolean> {
   const logs = join(session, 'logs');
@@ -24,9 +24,14 @@ export async function appendNotes(session: string, notes: readonly DriverNote[])
     () => false,
   );
   if (!there) return false;
-  await mkdir(join(logs, 'events'), { recursive: true });
-  await appendFile(join(logs, 'events', 'event_AUTOSCALER.log'), notes.map(lineOf).join(''));
-  return true;
+  try {
+    await mkdir(join(logs, 'events'), { recursive: true });
+    await appendFile(join(logs, 'events', 'event_AUTOSCALER.log'), notes.map(lineOf).join(''));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return false;
+    throw error;
+  }
 }
 
 function lineOf({ level, text, at }: DriverNote): string {

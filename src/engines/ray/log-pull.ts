@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Duration } from '../../base/clock.ts';
 import { type LogWriter, openLogWriter } from '../../base/log-segments.ts';
 import { DriverLog } from './driver-log.ts';
 import type { RayHttp } from './http.ts';
@@ -13,6 +13,13 @@ export interface LogSource {
   readonly log: string;
 }
 
+export interface PullEdges {
+  readonly http: RayHttp;
+  readonly clock: Clock;
+  /** How long to wait at least while nothing comes, so that many quiet jobs together ask little. */
+  readonly quietPause: () => Duration;
+}
+
 const pieceBytes = 4 << 20;
 const shortestPause = 100;
 const longestPause = 1_000;
@@ -23,7 +30,7 @@ const longestPause = 1_000;
  */
 export class LogPull {
   readonly #source: LogSource;
-  readonly #http: RayHttp;
+  readonly #edges: PullEdges;
   readonly #writer: LogWriter;
   readonly #filter: DriverLog;
   readonly #closing = new AbortController();
@@ -32,10 +39,10 @@ export class LogPull {
   #outAt = 0;
   #pulling: Promise<unknown> = Promise.resolve();
 
-  constructor(source: LogSource, http: RayHttp, clock: Clock) {
+  constructor(source: LogSource, edges: PullEdges) {
     this.#source = source;
-    this.#http = http;
-    this.#writer = openLogWriter(source.log, { now: () => clock.now() });
+    this.#edges = edges;
+    this.#writer = openLogWriter(source.log, { now: () => edges.clock.now() });
     this.#filter = new DriverLog(source.submission, source.entrypoint);
     this.#running = this.#follow();
   }
@@ -90,7 +97,7 @@ export class LogPull {
       try {
         this.#pulling = this.#next(signal, false);
         const more = await this.#pulling;
-        pause = more ? shortestPause : Math.min(longestPause, pause * 1.3);
+        pause = more ? shortestPause : Math.min(Math.max(longestPause, this.#edges.quietPause()), pause * 1.3);
       } catch {
         pause = longestPause;
       }
@@ -101,7 +108,7 @@ export class LogPull {
   /** True when there was something. */
   async #next(signal: AbortSignal, over: boolean): Promise<boolean> {
     const { submission, agent } = this.#source;
-    const answer = await this.#http.ask(
+    const answer = await this.#edges.http.ask(
       agent,
       {
         path: `/logs/job-driver-${encodeURIComponent(submission)}.log`,

@@ -21,10 +21,9 @@ export interface PackagesOptions {
   /** For archives while they are made. */
   readonly folder: string;
   readonly shipArchive?: ShipArchive;
+  /** Bytes of an archive that goes through Ray itself. */
+  readonly uploadLimit: number;
 }
-
-/** Ray's dashboard takes no more in one request. */
-export const largestUpload = 100 << 20;
 
 /** Folders and wheels of jobs on their way to Ray: nodes fetch them from its store by their URI. */
 export class RayPackages {
@@ -54,7 +53,7 @@ export class RayPackages {
       try {
         await writeZip(await filesOf(path), draft);
         const { size } = await stat(draft);
-        if (size <= largestUpload) return await this.#upload(name, draft, size, signal);
+        if (size <= this.#options.uploadLimit) return await this.#upload(name, draft, size, signal);
         // Of an archive on a node's disk Ray drops a single folder at the top: it is given one to drop.
         await writeZip(await filesOf(path, 'folder/'), draft);
         return await this.#ship(name, draft, signal);
@@ -70,7 +69,7 @@ export class RayPackages {
     const { size } = await stat(path);
     return this.#once(name, async () => {
       if (await this.#isThere(name, signal)) return `gcs://${name}`;
-      if (size > largestUpload) return this.#ship(name, path, signal);
+      if (size > this.#options.uploadLimit) return this.#ship(name, path, signal);
       return this.#upload(name, path, size, signal);
     });
   }
@@ -107,8 +106,8 @@ export class RayPackages {
 
   async #ship(name: string, path: string, signal: AbortSignal): Promise<string> {
     const bytes = (await stat(path)).size;
-    const ship = this.#options.shipArchive;
-    if (!ship) throw rayErrors.PackageTooLarge({ name, bytes, limit: largestUpload });
+    const { shipArchive: ship, uploadLimit: limit } = this.#options;
+    if (!ship) throw rayErrors.PackageTooLarge({ name, bytes, limit });
     return `file://${encodeURI(await ship({ path, name, bytes }, signal))}`;
   }
 }

@@ -11,6 +11,7 @@ export interface StateWatchOptions {
 const busyPeriod = 250;
 const quietPeriod = 1_000;
 const longestPeriod = 5_000;
+const staleAfter = 15_000;
 /** Looking takes at most this share of a core, however large the cluster. */
 const share = 0.01;
 
@@ -20,6 +21,7 @@ export class StateWatch {
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
   #latest: EngineState | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
   #digest = '';
   #cost: Duration = 0;
 
@@ -28,8 +30,9 @@ export class StateWatch {
     void this.#follow();
   }
 
+  /** Undefined when none was read of late: nothing is known then. */
   get latest(): EngineState | undefined {
-    return this.#latest;
+    return performance.now() - this.#readAt > staleAfter ? undefined : this.#latest;
   }
 
   watch(listener: () => void): () => void {
@@ -40,6 +43,7 @@ export class StateWatch {
   /** A state that was read by whoever needed it. */
   learn(state: EngineState): void {
     this.#latest = state;
+    this.#readAt = performance.now();
     const digest = digestOf(state);
     if (digest === this.#digest) return;
     this.#digest = digest;

@@ -1,7 +1,6 @@
 /** Run by `contract.test.ts` inside namespaces of its own: one Ray, and both contracts on it. */
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Resources } from '../../../src/core/resources.ts';
 import { RayEngine } from '../../../src/engines/ray/engine.ts';
@@ -10,26 +9,26 @@ import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { engineContract } from '../../contract/engine-contract.ts';
 import { runnerContract } from '../../contract/runner-contract.ts';
 import { never, until } from '../../contract/waiting.ts';
+import { jobCases } from './job-cases.ts';
 import {
   Driver,
   engineOptions,
-  folder,
-  killWorker,
   openEngine,
+  orderOf,
   ready,
   removeFolder,
   startHead,
   startWorker,
 } from './ray-cluster.ts';
+import { statusCases } from './status-cases.ts';
 
 let engine: RayEngine;
 let driver: Driver | undefined;
-let logs = 0;
 
 before(async () => {
   startHead({ disk: 2 }, 2);
   engine = await openEngine();
-  startWorker('worker-1', '127.0.0.2', 2);
+  startWorker('worker-1', '127.0.0.2', 2, 'here');
   await ready(engine, 'head-1');
   await ready(engine, 'worker-1');
 });
@@ -40,17 +39,11 @@ after(async () => {
   removeFolder();
 });
 
-const order = (id: string, entrypoint: string, more: Partial<AttemptOrder> = {}): AttemptOrder => ({
-  id,
-  job: id.split('.')[0] ?? id,
-  entrypoint,
-  env: {},
-  setup: [],
-  resources: {},
-  labels: {},
-  log: join(folder, 'logs', `${logs++}`),
-  ...more,
-});
+async function load(): Promise<Driver> {
+  driver ??= new Driver();
+  await driver.ask({ op: 'hello' });
+  return driver;
+}
 
 /** Ends and forgets everything, so that the next test finds an empty cluster. */
 async function clear(runner: RayEngine): Promise<void> {
@@ -80,7 +73,7 @@ runnerContract('ray', async (t) => {
       return current;
     },
     order: (id, entrypoint, more) => {
-      const made = { ...order(id, entrypoint, more), ...(known.has(id) && { log: known.get(id)?.log as string }) };
+      const made = { ...orderOf(id, entrypoint, more), ...(known.has(id) && { log: known.get(id)?.log as string }) };
       known.set(id, made);
       return made;
     },
@@ -107,25 +100,13 @@ describe('ray', () => {
     await engine.put('manta', 'was here', 'session', never);
     assert.equal(Buffer.from((await engine.value('manta', 'session', never)) ?? []).toString(), 'was here');
   });
-
-  it('tells a lost node from a failure, and names the output that is missing', async () => {
-    const lost = order('lost.1', 'echo before; sleep 1000', { resources: { CPU: 1 }, labels: { zone: 'here' } });
-    await engine.start(lost, never);
-    await until('it says so', async () => (await engine.attempts(never))[0]?.logSize === 7);
-    killWorker('worker-1');
-    const end = await until('it has ended', async () => {
-      const [found] = await engine.attempts(never);
-      return found?.state === 'ended' && found;
-    });
-    assert.equal(end.cause, 'node-lost');
-    await engine.forget('lost.1', never);
-  });
 });
 
+jobCases(() => engine);
+statusCases(() => engine, load);
+
 engineContract('ray', async (t) => {
-  driver ??= new Driver();
-  await driver.ask({ op: 'hello' });
-  const load = driver;
+  const making = await load();
   let jobs = 0;
   t.after(async () => {
     for (const { id } of await engine.attempts(never)) await engine.forget(id, never);
@@ -134,9 +115,9 @@ engineContract('ray', async (t) => {
     engine,
     offers: { CPU: 2, disk: 2 },
     missing: { unobtainium: 1 },
-    occupy: (resources) => load.make({ op: 'occupy', resources }),
-    submit: (resources: Resources, count: number) => load.make({ op: 'submit', resources, count }),
-    submitGang: (bundles, strategy) => load.make({ op: 'gang', bundles, strategy }),
+    occupy: (resources) => making.make({ op: 'occupy', resources }),
+    submit: (resources: Resources, count: number) => making.make({ op: 'submit', resources, count }),
+    submitGang: (bundles, strategy) => making.make({ op: 'gang', bundles, strategy }),
     requestResources: (bundles) =>
       engine.requestResources(
         bundles.map((resources) => ({ request: { resources, selectors: [], placement: [] }, count: 1 })),
@@ -145,7 +126,7 @@ engineContract('ray', async (t) => {
     attempts: (signal) => engine.attempts(signal),
     runJob: async (entrypoint) => {
       const id = `job-${jobs++}.1`;
-      await engine.start(order(id, entrypoint), never);
+      await engine.start(orderOf(id, entrypoint), never);
       return id;
     },
   };

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { findMarked, markOf, markVariable, sendSignal } from '../../../src/base/process.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
 import { RayEngine, type RayEngineOptions } from '../../../src/engines/ray/engine.ts';
+import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
 
 export const python = process.env.MANTA_RAY_PYTHON ?? 'python3';
@@ -25,13 +26,30 @@ export const env = {
   RAY_AUTH_TOKEN: token,
   RAY_enable_autoscaler_v2: '1',
   RAY_gcs_pull_resource_loads_period_milliseconds: '100',
-  // A raylet that was killed is known to be dead after a second, not after fifteen.
-  RAY_health_check_period_ms: '300',
-  RAY_health_check_failure_threshold: '3',
+  // A raylet that was killed is known to be dead after five seconds, not after fifteen.
+  RAY_health_check_period_ms: '1000',
+  RAY_health_check_failure_threshold: '5',
   RAY_ADDRESS: address,
 };
 
 let made = 0;
+let logs = 0;
+
+/** An order that asks for nothing; its log is a folder of its own. */
+export function orderOf(id: string, entrypoint: string, more: Partial<AttemptOrder> = {}): AttemptOrder {
+  return {
+    id,
+    job: id.slice(0, id.lastIndexOf('.')),
+    entrypoint,
+    env: {},
+    setup: [],
+    resources: {},
+    labels: {},
+    log: join(folder, 'logs', `${logs++}`),
+    ...more,
+  };
+}
+
 /** Options of an engine with a folder of its own. */
 export function engineOptions(more: Partial<RayEngineOptions> = {}): RayEngineOptions {
   return { address, token, dashboard, clock: wallClock, folder: join(folder, `engine-${made++}`), ...more };
@@ -54,9 +72,11 @@ export function startHead(resources: object, cpus: number): void {
 }
 
 /** Starts a worker as another machine of the loopback network. */
-export function startWorker(name: string, host: string, cpus: number): void {
+export function startWorker(name: string, host: string, cpus: number, zone: string): void {
+  // Every loopback address can be bound to, and Ray's agents also bind to the first.
+  const port = String(52_400 + Number(host.split('.').at(-1)));
   const args = ['start', '--block', '--address', address, '--node-ip-address', host, '--num-cpus', String(cpus)];
-  spawn(rayProgram, [...args, ...small, '--labels', 'zone=here', '--dashboard-agent-listen-port', '52400'], {
+  spawn(rayProgram, [...args, ...small, '--labels', `zone=${zone}`, '--dashboard-agent-listen-port', port], {
     env: {
       ...env,
       RAY_ADDRESS: '',

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { readLog, setupLogOf } from '../../../src/base/log-segments.ts';
+import { RayEngine } from '../../../src/engines/ray/engine.ts';
+import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
+import { never, until } from '../../contract/waiting.ts';
+import {
+  dashboard,
+  engineOptions,
+  folder,
+  killWorker,
+  openEngine,
+  orderOf,
+  python,
+  ready,
+  startWorker,
+  token,
+} from './ray-cluster.ts';
+
+const ended = (engine: RayEngine, id: string): Promise<AttemptReport> =>
+  until(`${id} has ended`, async () => {
+    const found = (await engine.attempts(never)).find((each) => each.id === id);
+    return found?.state === 'ended' && found;
+  });
+
+async function outputOf(log: string): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let offset = 0; ; ) {
+    const piece = await readLog(log, offset, 1 << 20);
+    if (piece.bytes.length === 0) return Buffer.concat(pieces);
+    pieces.push(piece.bytes);
+    offset = piece.next;
+  }
+}
+
+async function run(engine: RayEngine, order: AttemptOrder): Promise<{ end: AttemptReport; output: string }> {
+  await engine.start(order, never);
+  const end = await ended(engine, order.id);
+  const output = (await outputOf(order.log)).toString('utf8');
+  await engine.forget(order.id, never);
+  return { end, output };
+}
+
+/** Jobs on a Ray with a head and a worker in the zone `here`; the last case takes the worker away. */
+export function jobCases(current: () => RayEngine): void {
+  describe('jobs on ray', () => {
+    it('keeps output to the byte, whatever it holds and however fast it comes', async () => {
+      const copy = join(folder, 'copy');
+      const order = orderOf('bytes.1', `head -c 9000000 /dev/urandom | tee ${copy}`);
+      await current().start(order, never);
+      const end = await ended(current(), 'bytes.1');
+      assert.equal(end.logSize, 9_000_000);
+      assert.ok((await outputOf(order.log)).equals(readFileSync(copy)));
+      await current().forget('bytes.1', never);
+    });
+
+    it('goes on with output where a head that died had stopped, and loses nothing', async () => {
+      const options = engineOptions();
+      let engine = await RayEngine.open(options, never);
+      const count = 'i=0; while [ $i -lt 400 ]; do echo "line $i"; i=$((i+1)); sleep 0.01; done';
+      const order = orderOf('resumed.1', count, { resources: { CPU: 1 }, labels: { zone: 'here' } });
+      await engine.start(order, never);
+      for (const size of [50, 1_500]) {
+        await until('there is some output', async () => ((await engine.attempts(never))[0]?.logSize ?? 0) > size);
+        await engine.close();
+        engine = await RayEngine.open(options, never);
+      }
+      assert.equal((await ended(engine, 'resumed.1')).cause, 'succeeded');
+      const lines = Array.from({ length: 400 }, (_, i) => `line ${i}\n`);
+      assert.equal((await outputOf(order.log)).toString(), lines.join(''));
+      await engine.forget('resumed.1', never);
+      await engine.close();
+    });
+
+    it('brings the folder and the modules of a job to its node', async () => {
+      const workingDir = join(folder, 'work');
+      const module = join(folder, 'module');
+      for (const path of [workingDir, module]) mkdirSync(path);
+      writeFileSync(join(workingDir, 'run.sh'), '#!/bin/sh\ncat deep/word\n');
+      chmodSync(join(workingDir, 'run.sh'), 0o755);
+      mkdirSync(join(workingDir, 'deep'));
+      writeFileSync(join(workingDir, 'deep', 'word'), 'from the folder\n');
+      writeFileSync(join(module, 'greeting.py'), 'text = "from the module"\n');
+      const entrypoint = `./run.sh && ${python} -c "import greeting; print(greeting.text)" && echo $WORD`;
+      const order = orderOf('folder.1', entrypoint, {
+        workingDir,
+        env: { WORD: 'from the order' },
+        setup: [{ kind: 'python-path', path: module }],
+      });
+      const { end, output } = await run(current(), order);
+      assert.equal(output, 'from the folder\nfrom the module\nfrom the order\n');
+      assert.equal(end.cause, 'succeeded');
+    });
+
+    it('sends what is too large for Ray another way, or says that it is', async () => {
+      const workingDir = join(folder, 'large');
+      mkdirSync(join(workingDir, 'only'), { recursive: true });
+      writeFileSync(join(workingDir, 'only', 'word'), 'from far\n');
+      const shipped = join(folder, 'shipped.zip');
+      const engine = await openEngine({
+        uploadLimit: 10,
+        shipArchive: async ({ path }) => {
+          copyFileSync(path, shipped);
+          return shipped;
+        },
+      });
+      const { output } = await run(engine, orderOf('large.1', 'cat only/word', { workingDir }));
+      assert.equal(output, 'from far\n');
+      await engine.close();
+
+      const alone = await openEngine({ uploadLimit: 10 });
+      const { end } = await run(alone, orderOf('large.2', 'cat only/word', { workingDir }));
+      assert.equal(end.cause, 'setup-failed');
+      assert.match(end.message ?? '', /Ray takes at most/);
+      await alone.close();
+    });
+
+    it('tells a set-up that failed, with the reason in its log', async () => {
+      const wheel = join(folder, 'bad-1.0-py3-none-any.whl');
+      writeFileSync(wheel, 'no archive at all');
+      const order = orderOf('setup.1', 'echo ran', { setup: [{ kind: 'pip', packages: [wheel] }] });
+      const { end, output } = await run(current(), order);
+      assert.equal(end.cause, 'setup-failed');
+      assert.equal(output, '');
+      assert.match((await outputOf(setupLogOf(order.log))).toString(), /runtime_env setup failed/);
+    });
+
+    it('runs a job once, though the answer to its submission was lost', async () => {
+      let dropped = 0;
+      const proxy = createServer((asked, answer) => {
+        const headers = { ...asked.headers };
+        const onward = request(`${dashboard}${asked.url}`, { method: asked.method, headers }, (reply) => {
+          if (asked.method === 'POST' && dropped++ === 0) return void answer.destroy();
+          answer.writeHead(reply.statusCode ?? 500, reply.headers);
+          reply.pipe(answer);
+        });
+        asked.pipe(onward);
+      }).listen(0, '127.0.0.1');
+      await until('it listens', () => proxy.listening);
+      const engine = await openEngine({ dashboard: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
+      const order = orderOf('once.1', 'echo ran');
+      await assert.rejects(engine.start(order, never), /did not answer/);
+      await engine.start(order, never);
+      const { output } = await run(engine, order);
+      assert.equal(output, 'ran\n');
+      assert.ok(dropped > 0);
+      await engine.close();
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+
+    it('shows nothing of an earlier job that had the same id', async () => {
+      for (const word of ['first', 'second'])
+        assert.equal((await run(current(), orderOf('again.1', `echo ${word}`))).output, `${word}\n`);
+    });
+
+    it('leaves the jobs of others alone, and shows them apart', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const headers = { authorization: `Bearer ${token}` };
+      request(`${dashboard}/api/jobs/`, { method: 'POST', headers }, (answer) =>
+        answer.resume().on('end', resolve),
+      ).end(JSON.stringify({ entrypoint: 'true', submission_id: 'foreign' }));
+      await promise;
+      await current().start(orderOf('own.1', 'true'), never);
+      assert.deepEqual(
+        (await current().attempts(never)).map(({ id }) => id),
+        ['own.1'],
+      );
+      const others = (await current().jobsOfOthers(never)).map(({ submission_id }) => submission_id);
+      assert.ok(others.includes('foreign') && !others.includes('own.1'));
+      await ended(current(), 'own.1');
+      await current().forget('own.1', never);
+    });
+
+    it('tells a preempted node from a lost one', async () => {
+      startWorker('worker-2', '127.0.0.3', 1, 'there');
+      await ready(current(), 'worker-2');
+      const order = orderOf('taken.1', 'echo up; sleep 1000', { resources: { CPU: 1 }, labels: { zone: 'there' } });
+      await current().start(order, never);
+      await until('it runs', async () => (await current().attempts(never))[0]?.logSize === 3);
+      const node = (await current().nodeTable(never)).find(({ instance }) => instance === 'worker-2');
+      const deadline = Date.now() + 3_600_000;
+      await current().drain(node?.id ?? '', { kind: 'preemption', deadline }, never);
+      killWorker('worker-2');
+      assert.equal((await ended(current(), 'taken.1')).cause, 'preempted');
+      await current().forget('taken.1', never);
+    });
+
+    it('tells a lost node from a failure, and names the output that is missing', async () => {
+      const order = orderOf('lost.1', 'echo before; sleep 1000', { resources: { CPU: 1 }, labels: { zone: 'here' } });
+      await current().start(order, never);
+      await until('it says so', async () => (await current().attempts(never))[0]?.logSize === 7);
+      killWorker('worker-1');
+      assert.equal((await ended(current(), 'lost.1')).cause, 'node-lost');
+      assert.match(
+        (await outputOf(order.log)).toString(),
+        /^before\n\n\[manta\] the rest of the output is missing: node /,
+      );
+      await current().forget('lost.1', never);
+    });
+  });
+}

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type JobInfo, type NodeFate, readEnd } from '../../../src/engines/ray/job-info.ts';
+import { untested } from '../../../src/engines/ray/versions.ts';
+
+const node = { driver_node_id: 'ab' };
+const died = { status: 'FAILED', error_type: 'JOB_SUPERVISOR_ACTOR_DIED' } as const;
+
+const cases: readonly [string, JobInfo, { stopped?: boolean; fate?: NodeFate }, string, number?][] = [
+  ['an exit code of 0', { status: 'SUCCEEDED', driver_exit_code: 0 }, {}, 'succeeded', 0],
+  ['an exit code', { status: 'FAILED', driver_exit_code: 3 }, {}, 'failed', 3],
+  ['a signal', { status: 'FAILED', driver_exit_code: -9 }, {}, 'failed', 137],
+  ['a stop', { status: 'STOPPED' }, { stopped: true }, 'stopped'],
+  ['a stop by way of its supervisor', { ...died, ...node }, { stopped: true }, 'stopped'],
+  [
+    'a failure of its own while being stopped',
+    { status: 'FAILED', driver_exit_code: 1 },
+    { stopped: true },
+    'failed',
+    1,
+  ],
+  ['a set-up that failed', { status: 'FAILED', error_type: 'RUNTIME_ENV_SETUP_FAILURE' }, {}, 'setup-failed'],
+  ['a lost node', { ...died, ...node }, { fate: 'lost' }, 'node-lost'],
+  ['a preempted node', { ...died, ...node }, { fate: 'preempted' }, 'preempted'],
+  ['a node lost before the start', { ...died, message: 'The actor died because its node has died.' }, {}, 'node-lost'],
+  [
+    'too little memory',
+    { ...died, ...node, message: 'killed due to the node running low on memory (OOM)' },
+    {},
+    'memory-limit',
+  ],
+  ['a supervisor that was killed', { ...died, ...node, message: 'exit code 1' }, {}, 'failed'],
+  ['no room in time', { status: 'FAILED', error_type: 'JOB_SUPERVISOR_ACTOR_START_TIMEOUT' }, {}, 'start-failed'],
+  [
+    'an entrypoint that could not be run',
+    { status: 'FAILED', error_type: 'JOB_ENTRYPOINT_COMMAND_START_ERROR', ...node },
+    {},
+    'failed',
+  ],
+];
+
+describe("the end of a job in ray's words", () => {
+  for (const [what, info, { stopped = false, fate = 'alive' }, cause, exitCode] of cases)
+    it(`after ${what} is '${cause}'`, () => {
+      const end = readEnd(info, { stopped, fate });
+      assert.equal(end.cause, cause);
+      assert.equal(end.exitCode, exitCode);
+    });
+});
+
+describe('a version of ray', () => {
+  it('is tested from 2.54 to 2.60, and anything else is said', () => {
+    for (const inside of ['2.54.0', '2.58.1', '2.60.0', '2.60.3rc0']) assert.equal(untested(inside), undefined);
+    for (const outside of ['2.53.9', '2.61.0', '3.0.0.dev0', '', 'nightly']) assert.ok(untested(outside));
+  });
+});
