@@ -84,16 +84,15 @@ export class Cable {
 
   /** The host goes: its end is gone at once, so that nobody hears of it. */
   async unplug(): Promise<void> {
-    if (this.#state.slow !== undefined) await endProcess(this.#state.slow.carrier);
     await this.#switch([`link del ${this.#port}`]);
-    if (this.#state.slow !== undefined) await this.#switch([`link del ${this.#near}`]);
   }
 
   /** A host that came up again has a new end, which is fast. */
   async plugged(): Promise<void> {
-    const { slow, cut } = this.#state;
-    this.#state = { cut };
-    if (slow !== undefined) await this.slow(slow);
+    const { slow } = this.#state;
+    if (slow === undefined) return;
+    await this.fast();
+    await this.slow(slow);
   }
 
   async #switch(lines: readonly string[]): Promise<void> {

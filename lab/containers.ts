@@ -11,9 +11,11 @@ export const lockedRegistryPort = 5001;
  */
 export function containerFiles(gateway: string): ContainerFiles {
   return {
-    // Engines ask for limits above this machine's own and then fail; these are the highest that may be asked for.
+    // Engines ask for limits above this machine's own and then fail; these are the highest that may be asked for. A
+    // limit on processes, which Docker has not, fails where the new kind of cgroup has no controllers to give.
     containers: `[containers]
 default_ulimits = ["nofile=${limit('Max open files')}", "nproc=${limit('Max processes')}"]
+pids_limit = 0
 [engine]
 runtime = "runc"
 cgroup_manager = "cgroupfs"
