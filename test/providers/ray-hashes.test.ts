@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { rayNodeName, rayStatuses, rayTags } from '../../src/core/ray-tags.ts';
 import type { PlainMap } from '../../src/core/spec/cluster.ts';
 import { prepareAsRay } from '../../src/core/spec/ray/prepare.ts';
@@ -76,10 +76,10 @@ async function compare(files: ReadonlyMap<string, string>, folder: string): Prom
 
 describe("Ray's hashes", { skip }, () => {
   let folder: string;
-  before((t) => {
+  before(() => {
     folder = mkdtempSync(join(tmpdir(), 'manta-hashes-'));
-    if ('after' in t) t.after(() => rmSync(folder, { recursive: true, force: true }));
   });
+  after(() => rmSync(folder, { recursive: true, force: true }));
 
   test('cover names and bytes of mounts in the order in which Ray walks them', async () => {
     const tree = join(folder, 'tree');

@@ -22,7 +22,8 @@ export const localErrors = {
   RayState: defineError<{ host: string; cluster: string; detail: string }>({
     code: 'MANTA_LOCAL_RAY_STATE',
     exit: 5,
-    message: (e) => `Ray's own file of the cluster '${e.cluster}' on ${e.host} could not be written: ${e.detail}`,
+    message: (e) =>
+      `the file that Ray keeps of the cluster '${e.cluster}' on ${e.host} could not be written: ${e.detail}`,
     hint: () =>
       "Ray's own commands (`ray get-head-ip`, `ray exec`) may not find the nodes; Manta does not need the file",
   }),

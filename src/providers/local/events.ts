@@ -1,10 +1,10 @@
 import { defineEvent } from '../../base/events.ts';
 
 export const localEvents = {
-  passedOver: defineEvent<{ host: string; reason: string; pause: number }>({
+  passedOver: defineEvent<{ host: string; reason: string; seconds: number }>({
     code: 'MANTA_LOCAL_PASSED_OVER',
     level: 'info',
-    text: (e) => `host ${e.host} is passed over for ${Math.ceil(e.pause / 1000)} s: ${e.reason}`,
+    text: (e) => `host ${e.host} is passed over for ${e.seconds} s: ${e.reason}`,
   }),
   rayRuns: defineEvent<{ host: string; instance: string }>({
     code: 'MANTA_LOCAL_RAY_RUNS',

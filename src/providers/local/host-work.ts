@@ -39,8 +39,8 @@ export class HostWork {
   }
 
   passOver(host: OwnHost, reason: string): void {
-    const pause = this.coolOff.note(host.name, reason);
-    this.#edges.events.emit(events.passedOver, { host: host.name, reason, pause });
+    const seconds = Math.ceil(this.coolOff.note(host.name, reason) / 1000);
+    this.#edges.events.emit(events.passedOver, { host: host.name, reason, seconds });
   }
 
   /**
