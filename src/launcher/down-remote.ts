@@ -52,7 +52,11 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
       throw launcherErrors.HeadUnreached({ name: cluster.name, host: cluster.head.name, why: look.message }, look);
     const result = await endAll(request, look instanceof Error ? undefined : look, signal);
     const left = look instanceof Error ? [...result.left, { host: cluster.head.name, why: look.message }] : result.left;
-    if (!request.workersOnly && (left.length === 0 || request.forget) && known) removeCluster(cluster.folder);
+    if (!request.workersOnly && (left.length === 0 || request.forget)) {
+      // The folder holds the sockets of the connections: without it nobody could use or end them.
+      await cluster.disconnect();
+      removeCluster(cluster.folder);
+    }
     const wasThere = known || (look instanceof Error ? false : look.cluster !== undefined);
     return { wasThere, ended: result.ended, left };
   } finally {

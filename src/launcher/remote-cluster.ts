@@ -1,6 +1,6 @@
 import type { Host } from '../base/host.ts';
 import { makeFolder } from '../base/json-file.ts';
-import { sshHost } from '../base/ssh/host.ts';
+import { endMaster, sshHost } from '../base/ssh/host.ts';
 import type { SshTarget } from '../base/ssh/target.ts';
 import { wallClock } from '../base/wall-clock.ts';
 import type { Place } from '../bringup/node.ts';
@@ -35,6 +35,8 @@ export interface RemoteCluster {
   hostOf(address: string, through?: 'head'): Host;
   /** Hosts that the file names as workers. */
   readonly workerAddresses: readonly string[];
+  /** Ends the connections themselves, which are otherwise kept for the next command. */
+  disconnect(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -52,10 +54,15 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
   const from = { cluster: name, pins: makeFolder(folder.files.hosts), control: folder.path };
   const headTarget = targetOf({ ...head, address: head.outside ?? head.address }, from);
   const open = new Map<string, Host>();
-  const opened = (id: string, target: () => SshTarget): Host => {
-    const known = open.get(id) ?? sshHost(target(), { clock: wallClock });
-    open.set(id, known);
-    return known;
+  const targets: SshTarget[] = [];
+  const opened = (id: string, targetOfHost: () => SshTarget): Host => {
+    const known = open.get(id);
+    if (known !== undefined) return known;
+    const target = targetOfHost();
+    const host = sshHost(target, { clock: wallClock });
+    targets.push(target);
+    open.set(id, host);
+    return host;
   };
   const { container } = spec.head;
   return {
@@ -74,6 +81,9 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
       );
     },
     workerAddresses: pools.flatMap((pool) => pool.hosts.map((each) => each.name)),
+    disconnect: async () => {
+      await Promise.all(targets.map((target) => endMaster(target)));
+    },
     close: async () => {
       await Promise.all([...open.values()].map((host) => host.close()));
     },

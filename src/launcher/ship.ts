@@ -122,6 +122,7 @@ export async function stopMantad(host: Host, cluster: string, look: HeadLook, op
   await host.sh(
     `cd "$HOME" || exit 0
 ${stopProgram(pids)}
+${endMastersProgram(cluster)}
 if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF ${quoted(cronMark(cluster))}; then crontab -l | grep -vF ${quoted(cronMark(cluster))} | crontab -; fi
 if [ -f .config/systemd/user/${unit(cluster)} ]; then systemctl --user disable ${unit(cluster)} >/dev/null 2>&1; rm -f .config/systemd/user/${unit(cluster)}; fi
 rm -f ${headHome}/boot-${cluster}.sh
@@ -130,6 +131,10 @@ exit 0
     options,
   );
 }
+
+/** Connections to the workers outlive mantad by minutes; their sockets, named by sixteen digits, stand in its folder. */
+const endMastersProgram = (cluster: string): string =>
+  `for s in ${headHome}/clusters/${cluster}/????????????????; do [ -S "$s" ] && ssh -S "$s" -O exit manta >/dev/null 2>&1; done`;
 
 /** Told once, waited for, then killed. */
 const stopProgram = (pids: readonly number[]): string =>
