@@ -6,7 +6,7 @@ import { markWord, quote, stagingFolder } from './shell-text.ts';
 
 /** Labels that tell later runs whose a container is and what it was made of. */
 export const nodeLabel = 'manta.node';
-export const fingerprintLabel = 'manta.fingerprint';
+const fingerprintLabel = 'manta.fingerprint';
 
 /** What the host says of itself that a container depends on. */
 export interface EngineFacts {
@@ -25,7 +25,7 @@ interface Bind {
 }
 
 /** Where the files of a node are on its host, and where the container has them. */
-export function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
+function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
   return order.files.mounts.map(({ remote, directory }) => ({
     source: `${stagingFolder(order.cluster)}/${remote.replace(/^\/+/, '')}`.replace(/\/+$/, ''),
     target: remote.replace(/^~(?=\/|$)/, home).replace(/(?!^)\/+$/, ''),

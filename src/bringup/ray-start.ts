@@ -15,7 +15,7 @@ import { authEnvironment, commandProgram, markWord, quote, setupEnvironment } fr
 export const versionMismatchCode = 86;
 
 /** What the start commands see, and all that they start. */
-export function startEnvironment(order: NodeOrder, place: Place): Environment {
+function startEnvironment(order: NodeOrder, place: Place): Environment {
   return {
     ...setupEnvironment(order, place),
     ...authEnvironment(order),
@@ -44,7 +44,7 @@ export function startProgram(order: NodeOrder, place: Place, command: string, wa
  * Bash text that defines and exports `ray`. Its `ray stop` ends Ray as Ray's own does, in a fraction of the time, and
  * leaves alone what that would take with it on a shared machine: Rays of other users and of other clusters.
  */
-export function rayFunction(order: NodeOrder, wanted?: RayVersions): string {
+function rayFunction(order: NodeOrder, wanted?: RayVersions): string {
   const head = ['--no-monitor', '--dashboard-host=127.0.0.1'];
   if (order.dashboardPort !== undefined) head.push(`--dashboard-port=${order.dashboardPort}`);
   const functions = ['ray', 'manta_ray_stop', ...processFunctions, ...versionFunctions];

@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
@@ -172,6 +182,23 @@ test('what an engine refuses is told by its cause', { skip }, async (t) => {
   symlinkSync('/bin/cat', join(home, 'bin/cat'));
   writeFileSync(join(home, '.bashrc'), 'export PATH=$HOME/bin\n');
   await fails(specOf(image), 'MANTA_CONTAINER_ENGINE_MISSING', /has no podman/, localHost(home));
+});
+
+test('a user who has just joined the group of docker is told to connect anew', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'manta-docker-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, 'bin'));
+  const fake = (name: string, text: string): void => writeFileSync(join(home, 'bin', name), text, { mode: 0o755 });
+  const socket = 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock';
+  fake('docker', `#!/bin/sh\necho '${socket}' >&2; exit 1\n`);
+  fake('id', '#!/bin/sh\necho someone\n');
+  writeFileSync(join(home, '.bashrc'), 'export PATH=$HOME/bin:$PATH\n');
+  const spec = specOf('image', { engine: 'docker' });
+  const ensure = () => ensureContainer(localHost(home), orderOf(t, spec), spec, { signal, events: silent });
+  fake('getent', '#!/bin/sh\necho docker:x:999:other\n');
+  await assert.rejects(ensure(), { code: 'MANTA_CONTAINER_ENGINE_DENIED' });
+  fake('getent', '#!/bin/sh\necho docker:x:999:other,someone\n');
+  await assert.rejects(ensure(), { code: 'MANTA_CONTAINER_NEW_SESSION' });
 });
 
 test('Ray runs in a container, is checked there, and goes with it', { skip }, async (t) => {

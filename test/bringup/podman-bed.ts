@@ -24,7 +24,7 @@ export function podmanMissing(): string | undefined {
 /** Whether there is a docker client, which can speak to podman. Podman's own imitation is none. */
 export function dockerClient(): boolean {
   try {
-    return /^Docker version/.test(execFileSync('docker', ['--version'], { encoding: 'utf8', stdio: 'pipe' }));
+    return execFileSync('docker', ['--version'], { encoding: 'utf8', stdio: 'pipe' }).startsWith('Docker version');
   } catch {
     return false;
   }

@@ -43,7 +43,7 @@ for (const loginShells of [true, false]) {
       stderr: 'two\n',
     });
     assert.equal((await run('false && echo no; true # the end')).code, 0);
-    assert.equal((await run('cat <<EOF\n$(pwd)\nEOF')).stdout, `${(await run('pwd')).stdout}`);
+    assert.equal((await run('cat <<EOF\n$(pwd)\nEOF')).stdout, (await run('pwd')).stdout);
     assert.equal((await run('cat | wc -c')).stdout.trim(), '0', 'standard input is empty');
     const broken = await run('echo (');
     assert.notEqual(broken.code, 0);
