@@ -6,7 +6,14 @@ import { StreamMark } from './stream-mark.ts';
 /** How a program sent to a shell came out. `begun`: the shell on the other side had started to read it. */
 export type ProgramOutcome =
   | { readonly kind: 'ended'; readonly result: HostResult }
-  | { readonly kind: 'broken'; readonly begun: boolean; readonly stderr: string; readonly code: number | null }
+  | {
+      readonly kind: 'broken';
+      readonly begun: boolean;
+      readonly stderr: string;
+      readonly code: number | null;
+      /** What stood on standard output where the beginning should have been. */
+      readonly instead: string;
+    }
   | { readonly kind: 'late'; readonly begun: boolean; readonly stderr: string }
   | { readonly kind: 'not-started'; readonly error: NodeJS.ErrnoException };
 
@@ -53,7 +60,10 @@ export async function runMarked(
   const stdout: Buffer[] = [];
   const noise: Buffer[] = [];
   const body = new StreamMark(`${mark} `, options.onStdout ?? ((bytes) => void stdout.push(bytes)));
-  const opening = new StreamMark(`${mark}\n`, () => {});
+  let instead = '';
+  const opening = new StreamMark(`${mark}\n`, (bytes) => {
+    instead = `${instead}${bytes.toString()}`.slice(-4_000);
+  });
   const errors = new StreamMark(`${mark}\n`, (bytes) => void noise.push(bytes));
   let begun = false;
 
@@ -87,13 +97,17 @@ export async function runMarked(
   child.stdin?.end(input);
   child.once('error', (error) => ended.resolve({ kind: 'not-started', error }));
   child.once('close', (code) => {
+    if (!begun) opening.end();
     body.end();
     errors.end();
     const reported = codeAtEnd();
     if (reported !== undefined) ended.resolve(whole(reported));
     // The shell could not read the program to its end: a mistake in it, not in the connection, which is 255.
     else if (begun && code !== null && code !== 255) ended.resolve(whole(code));
-    else ended.resolve({ kind: 'broken', begun, code, stderr: begun ? stderrText() : Buffer.concat(noise).toString() });
+    else {
+      const stderr = begun ? stderrText() : Buffer.concat(noise).toString();
+      ended.resolve({ kind: 'broken', begun, code, stderr, instead });
+    }
   });
 
   const within = options.within ?? defaultWithin;

@@ -16,20 +16,21 @@ export type Fate = 'full' | 'ended' | 'reboot' | 'killed' | 'never' | 'gone';
 const prelude = `umask 077; cd || exit 3
 nap() { sleep 0.05 2>/dev/null || sleep 1; }
 born() {
-  if [ -r /proc/1/stat ]; then
-    { read -r s <"/proc/$1/stat"; } 2>/dev/null || return 1
-    s=\${s##*) }; set -- $s; [ "$1" != Z ] && echo "\${20}"
-  else ps -o lstart= -p "$1"; fi
+  r=
+  if [ -r /proc/self/stat ]; then
+    { read -r r <"/proc/$1/stat"; } 2>/dev/null || return 1
+    set -- \${r##*) }; r=; [ "$1" != Z ] && r=\${20}
+  else r=$(ps -o lstart= -p "$1"); fi
 }
-boot() { b=; { read -r b </proc/sys/kernel/random/boot_id; } 2>/dev/null; echo "$b/$(born 1)"; }
+boot() { b=; { read -r b </proc/sys/kernel/random/boot_id; } 2>/dev/null; born 1; r=$b/$r; }
 known() { IFS='|' read -r at pid since <"$1/process"; } 2>/dev/null
-alive() { known "$1" && [ "$at" = "$(boot)" ] && [ "$since" = "$(born "$pid")" ]; }
+alive() { known "$1" && boot && [ "$at" = "$r" ] && born "$pid" && [ "$since" = "$r" ]; }
 `;
 
 /** Runs the program and writes down how it ended, whatever becomes of those who follow. Arguments: folder, shell, mark. */
 const runner = `${prelude}
 d=$1
-echo "$(boot)|$$|$(born $$)" >"$d/process"
+boot; at=$r; born $$; echo "$at|$$|$r" >"$d/process"
 [ -e "$d/ended" ] && exit
 "$2" "$d/program" </dev/null >>"$d/output" 2>&1
 c=$?
@@ -107,7 +108,7 @@ if [ -s "$d/rc" ]; then read -r c <"$d/rc"
 elif ! dd if=/dev/zero of="$d/probe" bs=4096 count=1 2>/dev/null; then c=full
 elif [ -e "$d/ended" ]; then c=ended
 elif [ ! -s "$d/process" ]; then c=never
-elif known "$d" && [ "$at" != "$(boot)" ]; then c=reboot
+elif known "$d" && boot && [ "$at" != "$r" ]; then c=reboot
 else c=killed; fi
 rm -f "$d/probe" 2>/dev/null
 printf '%s %s\\n' "\${m:--}" "$c"
@@ -128,14 +129,14 @@ for d in ${steps}; do
   : >"$d/ended"
   n=0; until [ -s "$d/process" ] || [ $n -ge 40 ]; do nap; n=$((n+1)); done
   [ -s "$d/rc" ] && continue
-  known "$d" && [ "$at" = "$(boot)" ] || continue
+  known "$d" && boot && [ "$at" = "$r" ] || continue
   { read -r m <"$d/mark"; } 2>/dev/null && marks="$marks -e MANTA_STEP=$m"
   # First, so that it writes no exit code for what is ended here.
   alive "$d" && sessions="$sessions$pid " && kill -s KILL "$pid"
 done
 [ -n "$marks" ] || exit 0
 left() {
-  if [ ! -r /proc/1/stat ]; then for i in $sessions; do kill -s 0 -- "-$i" 2>/dev/null && echo "-$i"; done; return; fi
+  if [ ! -r /proc/self/stat ]; then for i in $sessions; do kill -s 0 -- "-$i" 2>/dev/null && echo "-$i"; done; return; fi
   marked=$(grep -lsF $marks /proc/[0-9]*/environ | tr -dc '0-9\\n' | tr '\\n' ' ')
   cat /proc/[0-9]*/stat 2>/dev/null | awk -v sessions="$sessions" -v marked=" $marked" '
     { pid = $1 + 0; sub(/.*\\) /, ""); if ($1 == "Z" || $1 == "X") next

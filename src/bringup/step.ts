@@ -34,6 +34,9 @@ export interface StepResult {
   readonly code: number;
 }
 
+/** How often a follower may end without an outcome though the connection holds: somebody may have killed it. */
+const oddEnds = 20;
+
 /**
  * Runs a program on the host in a session of its own, so that it outlives the connection and this process, and follows
  * it to its end. A step that was started before, by whomever, is followed and not run again. A lost connection is tried
@@ -46,10 +49,13 @@ export async function runStep(host: Host, step: Step, options: StepOptions): Pro
   const clock = options.clock ?? wallClock;
   const follower = new Follower(options.from ?? 0, options.onOutput);
   let pause = 50;
+  let oddities = 0;
   for (;;) {
     const before = follower.offset;
     const why = await followOnce(host, step, follower, options.signal);
     if (why === undefined) break;
+    if (!mayComeUp(why) && ++oddities > oddEnds)
+      throw stepErrors.NotStarted({ host: host.name, step: step.id, detail: why.message }, why);
     options.onReattach?.(why);
     pause = follower.offset > before ? 50 : Math.min(pause * 2, 1_000);
     await clock.sleep(pause, options.signal);
@@ -70,7 +76,7 @@ async function followOnce(host: Host, step: Step, follower: Follower, signal: Ab
     });
     if (follower.outcome !== undefined) return undefined;
     if (result.code === 3) throw notStarted(host, step, result.stderr);
-    return new Error(`the follower of '${step.id}' on ${host.name} ended with ${result.code}: ${result.stderr.trim()}`);
+    return new Error(`its follower ended with ${result.code}: ${result.stderr.trim()}`);
   } catch (error) {
     if (follower.outcome !== undefined) return undefined;
     if (!signal.aborted && mayComeUp(error)) return error as Error;
@@ -79,8 +85,10 @@ async function followOnce(host: Host, step: Step, follower: Follower, signal: Ab
 }
 
 function notStarted(host: Host, step: Step, stderr: string): Error {
-  const detail = stderr.trim().split('\n').at(-1) ?? '';
-  const full = /no space left|quota exceeded/i.test(stderr);
+  const lines = stderr.trim().split('\n');
+  const no = lines.find((line) => /no space left|quota exceeded/i.test(line));
+  const full = no !== undefined;
+  const detail = (no ?? lines.at(-1) ?? '').replace(/^.*: (?=no space|.*quota)/i, '');
   return (full ? stepErrors.DiskFull : stepErrors.NotStarted)({ host: host.name, step: step.id, detail });
 }
 

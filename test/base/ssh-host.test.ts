@@ -189,6 +189,12 @@ suite('a host over SSH', { skip }, () => {
     mkdirSync(open);
     chmodSync(open, 0o755);
     await assert.rejects(sh(sshHost(sshd.target({ control: open })), ':'), is(sshErrors.ControlFolder));
+    const strange = sshd.target({
+      control: join(sshd.folder, 'a b%h'),
+      pin: { file: join(sshd.folder, 'c d%h', 'pin'), alias: 'instance-1' },
+    });
+    assert.equal(await sh(sshHost(strange), 'echo in'), 'in\n');
+    assert.ok(existsSync(strange.pin.file));
     const long = sshHost(sshd.target({ control: join(sshd.folder, 'x'.repeat(90)) }));
     assert.equal(await sh(long, 'echo in'), 'in\n');
   });
@@ -220,6 +226,21 @@ suite('why a host cannot be reached', { skip }, () => {
     await assert.rejects(reach({ port: portOf(silent), connectTimeout: 1_000 }), is(sshErrors.Timeout));
     writeFileSync(join(sshd.folder, 'bad-config'), 'NoSuchOption yes\n');
     await assert.rejects(reach({ config: join(sshd.folder, 'bad-config') }), is(sshErrors.ClientFailed));
+  });
+
+  test('a user who may log in but not run a program', async (t) => {
+    const sshd = await startSshd(t, { instead: 'echo This account is not available; exit 1' });
+    await assert.rejects(sshHost(sshd.target()).connect({ signal, within: 60_000 }), (error: Error) => {
+      assert.ok(sshErrors.NoShell.is(error), String(error));
+      assert.match(error.message, /This account is not available/);
+      return true;
+    });
+  });
+
+  test("a proxy command's own reason is shown", async (t) => {
+    const sshd = await startSshd(t);
+    const proxyCommand = `sh -c 'echo "nc: connect to %h port %p: Connection refused" >&2; exit 1'`;
+    await assert.rejects(sh(sshHost(sshd.target({ proxyCommand })), ':'), is(sshErrors.Refused));
   });
 
   test('without a client on this machine', async (t) => {

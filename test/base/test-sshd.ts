@@ -48,8 +48,8 @@ export interface SshdOptions {
   readonly listen?: string;
   /** In the environment of every session. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Lines of sshd_config. */
-  readonly extra?: readonly string[];
+  /** Run in place of what is asked for. */
+  readonly instead?: string;
   /** False: it is left to the test to start it. */
   readonly running?: boolean;
 }
@@ -84,8 +84,7 @@ export async function startSshd(t: TestContext, options: SshdOptions = {}): Prom
       'KbdInteractiveAuthentication no',
       'MaxStartups 100',
       `SetEnv ${env.join(' ')}`,
-      'ForceCommand cd && eval "$SSH_ORIGINAL_COMMAND"',
-      ...(options.extra ?? []),
+      `ForceCommand ${options.instead ?? 'cd && eval "$SSH_ORIGINAL_COMMAND"'}`,
     ].join('\n'),
   );
 

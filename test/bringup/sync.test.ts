@@ -136,6 +136,31 @@ for (const where of ['over SSH', 'on this machine'] as const)
       assert.ok(!existsSync(there));
     });
 
+    test('a container is reached through its host, and from home means its home', async (t) => {
+      const { host, here, sshd } = await bed(t, where);
+      const bin = join(sshd.folder, 'bin');
+      const home = join(sshd.folder, 'home of the container');
+      mkdirSync(home);
+      write(
+        join(bin, 'podman'),
+        `#!/bin/sh\n[ "$*" != "\${*#exec -i box sh }" ] || exit 9\nshift 3\nHOME='${home}' exec "$@"\n`,
+      );
+      chmodSync(join(bin, 'podman'), 0o755);
+      writeFileSync(join(sshd.home, '.bashrc'), `PATH=${bin}:$PATH\n`);
+      const path = process.env['PATH'];
+      process.env['PATH'] = `${bin}:${path}`;
+      t.after(() => {
+        process.env['PATH'] = path;
+      });
+      const place = { kind: 'container', engine: 'podman', name: 'box' } as const;
+      const odd = "~/it's $HOME; (odd)";
+      await runRsync(host, rsyncCommand(host, 'up', [join(here, 'my token')], odd, { place }), odd, signal);
+      assert.equal(readFileSync(join(home, odd.slice(2)), 'utf8'), 'token');
+      const back = join(here, 'back');
+      await runRsync(host, rsyncCommand(host, 'down', [odd], back, { place }), odd, signal);
+      assert.equal(readFileSync(back, 'utf8'), 'token');
+    });
+
     test('rsync up and down take paths as they are', async (t) => {
       const { host, here, there } = await bed(t, where);
       const odd = "it's $HOME; (odd)";

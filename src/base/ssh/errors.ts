@@ -36,7 +36,7 @@ export const sshErrors = {
       }, while ${e.file} has ${e.pinned.join(', ') || 'another'}`,
     hint: (e) =>
       `somebody may be posing as this machine; if it was installed again, '${
-        e.accept ?? `manta host-key accept CLUSTER ${e.instance}`
+        e.accept ?? `manta host-key accept -n CLUSTER ${e.instance}`
       }' takes the new key`,
   }),
   AuthFailed: defineError<{ host: string; user?: string | undefined; detail: string; keys: readonly string[] }>({
@@ -72,6 +72,13 @@ export const sshErrors = {
     exit: 6,
     message: (e) => `ssh to ${e.host} failed: ${e.detail}`,
     hint: () => "is what 'ssh -G HOST' shows what you mean?",
+  }),
+  NoShell: defineError<{ host: string; code: number; said: string }>({
+    code: 'MANTA_SSH_NO_SHELL',
+    exit: 4,
+    message: (e) =>
+      `${e.host} lets the user in but runs no program: ${e.said || 'it says nothing'} (exit code ${e.code})`,
+    hint: () => 'the user needs an ordinary login shell there, and a key that is not bound to one command',
   }),
   ForwardFailed: defineError<{ host: string; socket: string; detail: string }>({
     code: 'MANTA_SSH_FORWARD_FAILED',

@@ -95,6 +95,13 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
       if (outcome.begun) throw sshErrors.TooLong({ host: target.name, within });
       throw sshErrors.Timeout({ host: target.name, detail: `nothing came back within ${within / 1_000} s` });
     }
+    // A client that cannot connect ends with 255; anything else is what was run there instead of the shell.
+    if (!outcome.begun && outcome.code !== null && outcome.code !== 255)
+      throw sshErrors.NoShell({
+        host: target.name,
+        code: outcome.code,
+        said: `${outcome.instead}${outcome.stderr}`.trim(),
+      });
     throw await withKeys(classify(target, `${proxies()}${outcome.stderr}`, outcome.begun));
   }
 
@@ -115,6 +122,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     sh,
 
     async connect({ signal, within, onWait }) {
+      if (state.connected) return;
       const until = performance.now() + within;
       for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
         const left = until - performance.now();

@@ -14,7 +14,8 @@ export interface PinnedKey {
 
 /** The keys by which the instance is known; none before the first connection. */
 export function readPin(pin: HostKeyPin): PinnedKey[] {
-  return linesOf(pin.file).flatMap((line) => {
+  // Two processes that connect for the first time at once write the same key twice.
+  return [...new Set(linesOf(pin.file))].flatMap((line) => {
     const [names, type, key] = line.split(' ');
     if (type === undefined || key === undefined || !names?.split(',').includes(pin.alias)) return [];
     const digest = createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
