@@ -33,6 +33,16 @@ export const headEvents = {
     level: 'warn',
     text: (e) => `Ray on the head (${e.address}) is gone and is started again; its jobs ended with it`,
   }),
+  filesChanged: defineEvent<{ mounts: number }>({
+    code: 'MANTA_HEAD_FILES_CHANGED',
+    level: 'info',
+    text: (e) => `files of ${e.mounts} mounts changed: they go to every worker, and its setup commands run again`,
+  }),
+  filesTrouble: defineEvent<{ detail: string }>({
+    code: 'MANTA_HEAD_FILES_TROUBLE',
+    level: 'warn',
+    text: (e) => `changed files did not reach every worker: ${e.detail}`,
+  }),
   backupFailed: defineEvent<{ detail: string }>({
     code: 'MANTA_HEAD_BACKUP_FAILED',
     level: 'warn',

@@ -19,6 +19,8 @@ export interface Ground {
   readonly settings: Partial<LoopSettings>;
   /** The spec with what this ground has learned of it, such as what own machines really offer. */
   complete(spec: ClusterSpec): ClusterSpec;
+  /** The cluster file was read again. */
+  reloaded(): void;
   /** Keeps what the autoscaler does not see to, such as the head's own node, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
   /** Called after each pass with what there is to show; must not throw. */

@@ -164,6 +164,7 @@ export async function openHead(
     reload() {
       spec = ground.complete(read());
       events.emit(headEvents.specChanged, { file: readCluster(folder)?.config?.path ?? 'built-in' });
+      ground.reloaded();
       head.wake();
       queue.poke();
     },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { connect } from 'node:net';
@@ -10,14 +11,12 @@ import { thisHost } from '../base/this-host.ts';
 import { bringUpNode } from '../bringup/bring-up.ts';
 import type { NodeFiles, Place } from '../bringup/node.ts';
 import { type ClusterOrder, headOrder, workerOrder } from '../bringup/order.ts';
-import { stepsFolder } from '../bringup/prepare.ts';
-import { endRay } from '../bringup/ray-end.ts';
+import { containersOf, endNode, type NodeToEnd } from '../bringup/end-node.ts';
 import { type RayVersions, startedVersions } from '../bringup/ray-versions.ts';
 import { targetOf } from '../bringup/reach.ts';
 import { parseRecord } from '../bringup/record.ts';
 import { nodeFolder } from '../bringup/node.ts';
 import { tokenFile } from '../bringup/shell-text.ts';
-import { endSteps } from '../bringup/step.ts';
 import type { ClusterSpec, NodeType } from '../core/spec/cluster.ts';
 import { type OwnHost, ownHosts } from '../core/spec/local.ts';
 import { RayEngine } from '../engines/ray/engine.ts';
@@ -28,6 +27,7 @@ import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import type { Ground, GroundEdges } from './ground.ts';
 import { type RayHead, readCluster } from './state-folder.ts';
+import { WorkerFiles } from './worker-files.ts';
 
 const connectWithin = 120_000;
 const lookEvery = 1_000;
@@ -46,6 +46,12 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
   const first = head();
   const token = readToken(folder.name);
   const hosts = new Hosts(edges, first.instance);
+  const toEnd = (instance: string): NodeToEnd => ({
+    cluster: folder.name,
+    instance,
+    containers: containersOf(edges.spec()),
+    remove: false,
+  });
   const engine = new RayEngine({
     address: hostPort(first.address, first.gcsPort),
     dashboard: `http://127.0.0.1:${first.dashboardPort}`,
@@ -65,10 +71,8 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     pools: () => ownHosts(edges.spec()).pools,
     connect: (host) => hosts.of(host),
     end: async (host, instance, signal) => {
-      await endSteps(host, stepsFolder(folder.name), signal);
-      const place = placeOf(edges.spec());
-      const { left } = await endRay(host, { cluster: folder.name, instance, ...(place && { place }) }, { signal });
-      if (left.length > 0) throw headErrors.NotEnded({ host: host.name, left: left.map(({ pid, name }) => `${name} (${pid})`) });
+      const left = await endNode(host, toEnd(instance), signal);
+      if (left.length > 0) throw headErrors.NotEnded({ host: host.name, left });
     },
     clock,
     events,
@@ -102,6 +106,28 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
   };
   const filesOf = (): NodeFiles => filesForWorkers(edges.spec(), head());
 
+  const files = new WorkerFiles({
+    folder: folder.path,
+    clock,
+    events,
+    files: filesOf,
+    continuously: () => edges.spec().files.syncContinuously,
+    apply: async (signal) => {
+      const running = (await provider.list(signal)).filter(({ kind, state }) => kind === 'worker' && state === 'running');
+      const { nodes } = await engine.state(signal);
+      const alive = new Set(nodes.filter(({ state }) => state === 'alive').map(({ providerId }) => providerId));
+      await Promise.all(
+        running
+          .filter(({ id }) => alive.has(id))
+          .map(async (instance) => {
+            const order = workerOrder(common(), typeOf(edges.spec(), instance), instance.id, filesOf());
+            const host = hosts.of(hosts.named(instance));
+            await bringUpNode(host, order, { events, connectWithin, restart: 'never', allowNoAuth: true }, signal);
+          }),
+      );
+    },
+  });
+
   const bringUp = async (instance: ProviderInstance, signal: AbortSignal): Promise<void> => {
     const spec = edges.spec();
     const host = hosts.of(hosts.named(instance));
@@ -131,10 +157,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       bringUp,
       async halt(providerId, signal) {
         const host = hosts.byInstance(providerId, await provider.list(signal));
-        if (host === undefined) return;
-        await endSteps(host, stepsFolder(folder.name), signal);
-        const place = placeOf(edges.spec());
-        await endRay(host, { cluster: folder.name, instance: providerId, ...(place && { place }) }, { signal });
+        if (host !== undefined) await endNode(host, toEnd(providerId), signal);
       },
     },
     settings: {
@@ -144,10 +167,12 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       callDeadline: 60_000,
       timeouts: { ...loopSettings.timeouts, absent: 2_000 },
     },
-    complete: (spec) => withLearned(spec, provider),
+    complete: (spec) => withLearned(withHashes(spec), provider),
+    reloaded: () => files.look(),
     keep: async (signal) => {
       await Promise.all([
         provider.keepClaims(signal),
+        files.keep(signal),
         keepRayHead({ edges, head, common, listens: () => listens(first.address, head().gcsPort) }, signal),
       ]);
     },
@@ -286,12 +311,6 @@ function writeHeadRecord(folder: string, spec: ClusterSpec, head: RayHead): void
   });
 }
 
-/** The container of workers, to be ended with them. */
-function placeOf(spec: ClusterSpec): (Place & { kind: 'container' }) | undefined {
-  const container = spec.nodeTypes.map((type) => type.worker.container).find((each) => each !== undefined);
-  return container && { kind: 'container', engine: container.engine, name: container.name };
-}
-
 function headPlace({ head: { container } }: ClusterSpec): Place {
   return container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' };
 }
@@ -315,6 +334,16 @@ function filesForWorkers(spec: ClusterSpec, { mounts }: RayHead): NodeFiles {
   };
 }
 
+/** Workers whose commands or container are others than those of the file are outdated, and replaced in turn. */
+const withHashes = (spec: ClusterSpec): ClusterSpec => ({
+  ...spec,
+  replaceOutdated: true,
+  nodeTypes: spec.nodeTypes.map((type) => ({
+    ...type,
+    launchHash: createHash('sha256').update(JSON.stringify(type.worker)).digest('hex').slice(0, 16),
+  })),
+});
+
 /** Own machines say nothing of what they have in the file: what was found on them counts. */
 function withLearned(spec: ClusterSpec, provider: LocalProvider): ClusterSpec {
   const learned = provider.learned();
@@ -322,7 +351,7 @@ function withLearned(spec: ClusterSpec, provider: LocalProvider): ClusterSpec {
     ...spec,
     nodeTypes: spec.nodeTypes.map((type) => {
       const found = learned.get(type.name);
-      return type.resourcesKnown || found === undefined ? type : { ...type, resources: found };
+      return found === undefined ? type : { ...type, resources: { ...found, ...type.resources } };
     }),
   };
 }

@@ -176,7 +176,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|tunnel|remote|report)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|key(?:\.pub)?|claims|steps|ship|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -2,10 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { takeLock } from '../base/lock.ts';
-import { nodeFolder, type Place } from '../bringup/node.ts';
-import { stepsFolder } from '../bringup/prepare.ts';
-import { endRay } from '../bringup/ray-end.ts';
-import { endSteps } from '../bringup/step.ts';
+import { nodeFolder } from '../bringup/node.ts';
+import { containersOf, endNode } from '../bringup/end-node.ts';
 import { headHome } from '../head/client/remote.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
@@ -93,10 +91,10 @@ async function endAll(
   );
   const ended: string[] = [];
   const left: { host: string; why: string }[] = [];
-  const onHost = async (address: string, open: () => Promise<Host>, place: Place): Promise<void> => {
+  const onHost = async (address: string, open: () => Promise<Host>): Promise<void> => {
     try {
       const host = await open();
-      const why = await endHost(host, cluster, place, look, signal);
+      const why = await endHost(host, cluster, look, signal);
       if (why === undefined) ended.push(address);
       else left.push({ host: address, why });
     } catch (error) {
@@ -104,11 +102,10 @@ async function endAll(
       left.push({ host: address, why: (error as Error).message });
     }
   };
-  const workerPlace = placeOfWorkers(cluster);
   const all = workers.map((address) =>
-    onHost(address, () => reachWorker(cluster, address, signal, hostWithin), workerPlace),
+    onHost(address, () => reachWorker(cluster, address, signal, hostWithin)),
   );
-  if (look !== undefined && !workersOnly) all.push(onHost(head.name, async () => head, cluster.place));
+  if (look !== undefined && !workersOnly) all.push(onHost(head.name, async () => head));
   await Promise.all(all);
   if (look !== undefined && !workersOnly && !left.some(({ host }) => host === head.name))
     await removeHead(head, name, signal);
@@ -128,21 +125,14 @@ function workersOf(cluster: RemoteCluster, look: HeadLook | undefined): readonly
   );
 }
 
-function placeOfWorkers({ spec }: RemoteCluster): Place {
-  const container = spec.nodeTypes.map((type) => type.worker.container).find((each) => each !== undefined);
-  return container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' };
-}
-
 /** Ends everything of the cluster on a host; what is still there afterwards, or undefined. */
 async function endHost(
   host: Host,
-  { name }: RemoteCluster,
-  place: Place,
+  { name, spec }: RemoteCluster,
   look: HeadLook | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  await endSteps(host, stepsFolder(name), signal);
-  const { left } = await endRay(host, { cluster: name, place }, { signal });
+  const left = await endNode(host, { cluster: name, containers: containersOf(spec), remove: true }, signal);
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
 rm -rf ${nodeFolder(name)}
@@ -154,7 +144,7 @@ exit 0
   const clusterId = look?.cluster?.ray?.id;
   if (clusterId !== undefined)
     await releaseClaim(host, { clusterId, cluster: name, owner: '', headAddress: '' }, undefined, { signal });
-  const rest = [...left.map(({ pid, name: process }) => `${process} (pid ${pid})`), ...said(stdout)];
+  const rest = [...left, ...said(stdout)];
   return rest.length === 0 ? undefined : `still there: ${rest.join(', ')}`;
 }
 

@@ -24,12 +24,29 @@ export const typeFloor = (pass: Pass, type: TypeInfo): number =>
 /** Ends nodes whose type is gone or has another launch configuration. */
 export function endOutdated(pass: Pass): void {
   if (!pass.spec.replaceOutdated || !mayEnd(pass)) return;
+  const outdated = new Map<TypeInfo, Bin[]>();
   for (const bin of pass.bins) {
     if (bin.fate !== 'keep' || bin.state.head || bin.instance === undefined) continue;
-    const { spec } = bin.state.type;
-    if (spec === undefined) end(bin, { kind: 'type-removed' });
-    else if (spec.launchHash !== '' && spec.launchHash !== launchHash(pass, bin)) end(bin, { kind: 'outdated' });
+    const { type } = bin.state;
+    if (type.spec === undefined) end(bin, { kind: 'type-removed' });
+    else if (type.spec.launchHash !== '' && type.spec.launchHash !== launchHash(pass, bin))
+      outdated.set(type, [...(outdated.get(type) ?? []), bin]);
   }
+  for (const [type, bins] of outdated)
+    for (const bin of pass.policy.like === 'ray' ? bins : nextInTurn(pass, type, bins)) end(bin, { kind: 'outdated' });
+}
+
+/** A quarter of a type's nodes are replaced at a time: what is still to come up, or on its way out, counts with them. */
+const replacedAtOnce = 4;
+
+function nextInTurn(pass: Pass, type: TypeInfo, outdated: readonly Bin[]): readonly Bin[] {
+  const own = pass.bins.filter((bin) => bin.state.type === type && !bin.state.head);
+  const away =
+    own.filter((bin) => !bin.state.running && !outdated.includes(bin)).length +
+    pass.outside.filter((instance) => instance.type === type.name && instance.kind === 'worker').length;
+  const room = Math.max(0, Math.max(1, Math.ceil(own.length / replacedAtOnce)) - away);
+  const idle = (bin: Bin): number => (bin.state.running ? (bin.instance?.node?.idleFor ?? 0) : Number.POSITIVE_INFINITY);
+  return [...outdated].sort((a, b) => idle(b) - idle(a)).slice(0, room);
 }
 
 /** Ray forgets the hash of an instance that is still pending; an instance without one is of unknown make to Manta. */

@@ -1,0 +1,45 @@
+import type { Host } from '../base/host.ts';
+import type { ClusterSpec, ContainerSpec } from '../core/spec/cluster.ts';
+import { removeContainer } from './container.ts';
+import type { Place } from './node.ts';
+import { stepsFolder } from './prepare.ts';
+import { endRay } from './ray-end.ts';
+import { endSteps } from './step.ts';
+
+export interface NodeToEnd {
+  readonly cluster: string;
+  /** Only what was started for this instance; absent: for any of the cluster. */
+  readonly instance?: string;
+  /** Containers that the cluster may have made there. */
+  readonly containers: readonly ContainerPlace[];
+  /** Containers go too; otherwise they stay with what was set up in them, for the next start. */
+  readonly remove: boolean;
+}
+
+type ContainerPlace = Place & { readonly kind: 'container' };
+
+/** Ends what was started for a node on its host: steps under way, Ray, containers. Returns what is still there. */
+export async function endNode(host: Host, what: NodeToEnd, signal: AbortSignal): Promise<readonly string[]> {
+  const { cluster, instance, containers, remove } = what;
+  const of = { cluster, ...(instance !== undefined && { instance }) };
+  await endSteps(host, stepsFolder(cluster), signal);
+  const left: string[] = [];
+  for (const place of containers) {
+    if (!remove) {
+      await endRay(host, { ...of, place }, { signal });
+      continue;
+    }
+    const ended = await removeContainer(host, { ...of, place }, { signal });
+    if (ended.container === 'left') left.push(`container ${place.name}`);
+  }
+  const { left: processes } = await endRay(host, of, { signal });
+  return [...left, ...processes.map(({ pid, name }) => `${name} (pid ${pid})`)];
+}
+
+/** Containers that nodes of this cluster run in, each once. */
+export function containersOf({ head, nodeTypes }: ClusterSpec): readonly ContainerPlace[] {
+  const all = [head.container, ...nodeTypes.map((type) => type.worker.container)];
+  const found = all.filter((each): each is ContainerSpec => each !== undefined);
+  const byName = new Map(found.map(({ engine, name }) => [`${engine} ${name}`, { kind: 'container', engine, name } as const]));
+  return [...byName.values()];
+}
