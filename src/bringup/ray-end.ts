@@ -1,5 +1,6 @@
 import type { Host, RunOptions } from '../base/host.ts';
 import type { Place } from './node.ts';
+import { rayStepErrors } from './ray-errors.ts';
 import { sessionFile } from './ray-probe.ts';
 import { markPattern, processText } from './ray-processes.ts';
 import { bashAt, quote } from './shell-text.ts';
@@ -26,18 +27,24 @@ export interface RayEnded {
 /**
  * Ends Ray and everything that was started for a node, in one round trip. Raylets sign off first, so that the rest of the
  * cluster knows at once. Ending what has ended is no error. Other clusters' Rays on the host go on. A container stays:
- * `removeContainer` ends both.
+ * `removeContainer` ends both. Throws where it could not be looked what runs there.
  */
 export async function endRay(host: Host, what: RayToEnd, options: RunOptions): Promise<RayEnded> {
-  const { stdout } = await host.sh(bashAt(what.place ?? { kind: 'host' }, endText(what)), options);
+  const { stdout, stderr } = await host.sh(bashAt(what.place ?? { kind: 'host' }, endText(what)), options);
+  if (!/^looked$/m.test(stdout) && !(what.place?.kind === 'container' && notThere.test(stderr)))
+    throw rayStepErrors.NotEnded({ node: host.name, detail: stderr.trim().split('\n').at(-1) ?? '' });
   return readEnded(stdout);
 }
+
+/** What engines say of a container in which nothing runs. */
+const notThere = /no such container|no container with name|is not running|on running containers/i;
 
 /** Bash text that ends it, from inside its place. */
 export function endText({ cluster, instance }: RayToEnd): string {
   return `${processText}
 manta_end cluster ${quote(markPattern(cluster, instance))} ~/${quote(sessionFile(cluster))}
 status=$?
+echo looked
 [[ $status = 0 ]] || exit $status
 if read -r _ gcs folder 2>/dev/null <~/${quote(sessionFile(cluster))}; then
   # Ray's tools on this machine would go on trying the cluster that has ended.

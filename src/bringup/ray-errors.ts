@@ -47,6 +47,12 @@ export const rayStepErrors = {
       `Ray's dashboard on '${e.node}' listened on ${e.address}:${e.port}, so Ray was ended; it was started by '${e.command}'`,
     hint: () => 'call `ray start` plainly, or with --dashboard-host=127.0.0.1; `manta dashboard` leads to it',
   }),
+  NotEnded: defineError<{ node: string; detail: string }>({
+    code: 'MANTA_RAY_NOT_ENDED',
+    exit: 1,
+    message: (e) => `it could not be looked what runs on '${e.node}': ${e.detail}`,
+    hint: () => 'it needs bash, and in a container an engine that answers; Ray may still run there',
+  }),
   HeadUnreachable: defineError<{ node: string; address: string; port: number; silent: boolean }>({
     code: 'MANTA_RAY_HEAD_UNREACHABLE',
     exit: 1,

@@ -20,6 +20,7 @@ import { pullFailure } from '../../src/bringup/container-errors.ts';
 import { hasOption, runCommand } from '../../src/bringup/container-text.ts';
 import type { NodeOrder } from '../../src/bringup/node.ts';
 import { checkRay } from '../../src/bringup/ray-check.ts';
+import { endRay } from '../../src/bringup/ray-end.ts';
 import { startProgram } from '../../src/bringup/ray-start.ts';
 import { commandProgram } from '../../src/bringup/shell-text.ts';
 import type { ContainerSpec } from '../../src/core/spec/cluster.ts';
@@ -228,6 +229,10 @@ test('Ray runs in a container, is checked there, and goes with it', { skip }, as
   assert.equal((await checkRay(bed.host, order, place, { signal, events: silent })).dashboardPort, 8265);
   const { ended, container } = await removeContainer(bed.host, { cluster: order.cluster, place }, { signal });
   assert.equal(container, 'removed');
+  const where = { cluster: order.cluster, place };
+  assert.deepEqual(await endRay(bed.host, where, { signal }), { ended: [], left: [] }, 'nothing runs in what is gone');
+  const elsewhere = { ...where, place: { ...place, engine: 'docker' as const } };
+  await assert.rejects(endRay(bed.host, elsewhere, { signal }), { code: 'MANTA_RAY_NOT_ENDED' });
   assert.ok(ended.some(({ name }) => name === 'raylet'));
 });
 
