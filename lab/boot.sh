@@ -120,7 +120,7 @@ mount_system() {
   mount -t tmpfs -o nosuid,nodev,mode=1777 shm dev/shm
   mount -t mqueue mqueue dev/mqueue 2>/dev/null || :
   mount -t tmpfs -o nosuid,mode=755 run run
-  mkdir -p run/sshd run/lock run/sudo; chmod 1777 run/lock
+  mkdir -p run/sshd run/lock run/sudo run/screen; chmod 1777 run/lock; chmod 777 run/screen
   bind "$disk/root" /root
   bind "$disk/home" /home
   bind "$disk/tmp" /tmp

@@ -16,7 +16,17 @@ import { type Registry, startRegistries } from './images/registry.ts';
 import { eachHost, type HostOptions, type LabOptions } from './options.ts';
 import { labProblem } from './problem.ts';
 import { identify } from './processes.ts';
-import { claimNumber, folderOf, groupOf, type LabRecord, readKeeper, removeLab, sweep, writeRecord } from './record.ts';
+import {
+  claimNumber,
+  folderOf,
+  groupOf,
+  type LabRecord,
+  pidNamespace,
+  readKeeper,
+  removeLab,
+  sweep,
+  writeRecord,
+} from './record.ts';
 import { nodeSoftware, raySoftware, type Software } from './software.ts';
 
 export type { Slowness } from './cable.ts';
@@ -50,7 +60,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   await sweep();
   const owner = identify(process.pid)!;
   const token = randomBytes(4).toString('hex');
-  let record: LabRecord = claimNumber((id) => ({ id, token, owner, options, hosts: [] }));
+  let record: LabRecord = claimNumber((id) => ({ id, token, pids: pidNamespace(), owner, options, hosts: [] }));
   try {
     record = await startGround(record);
     const lab = await assemble(record);

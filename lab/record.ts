@@ -3,6 +3,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -31,6 +32,8 @@ export interface LabRecord {
   readonly id: number;
   /** Tells it from an earlier lab of that number. */
   readonly token: string;
+  /** The pid namespace that the numbers of processes below belong to. */
+  readonly pids: string;
   /** Whose lab it is: it ends with that process. Absent for a lab that is up and stays until it is taken down. */
   readonly owner?: ProcessIdentity;
   readonly keeper?: ProcessIdentity;
@@ -38,6 +41,8 @@ export interface LabRecord {
   readonly options: LabOptions;
   readonly hosts: readonly HostRecord[];
 }
+
+export const pidNamespace = (): string => readlinkSync('/proc/self/ns/pid');
 
 /** Name of its cgroups. */
 export const groupOf = ({ id, token }: Pick<LabRecord, 'id' | 'token'>): string => `${id}-${token}`;
@@ -90,8 +95,12 @@ export function readRecords(): readonly LabRecord[] {
     .sort((a, b) => a.id - b.id);
 }
 
-/** Neither its owner nor, where it has none, its first process is there any more. */
+/**
+ * Neither its owner nor, where it has none, its first process is there any more. Of a lab made in another pid namespace
+ * nobody here can tell.
+ */
 export function isLeft(record: LabRecord): boolean {
+  if (record.pids !== pidNamespace()) return false;
   return !isAlive(record.owner ?? record.keeper!);
 }
 

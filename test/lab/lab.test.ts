@@ -51,6 +51,25 @@ describe('hosts of a lab', { skip: labProblem() ?? false }, () => {
     assert.ok((await lab.laptop.must(['ls', repository])).includes('package.json'), 'the laptop has the repository');
   });
 
+  it('have terminals, tmux and screen for every user', async () => {
+    const [h1] = lab.hosts;
+    const sessions = "tmux new-session -d -s one 'sleep 60' && tmux ls; screen -dmS two sleep 60; screen -ls || true";
+    assert.match(await h1!.must(sessions, { user: 'bob' }), /^one: [^]*\.two\s/m);
+    const far = `script -qec '${ssh} -t ada@h1 tty' /dev/null`;
+    assert.match(await lab.laptop.must(far), /\/dev\/pts\/\d/);
+  });
+
+  it('allow ten sessions on a connection, as OpenSSH does by itself', async () => {
+    const shared = `${ssh} -o ControlPath=/tmp/master`;
+    await lab.laptop.must(`${shared} -o ControlMaster=yes -fN h1 >/dev/null 2>&1`);
+    const ten = Array.from({ length: 10 }, () => lab.laptop.spawn(`exec ${shared} h1 'echo begun; exec sleep 1000'`));
+    await Promise.all(ten.map((child) => once(child.stdout!, 'data')));
+    assert.match((await lab.laptop.exec(`${shared} h1 true`)).stderr, /Session open refused by peer/);
+    const ended = ten.map((child) => once(child, 'exit'));
+    await lab.laptop.must(`${shared} -O exit h1`);
+    await Promise.all(ended);
+  });
+
   it('have Node 24 in login shells where asked', async () => {
     assert.match(await lab.hosts[2]!.must(['bash', '-lc', 'node --version'], { user: 'bob' }), /^v24\./);
     assert.match(await lab.laptop.must(['bash', '-lc', 'node --version']), /^v24\./);
