@@ -49,7 +49,14 @@ export async function runCommands(
       const { code, output } = await follow(host, list, `${base}-${attempt}`, command, events, signal);
       if (code === 0) break;
       if (tried >= tries || list.part === 'start')
-        throw bringupErrors.CommandFailed({ node: list.node, phase: words[list.part], command, code, output });
+        throw bringupErrors.CommandFailed({
+          node: list.node,
+          cluster: list.cluster,
+          phase: words[list.part],
+          command,
+          code,
+          output,
+        });
       events.emit(bringupEvents.retrying, { node: list.node, command: oneLine(command), code });
     }
   }

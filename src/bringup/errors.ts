@@ -2,12 +2,33 @@ import { defineError } from '../base/errors.ts';
 
 /** What can keep a host from becoming a node. */
 export const bringupErrors = {
-  CommandFailed: defineError<{ node: string; phase: string; command: string; code: number; output: string }>({
+  CommandFailed: defineError<{
+    node: string;
+    cluster: string;
+    phase: string;
+    command: string;
+    code: number;
+    output: string;
+  }>({
     code: 'MANTA_BRINGUP_COMMAND_FAILED',
     exit: 4,
     message: (e) =>
       `${e.node}: ${e.phase} failed with exit code ${e.code}: ${e.command}${e.output === '' ? '' : `\n${indented(e.output)}`}`,
-    hint: (e) => `try it there with 'manta ssh' (${e.node}), mend it, and run 'manta up' again: what is done is not done again`,
+    hint: (e) =>
+      `'manta ssh -n ${e.cluster} ${e.node}' leads there; mend it and run 'manta up' again: what is done is not done again`,
+  }),
+  DiskFull: defineError<{ node: string }>({
+    code: 'MANTA_BRINGUP_DISK_FULL',
+    exit: 4,
+    message: (e) => `${e.node}: the disk is full: nothing can be written in the home of the user there`,
+    hint: () =>
+      "free some space there ('df -h ~' and 'du -xsh ~/* /tmp/* | sort -h' show where it went), then run this again",
+  }),
+  NoFolder: defineError<{ node: string; folder: string; detail: string }>({
+    code: 'MANTA_BRINGUP_NO_FOLDER',
+    exit: 4,
+    message: (e) => `${e.node}: the folder ~/${e.folder} cannot be written: ${e.detail}`,
+    hint: () => 'the user that logs in there needs a home that it may write to',
   }),
   HeadSilent: defineError<{ node: string; address: string; port: number; seconds: number }>({
     code: 'MANTA_BRINGUP_HEAD_SILENT',

@@ -1,9 +1,10 @@
 import type { Host, RunOptions } from '../base/host.ts';
+import { markVariable } from '../base/process.ts';
+import { bringupErrors } from './errors.ts';
 import { type NodeOrder, nodeFolder } from './node.ts';
 import { markPattern } from './ray-processes.ts';
 import { type NodeRecord, parseRecord } from './record.ts';
 import { environmentFile, exportText, quote, sessionEnvironment, tokenFile } from './shell-text.ts';
-import { markVariable } from '../base/process.ts';
 
 /** A step that was begun on the host earlier. */
 export interface KnownStep {
@@ -24,6 +25,9 @@ export interface Prepared {
 
 export const stepsFolder = (cluster: string): string => `${nodeFolder(cluster)}/steps`;
 
+/** Bytes that the node's folder takes before the first step. */
+const roomForFiles = 65_536;
+
 /**
  * Makes the node's folder with what sessions and Ray read from it, and reads what was done on the host before: one round
  * trip. The token goes in the program, which stands in no process table.
@@ -34,10 +38,10 @@ export async function prepareNode(host: Host, order: NodeOrder, options: RunOpti
     `printf %s ${quote(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
   const { stdout, code, stderr } = await host.sh(
     `umask 077; cd "$HOME" || exit 1
+echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 mkdir -p ${stepsFolder(order.cluster)} || exit 1
 ${order.token === undefined ? '' : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}
 echo "home $HOME"
-echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; echo "step \${b##*/} $(cat "$d/rc" 2>/dev/null)"; done
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
   e=\${c%comm}environ
@@ -48,14 +52,21 @@ exit 0
 `,
     options,
   );
-  if (code !== 0) throw new Error(`${host.name}: ${stderr.trim() || `exit code ${code}`}`);
-  return read(stdout);
+  const prepared = read(stdout);
+  if (code === 0) return prepared;
+  // Shells name the reason of a failed write or not: the room that is left tells it.
+  const full = prepared.freeBytes < roomForFiles || /no space left|quota exceeded/i.test(stderr);
+  const detail = stderr.trim().split('\n').at(-1) || `exit code ${code}`;
+  throw full
+    ? bringupErrors.DiskFull({ node: host.name })
+    : bringupErrors.NoFolder({ node: host.name, folder, detail });
 }
 
 function read(stdout: string): Prepared {
   const [facts = '', text = ''] = stdout.split(/^record$/m);
   const lines = facts.split('\n');
-  const value = (name: string): string => lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
+  const value = (name: string): string =>
+    lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
   const record = parseRecord(text);
   return {
     home: value('home'),

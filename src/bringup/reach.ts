@@ -40,7 +40,7 @@ function pinOf({ cluster, pins }: ReachedFrom, name: string): SshTarget['pin'] {
   return {
     file: join(pins, `${word}.pin`),
     alias: `manta-${cluster}-${word}`,
-    accept: `manta host-key accept ${cluster} ${name}`,
+    accept: `manta host-key accept -n ${cluster} ${name}`,
   };
 }
 

@@ -1,6 +1,6 @@
+import { contentsFingerprint } from '../bringup/contents.ts';
 import type { NodeFiles, NodeOrder } from '../bringup/node.ts';
 import { fingerprints, outdatedParts, type Part } from '../bringup/record.ts';
-import { contentsFingerprint } from '../bringup/contents.ts';
 import { changedKeys, type KeyChange } from '../core/spec/changes.ts';
 import type { PlainMap } from '../core/spec/cluster.ts';
 import { openCluster } from '../core/spec/read.ts';
@@ -54,10 +54,12 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
   const wanted = fingerprints(order, await contentsFingerprint(request.files));
   const outdated = request.restartOnly ? new Set<Part>(['start']) : outdatedParts(look.record, wanted);
   const starts =
-    !look.rayAlive || request.restartOnly || (!request.noRestart && (outdated.has('start') || outdated.has('container')));
-  const parts = [...outdated].filter((part) => part !== 'start' || starts);
-  const action =
-    look.record === undefined ? 'make' : starts ? 'restart' : parts.length > 0 ? 'update' : 'nothing';
+    !look.rayAlive ||
+    request.restartOnly ||
+    (!request.noRestart && (outdated.has('start') || outdated.has('container')));
+  const has = (part: Part): boolean => part !== 'container' || order.commands.container !== undefined;
+  const parts = [...outdated].filter((part) => (part !== 'start' || starts) && has(part));
+  const action = look.record === undefined ? 'make' : starts ? 'restart' : parts.length > 0 ? 'update' : 'nothing';
   const before = look.cluster;
   const changes = before === undefined ? [] : changesBetween(before, cluster);
   const hostsBefore = before === undefined ? [] : workerNames(before);

@@ -37,8 +37,10 @@ export function eventLine({ level, text, progress }: MantaEvent, style: Style): 
 }
 
 export function failureText({ code, message, hint, details }: Failure, style: Style): string {
+  const [first = '', ...more] = printable(message).split('\n');
   const lines = [
-    `${style.red('error:')} ${printable(message)} ${style.dim(`(${code})`)}`,
+    `${style.red('error:')} ${first} ${style.dim(`(${code})`)}`,
+    ...more,
     ...(hint === undefined ? [] : [`${style.cyan('hint:')} ${printable(hint)}`]),
     ...details.map((detail) => style.dim(printable(detail))),
   ];
