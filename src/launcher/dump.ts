@@ -75,7 +75,7 @@ function placeText({ cluster, logs, debugState, pip, processes, processesVerbose
   const wanted = `case $f in job-driver-*|worker-*.out|worker-*.err) continue;; debug_state*) ${debugState ? ';;' : 'continue;;'} *) ${logs ? ';;' : 'continue;;'} esac`;
   return [
     processes && `tell processes.txt ps -eww -o ${columns}`,
-    pip && `tell pip.txt bash -lic 'python -m pip freeze --disable-pip-version-check 2>/dev/null'`,
+    pip && `tell pip.txt sh -c "bash -lic 'python -m pip freeze --disable-pip-version-check' 2>/dev/null"`,
     (logs || debugState) &&
       `f=; read -r n g f <${sessionFile(cluster)} 2>/dev/null
 cd "\${f:-/tmp/ray}/\${n:-session_latest}/logs" 2>/dev/null || exit 0

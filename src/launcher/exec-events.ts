@@ -1,11 +1,11 @@
 import { defineEvent } from '../base/events.ts';
 
 export const execEvents = {
-  sessionStarted: defineEvent<{ id: string; kind: string; host: string }>({
+  sessionStarted: defineEvent<{ id: string; kind: string; host: string; cluster: string }>({
     code: 'MANTA_SESSION_STARTED',
     level: 'info',
     text: (e) =>
-      `it runs in a ${e.kind} on ${e.host}: 'manta sessions' lists it, 'manta sessions --log ${e.id} -f' follows its output, 'manta attach --session ${e.id}' shows it`,
+      `it runs in a ${e.kind} on ${e.host}: 'manta sessions ${e.cluster}' lists it, with '--log ${e.id} -f' it follows the output, 'manta attach ${e.cluster} --session ${e.id}' opens it`,
   }),
   startIgnored: defineEvent<{ address: string }>({
     code: 'MANTA_EXEC_START_IGNORED',

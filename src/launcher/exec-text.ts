@@ -76,17 +76,22 @@ export function terminalGuard({ place, mark }: PlacedCommand): Guard {
 
 /**
  * Without a terminal the only sign of a lost connection is that nobody reads the output any more. `tail` notices that by
- * itself and without asking again and again.
+ * itself and without asking again and again. The watch has a session of its own, so that one signal ends all of it, however
+ * far it has come.
  */
 function pipeGuard({ place, mark }: PlacedCommand): Guard {
-  const watch = `trap '' HUP INT; trap 'kill $! 2>/dev/null; exit' TERM; tail -f /dev/null 2>/dev/null & wait $!; ${hangUp(place, mark)}`;
-  return { before: `trap : INT\n( ${watch} ) &\nw=$!\n`, after: 'kill $w 2>/dev/null; wait $w 2>/dev/null\n' };
+  const watch = quote(`tail -f /dev/null 2>/dev/null; ${hangUp(place, mark)}`);
+  return {
+    before: `trap : INT\nw=; if command -v setsid >/dev/null; then setsid sh -c ${watch} manta-watch $$ & w=$!; fi\n`,
+    after: `exec 2>/dev/null; [ -z "$w" ] || kill -s KILL -- -$w || { kill -s KILL $w; kill -s KILL -- -$w; }\n`,
+  };
 }
 
 /** Hang-up for all of the session, as from a terminal; after a while no longer a request. */
 function hangUp(place: Place, mark: string): string {
   const twice = 'end HUP; sleep 2; end KILL';
-  if (place.kind === 'host') return `${endFunction} read -r l </proc/$$/stat; set -- \${l##*) }; s=" $4 "; ${twice}`;
+  if (place.kind === 'host')
+    return `${endFunction} read -r l </proc/$1/stat && set -- \${l##*) } && s=" $4 " && { ${twice}; }`;
   return `${place.engine} exec ${quote(place.name)} sh -c ${quote(`${endFunction} ${findSessions(mark)}; ${twice}`)}`;
 }
 

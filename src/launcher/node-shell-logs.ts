@@ -20,7 +20,7 @@ export function stepLogsText({ cluster, place, lines, follow }: LogRequest): str
 m=$(cat "$d/mark" 2>/dev/null); echo "== $d ($c)"; grep -av "^\${m:-.^} " "$d/output" | tail -n ${lines}`;
   const list = inPlace(
     place,
-    `${rayLogs(cluster)} && echo "== logs of Ray in $PWD (--file NAME prints one)" && ls -1 -- *`,
+    `${rayLogs(cluster)} && echo "== logs of Ray in $PWD (--file NAME prints one)" && for n in *; do if [ -f "$n" ] && [ -s "$n" ]; then echo "$n"; fi; done`,
   );
   return `${steps}\nfor d in $(ls -1tr); do\n${each}\ndone\n${list} 2>/dev/null\nexit 0`;
 }
@@ -29,7 +29,7 @@ m=$(cat "$d/mark" 2>/dev/null); echo "== $d ($c)"; grep -av "^\${m:-.^} " "$d/ou
 export function rayLogText({ cluster, place, lines, follow }: LogRequest, pattern: string): string {
   const text = `${rayLogs(cluster)} || { echo 'Ray has no session here' >&2; exit 1; }
 p=${quote(pattern)}; IFS=; set -- $p
-[ -e "$1" ] || { echo "no log of Ray is called '$p'; there is:" >&2; ls -1 >&2; exit 1; }
+[ -e "$1" ] || { echo "no log of Ray is called '$p'; there is:" >&2; for n in *; do [ ! -f "$n" ] || echo "$n" >&2; done; exit 1; }
 exec tail -n ${lines} ${follow ? '-F ' : ''}-- "$@"`;
   return inPlace(place, text);
 }

@@ -50,13 +50,23 @@ export const run: Run = async (invocation, io) => {
   io.out(
     io.json
       ? `${JSON.stringify({ file, bytes: bytes.length, entries: pack.listed() })}\n`
-      : `${pack
-          .listed()
-          .map(({ name, what }) => `  ${name.padEnd(22)} ${what}\n`)
-          .join('')}wrote ${file} (${bytes.length} bytes); look into it before you send it\n`,
+      : `${linesOf(pack.listed())}wrote ${file} (${bytes.length} bytes); look into it before you send it\n`,
   );
   return 0;
 };
+
+/** One line a file, and one line a node for what came from it. */
+function linesOf(listed: readonly { readonly name: string; readonly what: string }[]): string {
+  const lines = new Map<string, string>();
+  const counts = new Map<string, number>();
+  for (const { name, what } of listed) {
+    const node = /^nodes\/[^/]+\//.exec(name)?.[0];
+    const count = (counts.get(node ?? name) ?? 0) + 1;
+    counts.set(node ?? name, count);
+    lines.set(node ?? name, node === undefined ? what : `files of this node (${count})`);
+  }
+  return [...lines].map(([name, what]) => `  ${name.padEnd(22)} ${what}\n`).join('');
+}
 
 /** Files on their way into the archive, cleaned of secrets. */
 class Pack {
