@@ -64,6 +64,7 @@ install_system() {
   printf '%s\n' "$LAB_HOSTS" > etc/hosts
   rm -f etc/resolv.conf
   echo 'nameserver 127.0.0.1' > etc/resolv.conf # nobody listens there: a lookup fails at once
+  tr -d - < /proc/sys/kernel/random/uuid > etc/machine-id
   : > etc/environment
   [ ! -d etc/profile.d ] || rm -f etc/profile.d/*
   [ -z "$LAB_PATH" ] || echo "export PATH=$LAB_PATH:\$PATH" > etc/profile.d/lab.sh
@@ -121,6 +122,9 @@ mount_system() {
   mount -t mqueue mqueue dev/mqueue 2>/dev/null || :
   mount -t tmpfs -o nosuid,mode=755 run run
   mkdir -p run/sshd run/lock run/sudo run/screen; chmod 1777 run/lock; chmod 777 run/screen
+  # The kernel is the same after a reboot; programs that look must see another one.
+  cat /proc/sys/kernel/random/uuid > run/boot_id
+  mount --bind run/boot_id proc/sys/kernel/random/boot_id
   bind "$disk/root" /root
   bind "$disk/home" /home
   bind "$disk/tmp" /tmp
