@@ -147,7 +147,7 @@ left() {
 asked=' '; n=0
 while found=$(left) && [ -n "$found" ]; do
   for p in $found; do
-    if [ $n -ge 14 ]; then kill -s KILL -- "$p"; else case $asked in *" $p "*) ;; *) kill -s TERM -- "$p"; asked="$asked$p ";; esac; fi
+    if [ $n -ge 10 ]; then kill -s KILL -- "$p"; else case $asked in *" $p "*) ;; *) kill -s TERM -- "$p"; asked="$asked$p ";; esac; fi
   done 2>/dev/null
   n=$((n+1)); [ $n -gt 70 ] && { echo "$found"; exit 0; }
   if [ $n -lt 5 ]; then nap; else sleep 0.25 2>/dev/null || sleep 1; fi
