@@ -158,6 +158,7 @@ function viewOf(record: InstanceRecord, node: NodeView | undefined): InstanceVie
     since: record.since,
     ...(record.zone === undefined ? {} : { zone: record.zone }),
     ...(record.market === undefined ? {} : { market: record.market }),
+    ...(record.providerId === undefined ? {} : { providerId: record.providerId }),
     ...(node === undefined ? {} : { node }),
     ...(record.launchHash === undefined ? {} : { launchHash: record.launchHash }),
     ...(record.slice === undefined ? {} : { slice: record.slice }),

@@ -75,6 +75,9 @@ export interface Host {
     signal: AbortSignal,
   ): Promise<void>;
 
+  /** Gives up the kept connection: the next program runs in a new login, with the groups that the user has by then. */
+  renew(): Promise<void>;
+
   /** Ends what this process holds of it. A shared master connection may stay for the next command. */
   close(): Promise<void>;
 }

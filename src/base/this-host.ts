@@ -62,6 +62,8 @@ export function thisHost(): Host {
       tunnels.add(server.unref());
     },
 
+    async renew() {},
+
     async close() {
       for (const server of tunnels) server.close();
       tunnels.clear();

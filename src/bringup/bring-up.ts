@@ -1,7 +1,9 @@
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
+import type { ContainerSpec } from '../core/spec/cluster.ts';
 import { runCommands } from './commands.ts';
 import { bringupErrors } from './errors.ts';
+import { tellWaits, throughDrops } from './drops.ts';
 import { bringupEvents } from './events.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { type Prepared, prepareNode } from './prepare.ts';
@@ -14,7 +16,8 @@ import { fingerprints, type NodeRecord, outdatedParts, type Part, writeRecord } 
 import { commandProgram, setupEnvironment } from './shell-text.ts';
 import { contentsFingerprint } from './contents.ts';
 import { syncFiles } from './sync.ts';
-import { ensureContainer, placeToken, stagingFolder } from './container.ts';
+import { type EnsuredContainer, ensureContainer, placeToken, stagingFolder } from './container.ts';
+import { containerErrors } from './container-errors.ts';
 
 export interface BringUpEdges {
   readonly events: EventSink;
@@ -41,7 +44,20 @@ export interface BroughtUp {
 }
 
 /** From an SSH port to a node of Ray. Does what the record on the host does not say is done, in order, and no more. */
-export async function bringUpNode(
+export function bringUpNode(
+  host: Host,
+  order: NodeOrder,
+  edges: BringUpEdges,
+  signal: AbortSignal,
+): Promise<BroughtUp> {
+  return throughDrops(
+    () => bringUpOnce(host, order, edges, signal),
+    (why) => edges.events.emit(bringupEvents.goingOn, { node: host.name, why: why.message }),
+    signal,
+  );
+}
+
+async function bringUpOnce(
   host: Host,
   order: NodeOrder,
   edges: BringUpEdges,
@@ -59,7 +75,7 @@ export async function bringUpNode(
   await host.connect({
     signal,
     within: edges.connectWithin,
-    onWait: (why) => edges.events.emit(bringupEvents.waiting, { node, why: why.message }),
+    onWait: tellWaits((why) => edges.events.emit(bringupEvents.waiting, { node, why })),
   });
   const prepared = await prepareNode(host, order, run);
   const wanted = fingerprints(order, await contentsFingerprint(order.files));
@@ -84,7 +100,7 @@ export async function bringUpNode(
         program: (command) =>
           part === 'start'
             ? startProgram(order, place, command, edges.head?.()?.versions)
-            : commandProgram(order, place, command, setupEnvironment(order)),
+            : commandProgram(order, place, command, setupEnvironment(order, place)),
       },
       edges.events,
       tell,
@@ -92,9 +108,11 @@ export async function bringUpNode(
     );
 
   const { container } = order.commands;
+  const sync = (): Promise<void> =>
+    syncFiles(host, order.files, { ...(container && { into: stagingFolder(order.cluster) }), signal });
   if (outdated.has('files')) {
     if (order.files.mounts.length > 0) tell('copying files', `${order.files.mounts.length} mounts`);
-    await syncFiles(host, order.files, { ...(container && { into: stagingFolder(order.cluster) }), signal });
+    await sync();
     await complete('files');
   }
   edges.onSynced?.();
@@ -106,7 +124,7 @@ export async function bringUpNode(
   let remade = false;
   if (container) {
     tell('container', container.image);
-    const ensured = await ensureContainer(host, order, container, { events: edges.events, signal });
+    const ensured = await withContainer(host, order, container, sync, edges.events, signal);
     place = ensured.place;
     remade = ensured.made;
     await placeToken(host, order, place, signal);
@@ -134,6 +152,26 @@ export async function bringUpNode(
   return { record, done, ...(versions && { versions }) };
 }
 
+/** Two things can be mended on the way: groups that a new login has, and mounts that a reboot has swept away. */
+async function withContainer(
+  host: Host,
+  order: NodeOrder,
+  container: ContainerSpec,
+  sync: () => Promise<void>,
+  events: EventSink,
+  signal: AbortSignal,
+): Promise<EnsuredContainer> {
+  const ensure = (): Promise<EnsuredContainer> => ensureContainer(host, order, container, { events, signal });
+  try {
+    return await ensure();
+  } catch (error) {
+    if (containerErrors.NewSession.is(error)) await host.renew();
+    else if (containerErrors.MountsGone.is(error)) await sync();
+    else throw error;
+    return await ensure();
+  }
+}
+
 interface Starting {
   readonly edges: BringUpEdges;
   readonly prepared: Prepared;
@@ -156,6 +194,7 @@ async function start(
     await edges.headListens(signal);
   }
   tell('starting Ray');
+  const began = performance.now();
   try {
     await commands();
   } catch (error) {
@@ -172,6 +211,6 @@ async function start(
     await commands();
   }
   tell('checking Ray');
-  await checkRay(host, order, place, { events: edges.events, signal });
+  await checkRay(host, order, place, { events: edges.events, elapsed: performance.now() - began + 1_000, signal });
   return found ?? (await startedVersions(host, order, place, signal));
 }

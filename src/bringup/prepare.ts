@@ -40,7 +40,7 @@ export async function prepareNode(host: Host, order: NodeOrder, options: RunOpti
     `umask 077; cd "$HOME" || exit 1
 echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 mkdir -p ${stepsFolder(order.cluster)} || exit 1
-${order.token === undefined ? '' : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}
+${order.token === undefined ? `rm -f ${tokenFile(order.cluster)}\n` : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}
 echo "home $HOME"
 for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; echo "step \${b##*/} $(cat "$d/rc" 2>/dev/null)"; done
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do

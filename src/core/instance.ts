@@ -48,6 +48,8 @@ export interface InstanceView {
   readonly since: Instant;
   readonly zone?: string;
   readonly market?: Market;
+  /** The machine, as its provider names it, once there is one. */
+  readonly providerId?: string;
   /** Present while the engine reports a node on it. */
   readonly node?: NodeView;
   /** Fingerprint of the launch configuration it was made with. */

@@ -41,6 +41,7 @@ export async function embeddedGround({ folder, clock, events, spec, log }: Groun
       timeouts: { ...loopSettings.timeouts, absent: 2_000, allocated: bootsWithin, settingUp: bootsWithin },
     },
     complete: (each) => each,
+    addressOf: () => undefined,
     reloaded: () => {},
     keep: (signal) =>
       keepHead(

@@ -19,6 +19,8 @@ export interface Ground {
   readonly settings: Partial<LoopSettings>;
   /** The spec with what this ground has learned of it, such as what own machines really offer. */
   complete(spec: ClusterSpec): ClusterSpec;
+  /** Where a machine is reached; undefined where that means nothing. */
+  addressOf(machine: string): string | undefined;
   /** The cluster file was read again. */
   reloaded(): void;
   /** Keeps what the autoscaler does not see to, such as the head's own node, until the signal aborts. */

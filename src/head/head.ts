@@ -53,6 +53,8 @@ export interface Head {
   /** A line in the daemon's own log: what no event can tell, because telling failed. */
   readonly log: (line: string) => void;
   spec(): ClusterSpec;
+  /** Where a machine is reached, by the provider's name of it. */
+  readonly addressOf: (machine: string) => string | undefined;
   /** Reads the cluster's record again and applies what changed, without touching jobs. */
   reload(): void;
   sight(): Sight;
@@ -161,6 +163,7 @@ export async function openHead(
     metrics,
     log,
     spec: () => spec,
+    addressOf: (machine) => ground.addressOf(machine),
     reload() {
       spec = ground.complete(read());
       events.emit(headEvents.specChanged, { file: readCluster(folder)?.config?.path ?? 'built-in' });

@@ -96,7 +96,11 @@ function usageOf(instances: readonly Pick<InstanceView, 'node'>[]): Record<strin
   return Object.fromEntries(usage);
 }
 
-export function nodeAnswers(sight: Sight, launchedBecause: (instance: string) => string | undefined): NodeAnswer[] {
+export function nodeAnswers(
+  sight: Sight,
+  launchedBecause: (instance: string) => string | undefined,
+  addressOf: (machine: string) => string | undefined = () => undefined,
+): NodeAnswer[] {
   const { spec, plan, now } = sight;
   const running = new Map<string, string[]>();
   for (const job of sight.jobs) {
@@ -126,6 +130,7 @@ export function nodeAnswers(sight: Sight, launchedBecause: (instance: string) =>
       available: instance.node?.available ?? {},
       jobs: instance.node ? (running.get(instance.node.id) ?? []) : [],
       ...(instance.node && { node: instance.node.id, idleFor: instance.node.idleFor }),
+      ...(instance.providerId !== undefined && placeOf(instance.providerId, addressOf)),
       ...(instance.zone !== undefined && { zone: instance.zone }),
       ...(instance.market !== undefined && { market: instance.market }),
       ...(price !== undefined && { pricePerHour: price }),
@@ -133,6 +138,14 @@ export function nodeAnswers(sight: Sight, launchedBecause: (instance: string) =>
       ...(end !== undefined && { endsBecause: endWords(end, now) }),
     };
   });
+}
+
+function placeOf(
+  machine: string,
+  addressOf: (machine: string) => string | undefined,
+): Pick<NodeAnswer, 'machine' | 'address'> {
+  const address = addressOf(machine);
+  return { machine, ...(address !== undefined && { address }) };
 }
 
 export function demandAnswer({ view, plan, engine, now }: Sight): DemandAnswer {

@@ -77,7 +77,8 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     clock,
     events,
   });
-  writeHeadRecord(folder.files.instances, edges.spec(), first);
+  const records = new LocalRecords(folder.files.instances);
+  writeHeadRecord(records, edges.spec(), first);
 
   const common = (): ClusterOrder => {
     const { address, loginShells, usageStats, dashboardPort } = head();
@@ -168,6 +169,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       timeouts: { ...loopSettings.timeouts, absent: 2_000 },
     },
     complete: (spec) => withLearned(withHashes(spec), provider),
+    addressOf: (machine) => records.claim(machine)?.host.name,
     reloaded: () => files.look(),
     keep: async (signal) => {
       await Promise.all([
@@ -293,10 +295,9 @@ class Hosts {
   }
 }
 
-function writeHeadRecord(folder: string, spec: ClusterSpec, head: RayHead): void {
+function writeHeadRecord(records: LocalRecords, spec: ClusterSpec, head: RayHead): void {
   const host = ownHosts(spec).head;
   if (host === undefined) return;
-  const records = new LocalRecords(folder);
   if (records.claim(head.instance) !== undefined) return;
   records.write({
     format: 1,

@@ -10,6 +10,7 @@ import { releaseClaim } from '../providers/local/claims.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { type HeadLook, lookAtHead } from './head-look.ts';
+import { clearForRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { stopMantad } from './ship.ts';
 import { reachWorker, removeKeyText } from './worker-key.ts';
@@ -47,7 +48,10 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
     events.emit(launcherEvents.ending, { name: cluster.name, what: 'mantad' }, { id: 'down', state: 'running' });
     const look = await lookAtHeadOrNot(cluster, signal);
     if (look instanceof Error && !request.forget)
-      throw launcherErrors.HeadUnreached({ name: cluster.name, host: cluster.head.name, why: look.message }, look);
+      throw launcherErrors.HeadUnreached(
+        { name: cluster.name, host: cluster.head.name, why: look.message, next: nextOf(look) },
+        look,
+      );
     const result = await endAll(request, look instanceof Error ? undefined : look, signal);
     const left = look instanceof Error ? [...result.left, { host: cluster.head.name, why: look.message }] : result.left;
     if (!request.workersOnly && (left.length === 0 || request.forget)) {
@@ -55,12 +59,16 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
       await cluster.disconnect();
       removeCluster(cluster.folder);
     }
+    if (!request.workersOnly) await clearForRay(cluster, signal).catch(() => {});
     const wasThere = known || (look instanceof Error ? false : look.cluster !== undefined);
     return { wasThere, ended: result.ended, left };
   } finally {
     taken.lock.release();
   }
 }
+
+/** What the reason itself advises, where waiting does not help. */
+const nextOf = (why: Error): string | undefined => (why instanceof MantaError && !mayComeUp(why) ? why.hint : undefined);
 
 async function lookAtHeadOrNot(cluster: RemoteCluster, signal: AbortSignal): Promise<HeadLook | Error> {
   try {

@@ -59,10 +59,16 @@ export const launcherEvents = {
     level: 'warn',
     text: (e) => `mantad on ${e.host} did not say which jobs run: a restart of Ray ends those that do`,
   }),
-  there: defineEvent<{ text: string }>({
-    code: 'MANTA_LAUNCHER_THERE',
-    level: 'info',
-    text: (e) => e.text,
+  notForRay: defineEvent<{ why: string }>({
+    code: 'MANTA_LAUNCHER_NOT_FOR_RAY',
+    level: 'warn',
+    text: (e) => `the tags that ray's own commands read could not be written: ${e.why}`,
+  }),
+  noAuth: defineEvent<{ version: string }>({
+    code: 'MANTA_LAUNCHER_NO_AUTH',
+    level: 'warn',
+    text: (e) =>
+      `Ray ${e.version} cannot ask for a token: whoever reaches the ports of these machines may run anything on them, as provider.manta.allow_no_auth says`,
   }),
   left: defineEvent<{ host: string; why: string }>({
     code: 'MANTA_LAUNCHER_LEFT',

@@ -6,7 +6,7 @@ import { wallClock } from '../base/wall-clock.ts';
 import type { Place } from '../bringup/node.ts';
 import { targetOf } from '../bringup/reach.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
-import { ownHosts } from '../core/spec/local.ts';
+import { type HostPool, ownHosts } from '../core/spec/local.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, readCluster, type StateFolder, stateFolder } from '../head/state-folder.ts';
 import { launcherErrors } from './errors.ts';
@@ -33,6 +33,8 @@ export interface RemoteCluster {
   readonly place: Place;
   /** Any host of the cluster, as this machine reaches it; `through` the head where it does not. */
   hostOf(address: string, through?: 'head'): Host;
+  /** Hosts of each node type. */
+  readonly pools: readonly HostPool[];
   /** Hosts that the file names as workers. */
   readonly workerAddresses: readonly string[];
   /** Ends the connections themselves, which are otherwise kept for the next command. */
@@ -80,6 +82,7 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
         targetOf(host, { ...from, ...(through && { jump: headTarget }) }),
       );
     },
+    pools,
     workerAddresses: pools.flatMap((pool) => pool.hosts.map((each) => each.name)),
     disconnect: async () => {
       await Promise.all(targets.map((target) => endMaster(target)));

@@ -20,6 +20,8 @@ export interface UpPlan {
     readonly parts: readonly Part[];
     /** A Ray that Manta did not start runs there. */
     readonly foreignRay: boolean;
+    /** `ray up` made it, by the tags that it left; `same`: from what is this file now. */
+    readonly rayUp?: { readonly status?: string; readonly same: boolean };
   };
   readonly workers: {
     readonly wanted: number;
@@ -47,11 +49,13 @@ export interface PlanRequest {
   readonly restartOnly: boolean;
   readonly version: string;
   readonly runningJobs: () => Promise<number>;
+  readonly madeByRay: () => Promise<UpPlan['head']['rayUp']>;
 }
 
 export async function planUp(request: PlanRequest): Promise<UpPlan> {
   const { cluster, look, order } = request;
   const wanted = fingerprints(order, await contentsFingerprint(request.files));
+  const rayUp = look.cluster === undefined && look.foreignRay ? await request.madeByRay() : undefined;
   const outdated = request.restartOnly ? new Set<Part>(['start']) : outdatedParts(look.record, wanted);
   const starts =
     !look.rayAlive ||
@@ -68,7 +72,7 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
   return {
     cluster: cluster.name,
     known: before !== undefined,
-    head: { host: cluster.head.name, action, parts, foreignRay: look.foreignRay },
+    head: { host: cluster.head.name, action, parts, foreignRay: look.foreignRay, ...(rayUp && { rayUp }) },
     workers: {
       wanted: cluster.spec.nodeTypes.reduce((sum, type) => sum + type.minWorkers, 0),
       hosts,

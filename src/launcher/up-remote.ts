@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
@@ -7,15 +8,21 @@ import { takeLock } from '../base/lock.ts';
 import { version } from '../base/version.ts';
 import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
 import { stagingFolder } from '../bringup/container.ts';
+import { tellWaits, throughDrops } from '../bringup/drops.ts';
+import { bringupEvents } from '../bringup/events.ts';
 import type { NodeFiles } from '../bringup/node.ts';
 import { gcsPortOf, headOrder } from '../bringup/order.ts';
+import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/client/remote.ts';
 import { type ClusterFile, changeCluster, createCluster, type RayHead, readCluster } from '../head/state-folder.ts';
+import { requireClaim } from '../providers/local/claims.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
-import { type HeadLook, lookAtHead } from './head-look.ts';
+import { lockHead } from './head-lock.ts';
+import { type HeadLook, idByKey, lookAtHead, unmakeKey } from './head-look.ts';
 import { localFiles } from './mounts.ts';
+import { madeByRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { runtimeOf } from './runtime.ts';
 import { type BootWay, shipRuntime, startMantad } from './ship.ts';
@@ -73,20 +80,31 @@ export async function upRemote(request: UpRemoteRequest, signal: AbortSignal): P
 
 async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<UpRemoteResult> {
   const { cluster, events, clock } = request;
-  const { head: host, spec, name } = cluster;
+  const { head: host, spec } = cluster;
   const files = localFiles(spec, cluster.config.path, request.cwd);
   events.emit(launcherEvents.connecting, { host: host.name }, { id: `node ${host.name}`, state: 'running' });
   await host.connect({
     signal,
     within: connectWithin,
-    onWait: (why) => events.emit(launcherEvents.waiting, { host: host.name, why: why.message }),
+    onWait: tellWaits((why) => events.emit(launcherEvents.waiting, { host: host.name, why })),
   });
+  const unlock = await lockHead(cluster, 'up', clock, signal);
+  try {
+    return await bringUpLocked(request, files, signal);
+  } finally {
+    await unlock();
+  }
+}
+
+async function bringUpLocked(request: UpRemoteRequest, files: NodeFiles, signal: AbortSignal): Promise<UpRemoteResult> {
+  const { cluster, events, clock } = request;
+  const { head: host, spec, name } = cluster;
   const look = await lookAtHead(host, name, { key: true, signal });
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
   const before = look.cluster;
   const ray: RayHead = {
-    id: before?.ray?.id ?? randomBytes(8).toString('hex'),
-    instance: before?.ray?.instance ?? look.record?.instance ?? `head-${randomBytes(6).toString('hex')}`,
+    id: before?.ray?.id ?? idByKey(look, 'cluster'),
+    instance: before?.ray?.instance ?? look.record?.instance ?? `head-${idByKey(look, 'head').slice(0, 12)}`,
     address: cluster.headAddress,
     gcsPort: gcsPortOf(spec),
     dashboardPort,
@@ -94,9 +112,9 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     usageStats: request.usageStats,
     mounts: mountsOnHead(spec.head.container !== undefined ? stagingFolder(name) : '', files),
   };
-  const token = look.rayToken ?? randomBytes(32).toString('hex');
+  const token = await tokenFor(request, look, signal);
   const order = headOrder(
-    { spec, headAddress: ray.address, loginShells: ray.loginShells, usageStats: ray.usageStats, token, dashboardPort },
+    { spec, headAddress: ray.address, loginShells: ray.loginShells, usageStats: ray.usageStats, dashboardPort, ...(token !== undefined && { token }) },
     ray.instance,
     files,
   );
@@ -110,14 +128,24 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     restartOnly: request.restartOnly,
     version,
     runningJobs: () => runningJobs(request, look, signal),
+    madeByRay: () => madeByRay(cluster, signal),
   });
-  if (!(await request.agree(plan))) return { done: false, plan };
+  if (!(await request.agree(plan))) {
+    await unmakeKey(host, name, look, signal);
+    return { done: false, plan };
+  }
   remember(request);
 
+  await requireClaim(
+    host,
+    { clusterId: ray.id, cluster: name, owner: ownerOf(), headAddress: ray.address },
+    ray.instance,
+    { signal },
+  );
   const synced = Promise.withResolvers<void>();
   const ending = new AbortController();
   const all = AbortSignal.any([signal, ending.signal]);
-  const handingOver = (async () => {
+  const handOver = async (): Promise<{ boot: BootWay; unreached: readonly KeyOutcome[] }> => {
     const runtime = await runtimeOf(request.env, all);
     const [{ node }, unreached] = await Promise.all([
       shipRuntime(host, look, runtime, request.env, { signal: all, within: 600_000 }),
@@ -130,8 +158,11 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     request.onHandedOver();
     if (boot === 'none') events.emit(launcherEvents.noBoot, { host: host.name });
     return { boot, unreached };
-  })();
-  handingOver.catch(() => {});
+  };
+  const lost = (why: Error): void => events.emit(bringupEvents.goingOn, { node: host.name, why: why.message });
+  const handingOver = throughDrops(handOver, lost, all);
+  // What keeps mantad from being started is told at once, and not when the last setup command is through.
+  handingOver.catch((error: unknown) => ending.abort(error));
   try {
     const brought = await bringUpNode(
       host,
@@ -153,12 +184,14 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     ending.abort(error);
     synced.reject(error);
     await handingOver.catch(() => {});
-    throw error;
+    throw ending.signal.reason;
   }
 }
 
 const allowsNoAuth = (manta: unknown): boolean =>
   typeof manta === 'object' && manta !== null && (manta as Record<string, unknown>)['allow_no_auth'] === true;
+
+const ownerOf = (): string => `${userInfo().username}@${hostname()}`;
 
 /** Jobs that mantad knows to run; none when it does not answer. */
 async function runningJobs({ cluster, events }: UpRemoteRequest, look: HeadLook, signal: AbortSignal): Promise<number> {
@@ -177,6 +210,18 @@ async function runningJobs({ cluster, events }: UpRemoteRequest, look: HeadLook,
     events.emit(launcherEvents.jobsUnknown, { host: cluster.head.name });
     return 0;
   }
+}
+
+/** Ray's token; none where the Ray on the head knows of none and the file says that this is wanted. */
+async function tokenFor({ cluster, loginShells, events }: UpRemoteRequest, look: HeadLook, signal: AbortSignal): Promise<string | undefined> {
+  if (allowsNoAuth(cluster.spec.provider.manta)) {
+    const found = await rayVersions(cluster.head, { loginShells }, cluster.place, signal).catch(() => undefined);
+    if (found !== undefined && !hasTokenMode(found)) {
+      events.emit(launcherEvents.noAuth, { version: found.ray });
+      return undefined;
+    }
+  }
+  return look.rayToken ?? randomBytes(32).toString('hex');
 }
 
 /** The cluster's record on this machine: what the next command needs to find it again. */

@@ -91,6 +91,7 @@ function shellHost(name: string, start: () => ChildProcess): Host {
     open: refuse,
     rsync: refuse,
     forward: refuse,
+    renew: async () => {},
     close: async () => {},
   };
 }

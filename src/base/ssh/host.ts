@@ -127,7 +127,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
       for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
         const left = until - performance.now();
         try {
-          await sh(':', { signal, within: Math.max(1, left) });
+          await sh(':', { signal, within: Math.max(1, Math.ceil(left)) });
           return;
         } catch (error) {
           if (!mayComeUp(error) || performance.now() + pause > until) throw error;
@@ -167,6 +167,11 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
       const connect = (during: AbortSignal): Promise<unknown> => sh(':', { signal: during });
       const edge = { client, clock, connect };
       forwards.add(await forwardThrough(target, edge, localSocket, remote, signal));
+    },
+
+    async renew() {
+      state.connected = false;
+      await endMaster(target, client);
     },
 
     async close() {

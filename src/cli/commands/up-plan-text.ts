@@ -5,7 +5,11 @@ import type { UpPlan } from '../../launcher/up-plan.ts';
 export function planText(plan: UpPlan): string {
   const lines = [plan.known ? `Cluster '${plan.cluster}' is known on ${plan.head.host}.` : `New cluster '${plan.cluster}'.`];
   lines.push(`  head     ${plan.head.host}: ${headWords(plan)}`);
-  if (plan.head.foreignRay && plan.head.action !== 'nothing')
+  if (plan.head.rayUp)
+    lines.push(
+      `           'ray up' made this cluster (${plan.head.rayUp.status ?? 'state unknown'}${plan.head.rayUp.same ? ', from this very file' : ''}); Ray restarts under Manta, and what runs on it ends`,
+    );
+  else if (plan.head.foreignRay && plan.head.action !== 'nothing')
     lines.push("           a Ray that Manta did not start runs there; the file's start commands decide what becomes of it");
   lines.push(`  workers  ${workerWords(plan)}`);
   if (plan.workers.joining.length > 0 && plan.known) lines.push(`           joining: ${plan.workers.joining.join(', ')}`);

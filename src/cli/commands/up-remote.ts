@@ -4,6 +4,8 @@ import { HttpClient } from '../../head/client/http.ts';
 import { chooseTarget } from '../../head/client/target.ts';
 import { stateHome } from '../../head/state-folder.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
+import { launcherEvents } from '../../launcher/events.ts';
+import { leaveForRay } from '../../launcher/ray-compat.ts';
 import { openRemote } from '../../launcher/remote-cluster.ts';
 import type { UpPlan } from '../../launcher/up-plan.ts';
 import { type UpRemoteResult, upRemote } from '../../launcher/up-remote.ts';
@@ -49,6 +51,9 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
       return options['plan'] === true ? 0 : 1;
     }
     const waited = options['no-wait'] === true ? undefined : told && (await workers(cluster.name, result, told, io));
+    await leaveForRay(cluster, addressesOf(waited), io.signal).catch((error: unknown) =>
+      io.events.emit(launcherEvents.notForRay, { why: (error as Error).message }),
+    );
     tell(cluster.name, result, waited, io);
     return waited === undefined || waited.troubles.length === 0 ? 0 : 1;
   } finally {
@@ -56,6 +61,9 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
     await cluster.close();
   }
 }
+
+const addressesOf = (waited: Waited | undefined): readonly string[] =>
+  waited?.running.flatMap(({ address }) => address ?? []) ?? [];
 
 async function agreed(plan: UpPlan, { options }: Invocation, io: Io): Promise<boolean> {
   if (options['plan'] === true) {

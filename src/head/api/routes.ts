@@ -146,7 +146,7 @@ function clusterOf(head: Head, user: string): ClusterAnswer {
   });
 }
 
-const nodesOf = (head: Head): NodeAnswer[] => nodeAnswers(head.sight(), launchedBecause(head));
+const nodesOf = (head: Head): NodeAnswer[] => nodeAnswers(head.sight(), launchedBecause(head), head.addressOf);
 
 /** `2026-01-31 12:34:56.789000`, as Python prints a local time. */
 function localTime(at: number): string {

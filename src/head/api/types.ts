@@ -46,6 +46,9 @@ export interface ClusterAnswer {
 export interface NodeAnswer {
   readonly instance: string;
   readonly node?: string;
+  /** The machine as its provider names it, and where it is reached. */
+  readonly machine?: string;
+  readonly address?: string;
   readonly type: string;
   readonly kind: 'head' | 'worker';
   readonly status: InstanceStatus;

@@ -81,6 +81,7 @@ export class StandInHost {
       open: unused,
       rsync: unused,
       forward: unused,
+      renew: async () => {},
       close: async () => {},
     };
   }

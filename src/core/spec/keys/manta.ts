@@ -131,6 +131,12 @@ export const mantaKeys: readonly Key[] = [
     { ...ownHosts, shell: true, default: 'auth.ssh_proxy_command', example: 'ssh -W %h:%p bastion' },
   ),
   key(
+    'provider.manta.allow_no_auth',
+    'boolean',
+    'Start a Ray that is older than 2.52, which cannot ask for a token: whoever reaches its ports may run anything.',
+    { ...own, default: false, example: true },
+  ),
+  key(
     'provider.manta.faults',
     'list',
     'What goes wrong on request, to see how the cluster bears it. Rules of type, times, refuse (no-capacity, quota, throttled, denied), capacity, lose_answer, boot_delay_s, hang, vanish_after_s, preempt_after_s, preempt_notice_s.',
