@@ -1,15 +1,19 @@
 import type { Clock } from '../base/clock.ts';
+import { MantaError } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { takeLock } from '../base/lock.ts';
-import { nodeFolder } from '../bringup/node.ts';
+import { mayComeUp } from '../base/ssh/host.ts';
 import { containersOf, endNode } from '../bringup/end-node.ts';
+import { nodeFolder } from '../bringup/node.ts';
 import { headHome } from '../head/client/remote.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
+import { endWorkers } from './down-workers.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
-import { type HeadLook, lookAtHead } from './head-look.ts';
+import { lockHead } from './head-lock.ts';
+import { type HeadLook, idByKey, lookAtHead } from './head-look.ts';
 import { clearForRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { stopMantad } from './ship.ts';
@@ -18,6 +22,8 @@ import { reachWorker, removeKeyText } from './worker-key.ts';
 export interface DownRemoteRequest {
   readonly cluster: RemoteCluster;
   readonly workersOnly: boolean;
+  /** Of the workers, as many as `min_workers` says stay. */
+  readonly keepMinWorkers: boolean;
   /** Hosts that do not answer are given up. */
   readonly forget: boolean;
   readonly clock: Clock;
@@ -41,19 +47,23 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
   const { cluster, events } = request;
   const taken = takeLock(cluster.folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name: cluster.name, pid: taken.holder.pid });
+  const unlocks: (() => Promise<void>)[] = [];
   try {
     const known = readCluster(cluster.folder) !== undefined;
-    if (known && !request.workersOnly)
-      changeCluster(cluster.folder, (now) => ({ ...now, endingSince: now.endingSince ?? request.clock.now() }));
     events.emit(launcherEvents.ending, { name: cluster.name, what: 'mantad' }, { id: 'down', state: 'running' });
-    const look = await lookAtHeadOrNot(cluster, signal);
+    const look = await lockAndLook(request, unlocks, signal);
     if (look instanceof Error && !request.forget)
       throw launcherErrors.HeadUnreached(
         { name: cluster.name, host: cluster.head.name, why: look.message, next: nextOf(look) },
         look,
       );
+    if (known && !request.workersOnly)
+      changeCluster(cluster.folder, (now) => ({ ...now, endingSince: now.endingSince ?? request.clock.now() }));
+    if (request.workersOnly && !(look instanceof Error) && look.serving !== undefined)
+      return await endWorkers(request, look, signal);
     const result = await endAll(request, look instanceof Error ? undefined : look, signal);
     const left = look instanceof Error ? [...result.left, { host: cluster.head.name, why: look.message }] : result.left;
+    await Promise.all(unlocks.splice(0).map((unlock) => unlock()));
     if (!request.workersOnly && (left.length === 0 || request.forget)) {
       // The folder holds the sockets of the connections: without it nobody could use or end them.
       await cluster.disconnect();
@@ -63,19 +73,28 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
     const wasThere = known || (look instanceof Error ? false : look.cluster !== undefined);
     return { wasThere, ended: result.ended, left };
   } finally {
+    await Promise.all(unlocks.map((unlock) => unlock()));
     taken.lock.release();
   }
 }
 
 /** What the reason itself advises, where waiting does not help. */
-const nextOf = (why: Error): string | undefined => (why instanceof MantaError && !mayComeUp(why) ? why.hint : undefined);
+const nextOf = (why: Error): string | undefined =>
+  why instanceof MantaError && !mayComeUp(why) ? why.hint : undefined;
 
-async function lookAtHeadOrNot(cluster: RemoteCluster, signal: AbortSignal): Promise<HeadLook | Error> {
+/** The head as it is while no other command changes it; the reason where it cannot be reached. */
+async function lockAndLook(
+  { cluster, clock }: DownRemoteRequest,
+  unlocks: (() => Promise<void>)[],
+  signal: AbortSignal,
+): Promise<HeadLook | Error> {
   try {
     await cluster.head.connect({ signal, within: hostWithin });
+    unlocks.push(await lockHead(cluster, 'down', clock, signal));
     return await lookAtHead(cluster.head, cluster.name, { key: false, signal });
   } catch (error) {
     signal.throwIfAborted();
+    if (launcherErrors.BusyElsewhere.is(error)) throw error;
     return error as Error;
   }
 }
@@ -110,9 +129,7 @@ async function endAll(
       left.push({ host: address, why: (error as Error).message });
     }
   };
-  const all = workers.map((address) =>
-    onHost(address, () => reachWorker(cluster, address, signal, hostWithin)),
-  );
+  const all = workers.map((address) => onHost(address, () => reachWorker(cluster, address, signal, hostWithin)));
   if (look !== undefined && !workersOnly) all.push(onHost(head.name, async () => head));
   await Promise.all(all);
   if (look !== undefined && !workersOnly && !left.some(({ host }) => host === head.name))
@@ -149,7 +166,7 @@ exit 0
 `,
     { signal },
   );
-  const clusterId = look?.cluster?.ray?.id;
+  const clusterId = look?.cluster?.ray?.id ?? (look?.publicKey && idByKey(look, 'cluster'));
   if (clusterId !== undefined)
     await releaseClaim(host, { clusterId, cluster: name, owner: '', headAddress: '' }, undefined, { signal });
   const rest = [...left, ...said(stdout)];

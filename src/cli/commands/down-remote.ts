@@ -2,6 +2,7 @@ import { wallClock } from '../../base/wall-clock.ts';
 import { stateHome } from '../../head/state-folder.ts';
 import { downRemote } from '../../launcher/down-remote.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
+import { launcherEvents } from '../../launcher/events.ts';
 import { openRemote } from '../../launcher/remote-cluster.ts';
 import type { Invocation, Io } from '../command.ts';
 import type { MeantCluster } from './which-cluster.ts';
@@ -16,6 +17,7 @@ export async function runDownRemote(
   const cluster = openRemote({ home: stateHome(io.env), ...meant });
   const { name } = cluster;
   const workersOnly = options['workers-only'] === true || options['keep-min-workers'] === true;
+  let begun = false;
   try {
     if (options['yes'] !== true) {
       if (!io.terminal) throw launcherErrors.NotConfirmed({ name });
@@ -26,8 +28,16 @@ export async function runDownRemote(
         return 1;
       }
     }
+    begun = true;
     const { wasThere, ended, left } = await downRemote(
-      { cluster, workersOnly, forget: options['forget'] === true, clock: wallClock, events: io.events },
+      {
+        cluster,
+        workersOnly,
+        keepMinWorkers: options['keep-min-workers'] === true,
+        forget: options['forget'] === true,
+        clock: wallClock,
+        events: io.events,
+      },
       io.signal,
     );
     if (io.json) io.out(`${JSON.stringify({ name, wasThere, ended, left })}\n`);
@@ -43,6 +53,7 @@ export async function runDownRemote(
       );
     return left.length === 0 ? 0 : 1;
   } finally {
+    if (begun && io.signal.aborted) io.events.emit(launcherEvents.cutShort, { name, what: 'down' });
     await cluster.close();
   }
 }

@@ -22,7 +22,7 @@ export class RemoteLine {
   readonly #events: EventSink;
   #place: Promise<Place> | undefined;
 
-  constructor(folder: StateFolder, record: ClusterFile, events: EventSink) {
+  constructor(folder: StateFolder, record: Pick<ClusterFile, 'name' | 'config'>, events: EventSink) {
     this.#folder = folder;
     this.#events = events;
     const { head } = ownHosts(loadSpec(record));

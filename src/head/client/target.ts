@@ -17,6 +17,8 @@ export interface Choice {
   readonly address?: string;
   /** `-n`. */
   readonly name?: string;
+  /** The file of a cluster of other machines, which need not be known here. */
+  readonly file?: NonNullable<ClusterFile['config']>;
   /** `--headers`: JSON. */
   readonly headers?: string;
   /** `--verify`: `true`, `false`, or a path. @default true */
@@ -56,7 +58,7 @@ export function chooseTarget(choice: Choice, env: Env, events: EventSink): Targe
   const shared = { headers: headersOf(choice, env), verify: choice.verify ?? 'true' };
   if (choice.name !== undefined) {
     if (choice.address !== undefined) throw clientErrors.TwoClusters({ name: choice.name, address: choice.address });
-    return { ...localTarget(stateFolder(stateHome(env), choice.name), events), ...shared };
+    return { ...localTarget(stateFolder(stateHome(env), choice.name), events, choice.file), ...shared };
   }
   const given = addressOf(choice, env, events);
   if (given !== undefined) return { ...remoteTarget(given, env, events), ...shared };
@@ -142,8 +144,13 @@ function tokenOfLocal(url: URL, env: Env): string | undefined {
 /** How long a head that is being started again is waited for. */
 const patience = 30_000;
 
-function localTarget(folder: StateFolder, events: EventSink): Omit<Target, 'headers' | 'verify'> {
+function localTarget(
+  folder: StateFolder,
+  events: EventSink,
+  config?: NonNullable<ClusterFile['config']>,
+): Omit<Target, 'headers' | 'verify'> {
   const record = readCluster(folder);
+  if (record === undefined && config !== undefined) return overSsh(folder, { name: folder.name, config }, events);
   if (record === undefined) throw headErrors.NotRunning({ name: folder.name });
   if (record.remote !== undefined) return overSsh(folder, record, events);
   return {
@@ -164,7 +171,11 @@ function localTarget(folder: StateFolder, events: EventSink): Omit<Target, 'head
   };
 }
 
-function overSsh(folder: StateFolder, record: ClusterFile, events: EventSink): Omit<Target, 'headers' | 'verify'> {
+function overSsh(
+  folder: StateFolder,
+  record: Pick<ClusterFile, 'name' | 'config'>,
+  events: EventSink,
+): Omit<Target, 'headers' | 'verify'> {
   let line: Promise<RemoteLine> | undefined;
   return {
     shown: `cluster '${folder.name}'`,

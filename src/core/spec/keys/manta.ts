@@ -134,7 +134,7 @@ export const mantaKeys: readonly Key[] = [
     'provider.manta.allow_no_auth',
     'boolean',
     'Start a Ray that is older than 2.52, which cannot ask for a token: whoever reaches its ports may run anything.',
-    { ...own, default: false, example: true },
+    { ...own, default: 'false', example: true },
   ),
   key(
     'provider.manta.faults',

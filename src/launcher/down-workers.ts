@@ -1,0 +1,52 @@
+import { wallClock } from '../base/wall-clock.ts';
+import type { NodeAnswer } from '../head/api/types.ts';
+import { HttpClient } from '../head/client/http.ts';
+import { headHome } from '../head/client/remote.ts';
+import type { DownRemoteRequest, DownRemoteResult } from './down-remote.ts';
+import { launcherErrors } from './errors.ts';
+import type { HeadLook } from './head-look.ts';
+
+const within = 120_000;
+
+/** Ends the workers and keeps the head: mantad is told a lower limit, which stands until the next `up`. */
+export async function endWorkers(
+  { cluster, keepMinWorkers }: DownRemoteRequest,
+  look: HeadLook,
+  signal: AbortSignal,
+): Promise<DownRemoteResult> {
+  const { head, name, spec } = cluster;
+  const { serving, ownerToken: token, cluster: record } = look;
+  if (serving === undefined || token === undefined || record === undefined)
+    throw launcherErrors.HeadUnreached({ name, host: head.name, why: 'mantad does not run there' });
+  const kept = keepMinWorkers ? spec.nodeTypes.reduce((sum, type) => sum + type.minWorkers, 0) : 0;
+  const changed = { ...record, overrides: { ...record.overrides, maxWorkers: kept } };
+  const file = `~/${headHome}/clusters/${name}/cluster.json`;
+  await head.put(file, Buffer.from(`${JSON.stringify(changed)}\n`), 0o600, { signal });
+  const { socket } = cluster.folder.files;
+  await head.forward(socket, { port: Number(new URL(serving.url).port) }, signal);
+  const place = { url: serving.url, token, socket };
+  const http = new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
+  try {
+    const before = await workersOf(http);
+    await http.statusOf('POST', '/api/manta/v1/reload');
+    for (const until = performance.now() + within; ; ) {
+      const now = await workersOf(http);
+      const gone = before.filter(({ instance }) => !now.some((each) => each.instance === instance));
+      if (now.length <= kept) return { wasThere: true, ended: gone.map(nameOf), left: [] };
+      if (performance.now() > until) {
+        const why = 'its node is still there; work may keep it from ending';
+        return { wasThere: true, ended: gone.map(nameOf), left: now.map((each) => ({ host: nameOf(each), why })) };
+      }
+      await wallClock.sleep(250, signal);
+    }
+  } finally {
+    http.close();
+  }
+}
+
+async function workersOf(http: HttpClient): Promise<readonly NodeAnswer[]> {
+  const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes');
+  return nodes.filter(({ kind }) => kind === 'worker');
+}
+
+const nameOf = ({ address, instance }: NodeAnswer): string => address ?? instance;
