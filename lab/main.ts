@@ -7,7 +7,7 @@ import { isLeft, type LabRecord, readRecords, removeLab, sweep } from './record.
 const usage = `usage: manta-lab COMMAND [options]
   up [--hosts N] [--ray [--ray-version V]] [--podman] [--cron] [--node] [--disk SIZE]
                         a laptop (h0) and N hosts (h1 and on), until 'down'
-  down [--lab K]        end lab K, or every lab made by 'up', and what dead processes left
+  down [--lab K | --all]            end a lab made by 'up', or all, and what dead processes left
   ls                    labs and their hosts
   exec [--user U] HOST COMMAND...   run a command on a host, without SSH
   ps HOST               processes of a host, seen from outside
@@ -59,7 +59,7 @@ function readWords(words: readonly string[]) {
     allowPositionals: true,
     options: {
       ...{ hosts: text, lab: text, user: text, disk: text, 'ray-version': text, latency: text, kbps: text, loss: text },
-      ...{ ray: flag, podman: flag, cron: flag, node: flag, help: flag },
+      ...{ ray: flag, podman: flag, cron: flag, node: flag, all: flag, help: flag },
     },
   });
 }
@@ -127,6 +127,8 @@ async function down(values: Values): Promise<number> {
   const kept = records.find(({ owner }) => owner !== undefined);
   if (asked !== undefined && kept !== undefined)
     throw new Error(`lab ${asked} belongs to process ${kept.owner!.pid} and ends with it`);
+  if (doomed.length > 1 && !values.all)
+    throw new UsageError(`several labs are up (${doomed.map(({ id }) => id).join(', ')}): say --lab or --all`);
   for (const record of doomed) await removeLab(record);
   const ended = [...swept, ...doomed.map(({ id }) => id)];
   if (asked !== undefined && !ended.includes(asked)) throw new Error(`there is no lab ${asked}`);
