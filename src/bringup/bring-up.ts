@@ -2,8 +2,11 @@ import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
 import { runCommands } from './commands.ts';
-import { bringupErrors } from './errors.ts';
+import { type EnsuredContainer, ensureContainer, placeToken, stagingFolder } from './container.ts';
+import { containerErrors } from './container-errors.ts';
+import { contentsFingerprint } from './contents.ts';
 import { tellWaits, throughDrops } from './drops.ts';
+import { bringupErrors } from './errors.ts';
 import { bringupEvents } from './events.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { type Prepared, prepareNode } from './prepare.ts';
@@ -14,10 +17,7 @@ import { startProgram, versionMismatchCode } from './ray-start.ts';
 import { hasTokenMode, type RayVersions, rayVersions, startedVersions } from './ray-versions.ts';
 import { fingerprints, type NodeRecord, outdatedParts, type Part, writeRecord } from './record.ts';
 import { commandProgram, setupEnvironment } from './shell-text.ts';
-import { contentsFingerprint } from './contents.ts';
 import { syncFiles } from './sync.ts';
-import { type EnsuredContainer, ensureContainer, placeToken, stagingFolder } from './container.ts';
-import { containerErrors } from './container-errors.ts';
 
 export interface BringUpEdges {
   readonly events: EventSink;
@@ -57,12 +57,7 @@ export function bringUpNode(
   );
 }
 
-async function bringUpOnce(
-  host: Host,
-  order: NodeOrder,
-  edges: BringUpEdges,
-  signal: AbortSignal,
-): Promise<BroughtUp> {
+async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, signal: AbortSignal): Promise<BroughtUp> {
   const node = host.name;
   const run = { signal, within: 120_000 };
   const tell = (step: string, detail?: string): void =>
@@ -135,20 +130,25 @@ async function bringUpOnce(
     await complete('setup');
   }
   const starts =
-    !prepared.rayAlive || remade || edges.restart === 'always' || (edges.restart === 'changed' && outdated.has('start'));
+    !prepared.rayAlive ||
+    remade ||
+    edges.restart === 'always' ||
+    (edges.restart === 'changed' && outdated.has('start'));
   if (!starts) return { record, done };
   // Until it is done again, nobody else is to bring back a Ray that is gone.
   const { start: started, ...unstarted } = record;
   record = unstarted;
   if (started !== undefined) await writeRecord(host, order.cluster, record, run);
-  const versions = await start(host, order, place, { edges, prepared, tell, commands: () => commands('start', place) }, signal);
+  const versions = await start(
+    host,
+    order,
+    place,
+    { edges, prepared, tell, commands: () => commands('start', place) },
+    signal,
+  );
   record = { ...record, ...(versions && { versions }) };
   await complete('start');
-  edges.events.emit(
-    bringupEvents.started,
-    { node, done: [...done].join(', ') },
-    { id: `node ${node}`, state: 'done' },
-  );
+  edges.events.emit(bringupEvents.started, { node, done: [...done].join(', ') }, { id: `node ${node}`, state: 'done' });
   return { record, done, ...(versions && { versions }) };
 }
 

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
+import { tellWaits } from './drops.ts';
 import { bringupErrors } from './errors.ts';
 import { bringupEvents } from './events.ts';
 import { type KnownStep, stepsFolder } from './prepare.ts';
@@ -108,7 +109,7 @@ async function follow(
           rest = parts.pop() ?? '';
           for (const part of parts) line(part.replace(/\r$/, ''));
         },
-        onReattach: (why) => events.emit(bringupEvents.reattached, { node, why: why.message }),
+        onReattach: tellWaits((why) => events.emit(bringupEvents.reattached, { node, why })),
       },
     );
     if (rest !== '') line(rest);

@@ -31,7 +31,12 @@ export const bringupEvents = {
   reattached: defineEvent<{ node: string; why: string }>({
     code: 'MANTA_BRINGUP_REATTACHED',
     level: 'warn',
-    text: (e) => `${e.node}: the connection was lost (${e.why}) and is there again; the command went on meanwhile`,
+    text: (e) => `${e.node}: the connection is lost and made again; the command goes on there meanwhile (${e.why})`,
+  }),
+  goingOn: defineEvent<{ node: string; why: string }>({
+    code: 'MANTA_BRINGUP_GOING_ON',
+    level: 'warn',
+    text: (e) => `${e.node}: the connection was lost; going on with what is not done yet (${e.why})`,
   }),
   started: defineEvent<{ node: string; done: string }>({
     code: 'MANTA_BRINGUP_STARTED',

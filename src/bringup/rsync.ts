@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { sshErrors } from '../base/ssh/errors.ts';
 import type { NodeFiles, Place } from './node.ts';
 import { syncErrors } from './sync-errors.ts';
 
@@ -119,15 +120,15 @@ function failureOf(host: Host, path: string, code: number, stderr: string): Erro
   const said = stderr.trim().split('\n');
   const line = (pattern: RegExp): string | undefined =>
     said.find((each) => pattern.test(each))?.replace(/^rsync: (?:\[\w+\] )?/, '');
-  const lost = code === 255 || code === 12 || code === 10 ? host.rsync().failure?.(stderr) : undefined;
-  if (lost) return lost;
   if (code === 127 || line(/rsync: (?:command )?not found|"rsync": executable file not found|rsync: No such file/))
     return syncErrors.NoRsyncThere({ host: host.name });
   if (line(/no space left|quota exceeded/i)) return syncErrors.NoSpace({ host: host.name, path });
-  const denied = line(/permission denied|operation not permitted|read-only file system/i);
+  const denied = line(/permission denied \(\d|operation not permitted|read-only file system/i);
   if (denied !== undefined) return syncErrors.Denied({ host: host.name, path, detail: denied });
   const noisy = line(/is your shell clean|protocol version mismatch/);
   if (noisy !== undefined) return syncErrors.NoisyShell({ host: host.name, detail: noisy });
+  const lost = host.rsync().failure?.(stderr);
+  if (lost) return lost;
   const detail = line(/^rsync: /) ?? said.find((each) => each !== '') ?? 'it says nothing of why';
   return syncErrors.Failed({ host: host.name, path, code, detail });
 }

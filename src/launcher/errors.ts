@@ -8,6 +8,13 @@ export const launcherErrors = {
     message: (e) => `another command (pid ${e.pid}) is changing the cluster '${e.name}'`,
     hint: () => 'wait for it to end, then run this again',
   }),
+  BusyElsewhere: defineError<{ name: string; holder: string }>({
+    code: 'MANTA_LAUNCHER_BUSY_ELSEWHERE',
+    exit: 4,
+    message: (e) => `${e.holder} is changing the cluster '${e.name}'`,
+    hint: () =>
+      'wait for it to end, then run this again; a machine that has died meanwhile holds nobody up for a minute',
+  }),
   HalfDown: defineError<{ name: string }>({
     code: 'MANTA_LAUNCHER_HALF_DOWN',
     exit: 4,
@@ -83,7 +90,8 @@ export const launcherErrors = {
   MountMissing: defineError<{ remote: string; local: string; looked: readonly string[] }>({
     code: 'MANTA_LAUNCHER_MOUNT_MISSING',
     exit: 2,
-    message: (e) => `the file mount '${e.remote}' has no source: '${e.local}' is not there (looked for ${e.looked.join(' and ')})`,
+    message: (e) =>
+      `the file mount '${e.remote}' has no source: '${e.local}' is not there (looked for ${e.looked.join(' and ')})`,
     hint: () => 'mend the path under file_mounts; nothing was touched',
   }),
   NoSshThere: defineError<{ host: string }>({
@@ -92,10 +100,11 @@ export const launcherErrors = {
     message: (e) => `${e.host} has no ssh-keygen: the head reaches its workers with OpenSSH`,
     hint: () => "install the OpenSSH client on the head, for example with 'sudo apt-get install openssh-client'",
   }),
-  HeadUnreached: defineError<{ name: string; host: string; why: string }>({
+  HeadUnreached: defineError<{ name: string; host: string; why: string; next?: string | undefined }>({
     code: 'MANTA_LAUNCHER_HEAD_UNREACHED',
     exit: 4,
     message: (e) => `the head of '${e.name}' (${e.host}) cannot be reached, so that nothing was ended: ${e.why}`,
-    hint: () => 'run it again when the head answers; --forget ends what can be reached and gives the rest up',
+    hint: (e) =>
+      `${e.next ?? 'run it again when the head answers'}; --forget ends what can be reached and gives the rest up`,
   }),
 };

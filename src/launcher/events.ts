@@ -70,6 +70,14 @@ export const launcherEvents = {
     text: (e) =>
       `Ray ${e.version} cannot ask for a token: whoever reaches the ports of these machines may run anything on them, as provider.manta.allow_no_auth says`,
   }),
+  cutShort: defineEvent<{ name: string; what: 'up' | 'down' }>({
+    code: 'MANTA_LAUNCHER_CUT_SHORT',
+    level: 'warn',
+    text: (e) =>
+      e.what === 'up'
+        ? `what 'manta up' has begun on the hosts of '${e.name}' goes on there: run it again to go on from here, or 'manta down -n ${e.name}' to end it`
+        : `'manta down' of '${e.name}' is not complete: run it again`,
+  }),
   left: defineEvent<{ host: string; why: string }>({
     code: 'MANTA_LAUNCHER_LEFT',
     level: 'warn',

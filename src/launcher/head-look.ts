@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Host, RunOptions } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
 import { nodeFolder } from '../bringup/node.ts';
@@ -106,6 +106,22 @@ exit 0
     if (first === mark && name !== undefined) said.set(name, Buffer.from(value ?? '', 'base64').toString('utf8'));
   }
   return lookOf(said);
+}
+
+/**
+ * An id that a cluster has from the moment its key is made: what an `up` that was cut short has claimed under it, the next
+ * command knows for its own.
+ */
+export const idByKey = (
+  { publicKey = randomBytes(32).toString('hex') }: Pick<HeadLook, 'publicKey'>,
+  what: string,
+): string => createHash('sha256').update(`${what} ${publicKey.trim()}`).digest('hex').slice(0, 16);
+
+/** Takes the key back that a look has made, where nothing came of it. */
+export async function unmakeKey(host: Host, cluster: string, look: HeadLook, signal: AbortSignal): Promise<void> {
+  if (look.cluster !== undefined || look.record !== undefined) return;
+  const folder = `${headHome}/clusters/${cluster}`;
+  await host.sh(`cd "$HOME/${folder}" 2>/dev/null && [ ! -e cluster.json ] && rm -f key key.pub; exit 0\n`, { signal });
 }
 
 function lookOf(said: ReadonlyMap<string, string>): HeadLook {

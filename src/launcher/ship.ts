@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Host, RunOptions } from '../base/host.ts';
+import { sshErrors } from '../base/ssh/errors.ts';
 import { headHome } from '../head/client/remote.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, runtimeHome } from './head-look.ts';
@@ -73,7 +74,11 @@ async function send(
     if (child.stdin !== null) await pipeline(content, child.stdin).catch(() => {});
     const code = await ended;
     signal.throwIfAborted();
-    if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what, detail: said.trim() || `exit code ${code}` });
+    // A program of the host never ends with it: the connection did.
+    if (code === 255)
+      throw sshErrors.Dropped({ host: host.name, during: 'running', detail: said.trim() || 'no reason given' });
+    if (code !== 0)
+      throw launcherErrors.NotShipped({ host: host.name, what, detail: said.trim() || `exit code ${code}` });
   } finally {
     signal.removeEventListener('abort', stop);
   }
@@ -97,7 +102,8 @@ export async function startMantad(
   const program = `${look.home}/${runtimeHome}/${runtime.name}/supervisor.js`;
   const line = `${quoted(node)} ${quoted(program)} ${quoted(`${look.home}/${headHome}`)} ${quoted(cluster)}`;
   const script = `${headHome}/boot-${cluster}.sh`;
-  const old = look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
+  const old =
+    look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
   const { code, stderr } = await host.sh(
     `umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}

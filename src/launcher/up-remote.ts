@@ -27,7 +27,7 @@ import type { RemoteCluster } from './remote-cluster.ts';
 import { runtimeOf } from './runtime.ts';
 import { type BootWay, shipRuntime, startMantad } from './ship.ts';
 import { planUp, type UpPlan } from './up-plan.ts';
-import { type KeyOutcome, installKey } from './worker-key.ts';
+import { installKey, type KeyOutcome } from './worker-key.ts';
 
 export interface UpRemoteRequest {
   readonly cluster: RemoteCluster;
@@ -114,7 +114,14 @@ async function bringUpLocked(request: UpRemoteRequest, files: NodeFiles, signal:
   };
   const token = await tokenFor(request, look, signal);
   const order = headOrder(
-    { spec, headAddress: ray.address, loginShells: ray.loginShells, usageStats: ray.usageStats, dashboardPort, ...(token !== undefined && { token }) },
+    {
+      spec,
+      headAddress: ray.address,
+      loginShells: ray.loginShells,
+      usageStats: ray.usageStats,
+      dashboardPort,
+      ...(token !== undefined && { token }),
+    },
     ray.instance,
     files,
   );
@@ -213,7 +220,11 @@ async function runningJobs({ cluster, events }: UpRemoteRequest, look: HeadLook,
 }
 
 /** Ray's token; none where the Ray on the head knows of none and the file says that this is wanted. */
-async function tokenFor({ cluster, loginShells, events }: UpRemoteRequest, look: HeadLook, signal: AbortSignal): Promise<string | undefined> {
+async function tokenFor(
+  { cluster, loginShells, events }: UpRemoteRequest,
+  look: HeadLook,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (allowsNoAuth(cluster.spec.provider.manta)) {
     const found = await rayVersions(cluster.head, { loginShells }, cluster.place, signal).catch(() => undefined);
     if (found !== undefined && !hasTokenMode(found)) {
@@ -269,9 +280,7 @@ async function putFolder(
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
 ${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
 ${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
-${
-  look.mantadPid === undefined ? '' : `kill -HUP ${look.mantadPid} 2>/dev/null; :`
-}
+${look.mantadPid === undefined ? '' : `kill -HUP ${look.mantadPid} 2>/dev/null; :`}
 `,
     { signal },
   );
@@ -292,4 +301,3 @@ async function letIn(
     events.emit(launcherEvents.unreached, { host: address, why: (error as Error).message });
   return failed;
 }
-

@@ -1,9 +1,9 @@
 import type { EventSink } from '../base/events.ts';
 import { wallClock } from '../base/wall-clock.ts';
+import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { readStream } from '../head/client/stream.ts';
 import type { Target } from '../head/client/target.ts';
-import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 
 export interface Waited {
   readonly wanted: number;
@@ -16,6 +16,9 @@ const askEvery = 250;
 /** Events that say of a worker that it will not come without help. */
 const fatal = new Set(['MANTA_AUTOSCALER_SETUP_FAILED', 'MANTA_AUTOSCALER_REFUSED']);
 const shown = /^MANTA_(?:BRINGUP|AUTOSCALER|LOCAL|RAY|HEAD)_/;
+
+/** mantad asks a Ray that is not there yet, which is no news to whoever is starting it. */
+const expected = new Set(['MANTA_AUTOSCALER_PARTIAL_VIEW']);
 
 /** What mantad does, told here from the moment it serves; and what it said of workers that failed. */
 export class MantadTold {
@@ -73,7 +76,7 @@ async function tell(
   for await (const message of readStream(http, 0, { signal, events })) {
     if (message.kind !== 'event') continue;
     const event = message.data as EventAnswer;
-    if (event.at < since || !shown.test(event.code)) continue;
+    if (event.at < since || !shown.test(event.code) || expected.has(event.code)) continue;
     const kind = { code: event.code, level: event.level, text: () => event.text };
     events.emit(kind, event, progressOf(event));
     if (fatal.has(event.code)) troubles.set(event.text, event.text);

@@ -20,9 +20,13 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
   const number = (key: string): number | undefined => options[key] as number | undefined;
   const [minWorkers, maxWorkers] = [number('min-workers'), number('max-workers')];
   const home = stateHome(io.env);
-  const overrides = { ...(minWorkers !== undefined && { minWorkers }), ...(maxWorkers !== undefined && { maxWorkers }) };
+  const overrides = {
+    ...(minWorkers !== undefined && { minWorkers }),
+    ...(maxWorkers !== undefined && { maxWorkers }),
+  };
   const cluster = openRemote({ home, ...meant, overrides });
   const began = wallClock.now();
+  let agreedTo = false;
   let told: MantadTold | undefined;
   try {
     const result = await upRemote(
@@ -42,7 +46,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
           const target = chooseTarget({ name: cluster.name }, io.env, io.events);
           told = new MantadTold(target, began, io.events, io.signal);
         },
-        agree: (plan) => agreed(plan, invocation, io),
+        agree: async (plan) => (agreedTo = await agreed(plan, invocation, io)),
       },
       io.signal,
     );
@@ -57,6 +61,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
     tell(cluster.name, result, waited, io);
     return waited === undefined || waited.troubles.length === 0 ? 0 : 1;
   } finally {
+    if (agreedTo && io.signal.aborted) io.events.emit(launcherEvents.cutShort, { name: cluster.name, what: 'up' });
     await told?.close();
     await cluster.close();
   }
@@ -84,12 +89,7 @@ async function agreed(plan: UpPlan, { options }: Invocation, io: Io): Promise<bo
   }
 }
 
-async function workers(
-  name: string,
-  { plan }: UpRemoteResult,
-  told: MantadTold,
-  io: Io,
-): Promise<Waited> {
+async function workers(name: string, { plan }: UpRemoteResult, told: MantadTold, io: Io): Promise<Waited> {
   const http = new HttpClient(chooseTarget({ name }, io.env, io.events), io.signal);
   try {
     return await waitForWorkers(http, plan.workers.wanted, told, io.signal);
