@@ -16,6 +16,7 @@ import { lockHead } from './head-lock.ts';
 import { type HeadLook, idByKey, lookAtHead } from './head-look.ts';
 import { clearForRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
+import { endSessionsText } from './sessions-text.ts';
 import { stopMantad } from './ship.ts';
 import { reachWorker, removeKeyText } from './worker-key.ts';
 
@@ -160,7 +161,7 @@ async function endHost(
   const left = await endNode(host, { cluster: name, containers: containersOf(spec), remove: true }, signal);
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
-rm -rf ${nodeFolder(name)}
+${endSessionsText(name)}rm -rf ${nodeFolder(name)}
 ${look?.publicKey === undefined ? '' : removeKeyText(look.publicKey)}
 exit 0
 `,

@@ -120,3 +120,12 @@ while :; do
 done
 `;
 }
+
+/** Ends the windows of all sessions, and with them what runs there; they belong to the cluster and go with it. */
+export const endSessionsText = (cluster: string): string => `for i in ${sessionsFolder(cluster)}/*; do
+  case $(cat "$i/kind" 2>/dev/null) in
+    tmux) tmux kill-session -t "=\${i##*/}" ;;
+    screen) screen -S "\${i##*/}" -X quit ;;
+  esac >/dev/null 2>&1 </dev/null
+done
+`;
