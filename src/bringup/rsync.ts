@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
-import { sshErrors } from '../base/ssh/errors.ts';
 import type { NodeFiles, Place } from './node.ts';
 import { syncErrors } from './sync-errors.ts';
 
@@ -127,7 +126,8 @@ function failureOf(host: Host, path: string, code: number, stderr: string): Erro
   if (denied !== undefined) return syncErrors.Denied({ host: host.name, path, detail: denied });
   const noisy = line(/is your shell clean|protocol version mismatch/);
   if (noisy !== undefined) return syncErrors.NoisyShell({ host: host.name, detail: noisy });
-  const lost = host.rsync().failure?.(stderr);
+  // The codes of rsync for a connection that failed, and ssh's own.
+  const lost = [10, 12, 30, 255].includes(code) ? host.rsync().failure?.(stderr) : undefined;
   if (lost) return lost;
   const detail = line(/^rsync: /) ?? said.find((each) => each !== '') ?? 'it says nothing of why';
   return syncErrors.Failed({ host: host.name, path, code, detail });

@@ -134,7 +134,10 @@ suite('a host over SSH', { skip }, () => {
     const first = await sh(host, connection);
     assert.equal(await sh(sshHost(sshd.target()), connection), first);
     assert.equal(sshd.killMasters(), 1);
-    assert.notEqual(await sh(host, connection), first);
+    const second = await sh(host, connection);
+    assert.notEqual(second, first);
+    await host.renew();
+    assert.notEqual(await sh(host, connection), second);
     assert.equal(sshd.killMasters(), 1);
   });
 

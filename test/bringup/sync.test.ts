@@ -216,6 +216,24 @@ suite('files on a host', { skip }, () => {
     assert.ok(existsSync(join(there, '6/main.py')));
   });
 
+  test('a connection that is lost on the way is told as such, and the next copy completes it', async (t) => {
+    const { host, here, there, sshd } = await bed(t);
+    await host.connect({ signal, within: 60_000 });
+    // Slow enough to be cut in the middle.
+    writeFileSync(
+      join(sshd.home, '.bashrc'),
+      'case "$SSH_ORIGINAL_COMMAND" in rsync*) : >~/rsync-is-on; sleep 1;; esac\n',
+    );
+    const mounts = files({ remote: `${there}/code`, local: `${here}/code`, directory: true });
+    const syncing = assert.rejects(syncFiles(host, mounts, { signal }), is(sshErrors.Dropped));
+    await until('rsync is on', () => existsSync(join(sshd.home, 'rsync-is-on')));
+    writeFileSync(join(sshd.home, '.bashrc'), '');
+    assert.ok(sshd.cutConnections() > 0);
+    await syncing;
+    await syncFiles(host, mounts, { signal });
+    assert.ok(existsSync(join(there, 'code/main.py')));
+  });
+
   test('each thing that stops it is told apart', async (t) => {
     const { host, here, there, sshd } = await bed(t);
     const mount = (remote: string): NodeFiles => files({ remote, local: `${here}/code`, directory: true });

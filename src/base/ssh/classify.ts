@@ -5,7 +5,7 @@ import type { SshTarget } from './target.ts';
 
 const hostKey = /host identification has changed|host key verification failed|host key is known for/i;
 const auth =
-  /permission denied|too many authentication failures|authentication failed|no more authentication methods|no supported authentication methods/i;
+  /permission denied(?! \(\d)|too many authentication failures|authentication failed|no more authentication methods|no supported authentication methods/i;
 const refused = /connection refused/i;
 const timeout = /timed out|timeout, server/i;
 const unreachable =
@@ -26,8 +26,14 @@ export function classify(target: SshTarget, stderr: string, begun: boolean): Man
   );
 }
 
-/** As `classify`, for text that may speak of something else; then undefined. */
-export function failureIn(target: SshTarget, stderr: string): MantaError | undefined {
+/** What the words of a program that used the connection say of its loss; undefined when they speak of something else. */
+export function lossIn(target: SshTarget, stderr: string): MantaError | undefined {
+  const lost = /connection unexpectedly closed|timeout|closed by remote host|connection reset|broken pipe|mux_client/i;
+  const dropped = { host: target.name, during: 'running', detail: detailOf(stderr) } as const;
+  return failureIn(target, stderr) ?? (lost.test(stderr) ? sshErrors.Dropped(dropped) : undefined);
+}
+
+function failureIn(target: SshTarget, stderr: string): MantaError | undefined {
   const host = target.name;
   const detail = detailOf(stderr);
   if (hostKey.test(stderr)) return hostKeyChanged(target, stderr);

@@ -9,7 +9,7 @@ import { newMark, runMarked, runProgram } from '../host-program.ts';
 import { shellQuoted } from '../shell-quote.ts';
 import { wallClock } from '../wall-clock.ts';
 import { sshArguments } from './arguments.ts';
-import { classify, failureIn } from './classify.ts';
+import { classify, lossIn } from './classify.ts';
 import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
 import { forwardThrough } from './forward.ts';
@@ -160,7 +160,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     rsync() {
       const words = [client, ...sshArguments(target), '-T'].map(rsyncQuoted);
       const address = target.address.includes(':') ? `[${target.address}]` : target.address;
-      return { shell: words.join(' '), prefix: `${address}:`, failure: (stderr) => failureIn(target, stderr) };
+      return { shell: words.join(' '), prefix: `${address}:`, failure: (stderr) => lossIn(target, stderr) };
     },
 
     async forward(localSocket, remote, signal) {
