@@ -102,7 +102,13 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
       signal,
     );
 
+  /** Set-up may have installed another Ray than the one that runs. */
+  const isOtherRay = async (): Promise<boolean> => {
+    const installed = await rayVersions(host, order, place, signal);
+    return installed !== undefined && record.versions !== undefined && installed.ray !== record.versions.ray;
+  };
   const { container } = order.commands;
+  let place: Place = { kind: 'host' };
   const sync = (): Promise<void> =>
     syncFiles(host, order.files, { ...(container && { into: stagingFolder(order.cluster) }), signal });
   if (outdated.has('files')) {
@@ -115,7 +121,6 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     await commands('initialization', { kind: 'host' });
     await complete('initialization');
   }
-  let place: Place = { kind: 'host' };
   let remade = false;
   if (container) {
     tell('container', container.image);

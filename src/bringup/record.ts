@@ -19,7 +19,10 @@ export type Part = 'files' | 'initialization' | 'container' | 'setup' | 'start';
 /** What the parts of a node depend on; a part is done again when its fingerprint is another. */
 export function fingerprints(order: NodeOrder, contents: string): Readonly<Record<Part, string>> {
   const { commands, files } = order;
-  const container = hashOf(commands.container ?? null, commands.container ? files.mounts.map((each) => each.remote) : []);
+  const container = hashOf(
+    commands.container ?? null,
+    commands.container ? files.mounts.map((each) => each.remote) : [],
+  );
   return {
     files: contents,
     // As in Ray, commands see the files, so that other files are a reason to run them again.
@@ -27,10 +30,9 @@ export function fingerprints(order: NodeOrder, contents: string): Readonly<Recor
     container,
     setup: hashOf(commands.setup, container, contents),
     start: hashOf(
+      // Set-up that is done again leaves a Ray that runs as it is, unless it brought another Ray.
       commands.start,
       container,
-      // A change of the files alone runs the set-up again and leaves a Ray that runs as it is.
-      commands.setup,
       order.resources ?? null,
       order.labels ?? null,
       order.loginShells,
@@ -63,7 +65,10 @@ export const writeRecord = (host: Host, cluster: string, record: NodeRecord, opt
   host.put(`~/${nodeFolder(cluster)}/record.json`, Buffer.from(`${JSON.stringify(record)}\n`), 0o600, options);
 
 /** Parts of a wanted node that are not as the record says. */
-export function outdatedParts(record: NodeRecord | undefined, wanted: Readonly<Record<Part, string>>): ReadonlySet<Part> {
+export function outdatedParts(
+  record: NodeRecord | undefined,
+  wanted: Readonly<Record<Part, string>>,
+): ReadonlySet<Part> {
   const parts: readonly Part[] = ['files', 'initialization', 'container', 'setup', 'start'];
   return new Set(parts.filter((part) => record?.[part] !== wanted[part]));
 }

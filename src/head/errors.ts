@@ -31,7 +31,8 @@ export const headErrors = {
     code: 'MANTA_HEAD_NOT_SERVED',
     exit: 4,
     message: (e) => `no mantad of the cluster '${e.name}' runs on ${e.host}`,
-    hint: (e) => `'manta up' with its cluster file brings it back; ${e.host}:~/.manta/head/clusters/${e.name}/mantad.log says why it ended`,
+    hint: (e) =>
+      `'manta up' with its cluster file brings it back; ${e.host}:~/.manta/head/clusters/${e.name}/mantad.log says why it ended`,
   }),
   AlreadyServed: defineError<{ folder: string; pid: number }>({
     code: 'MANTA_HEAD_ALREADY_SERVED',

@@ -31,7 +31,12 @@ export function changedKeys(before: PlainMap, after: PlainMap): readonly KeyChan
   return found;
 }
 
-function compare(before: Plain | undefined, after: Plain | undefined, path: readonly string[], found: KeyChange[]): void {
+function compare(
+  before: Plain | undefined,
+  after: Plain | undefined,
+  path: readonly string[],
+  found: KeyChange[],
+): void {
   if (isMap(before) && isMap(after)) {
     for (const key of new Set([...Object.keys(after), ...Object.keys(before)]))
       compare(before[key], after[key], [...path, key], found);
@@ -81,7 +86,8 @@ const byTypeKey: Readonly<Record<string, KeyEffect>> = {
 
 function effectOf([top = '', second = '', third = '']: readonly string[]): KeyEffect {
   if (top === 'provider') {
-    if (second === 'head_ip' || second === 'worker_ips' || second === 'manta') return second === 'manta' ? 'settings' : 'hosts';
+    if (second === 'head_ip' || second === 'worker_ips' || second === 'manta')
+      return second === 'manta' ? 'settings' : 'hosts';
     return 'launch';
   }
   if (top === 'available_node_types') return byTypeKey[third] ?? (third === '' ? 'launch' : 'settings');
@@ -95,7 +101,7 @@ export const effectWords: Readonly<Record<KeyEffect, string>> = {
   files: 'the files are copied again, and the setup commands run again',
   initialization: 'the initialization commands run again',
   container: 'the containers are made anew: Ray restarts in them',
-  setup: 'the setup commands run again, and Ray restarts',
+  setup: 'the setup commands run again; workers are emptied and replaced in turn, the head goes on',
   start: 'Ray restarts',
   hosts: 'hosts join or leave',
   reach: 'how the hosts are reached: nothing that runs is touched',
