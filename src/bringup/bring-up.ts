@@ -138,7 +138,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     !prepared.rayAlive ||
     remade ||
     edges.restart === 'always' ||
-    (edges.restart === 'changed' && outdated.has('start'));
+    (edges.restart === 'changed' && (outdated.has('start') || (done.has('setup') && (await isOtherRay()))));
   if (!starts) return { record, done };
   // Until it is done again, nobody else is to bring back a Ray that is gone.
   const { start: started, ...unstarted } = record;
