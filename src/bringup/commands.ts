@@ -116,7 +116,7 @@ async function follow(
     return { code, output: tail.join('\n') };
   } catch (error) {
     // Nobody knows how far it came: it is a failure like any other, and what it said is still there.
-    if (!stepErrors.Lost.is(error)) throw error;
+    if (!stepErrors.Lost.is(error) || error.data.why === 'ended') throw error;
     return { code: -1, output: [...tail, error.message].join('\n') };
   } finally {
     clearInterval(watch);

@@ -13,7 +13,7 @@ export const bringupErrors = {
     code: 'MANTA_BRINGUP_COMMAND_FAILED',
     exit: 4,
     message: (e) =>
-      `${e.node}: ${e.phase} failed with exit code ${e.code}: ${e.command}${e.output === '' ? '' : `\n${indented(e.output)}`}`,
+      `${e.node}: ${e.phase} ${e.code < 0 ? 'was lost' : `failed with exit code ${e.code}`}: ${e.command}${e.output === '' ? '' : `\n${indented(e.output)}`}`,
     hint: (e) =>
       `'manta ssh -n ${e.cluster} ${e.node}' leads there; mend it and run 'manta up' again: what is done is not done again`,
   }),

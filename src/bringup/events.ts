@@ -26,7 +26,7 @@ export const bringupEvents = {
   retrying: defineEvent<{ node: string; command: string; code: number }>({
     code: 'MANTA_BRINGUP_RETRYING',
     level: 'warn',
-    text: (e) => `${e.node}: exit code ${e.code}, trying once more: ${e.command}`,
+    text: (e) => `${e.node}: ${e.code < 0 ? 'it was lost' : `exit code ${e.code}`}, trying once more: ${e.command}`,
   }),
   reattached: defineEvent<{ node: string; why: string }>({
     code: 'MANTA_BRINGUP_REATTACHED',

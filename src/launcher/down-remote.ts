@@ -133,8 +133,10 @@ async function endAll(
   const all = workers.map((address) => onHost(address, () => reachWorker(cluster, address, signal, hostWithin)));
   if (look !== undefined && !workersOnly) all.push(onHost(head.name, async () => head));
   await Promise.all(all);
-  if (look !== undefined && !workersOnly && !left.some(({ host }) => host === head.name))
-    await removeHead(head, name, signal);
+  // Until every host was reached the head keeps what the next `down` needs, from whatever machine it is run: which hosts
+  // there were, and the key and the claims to take back from them.
+  const complete = left.length === 0 || (request.forget && !left.some(({ host }) => host === head.name));
+  if (look !== undefined && !workersOnly && complete) await removeHead(head, name, signal);
   for (const each of left) events.emit(launcherEvents.left, each);
   events.emit(
     launcherEvents.endedThere,

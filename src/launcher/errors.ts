@@ -19,7 +19,8 @@ export const launcherErrors = {
     code: 'MANTA_LAUNCHER_HALF_DOWN',
     exit: 4,
     message: (e) => `a 'manta down' of the cluster '${e.name}' was cut short`,
-    hint: (e) => `run 'manta down -n ${e.name}' to complete it first`,
+    hint: (e) =>
+      `run 'manta down -n ${e.name}' to complete it first; with --forget it gives up hosts that do not answer`,
   }),
   NotApplied: defineError<{ url: string; status: number }>({
     code: 'MANTA_LAUNCHER_NOT_APPLIED',

@@ -81,7 +81,7 @@ export const launcherEvents = {
   left: defineEvent<{ host: string; why: string }>({
     code: 'MANTA_LAUNCHER_LEFT',
     level: 'warn',
-    text: (e) => `${e.host}: ${e.why}`,
+    text: (e) => (e.why.startsWith(e.host) ? e.why : `${e.host}: ${e.why}`),
   }),
   endedThere: defineEvent<{ name: string; hosts: number; left: readonly string[] }>({
     code: 'MANTA_LAUNCHER_ENDED_THERE',

@@ -18,6 +18,8 @@ export interface HeadLook {
   readonly platform: string;
   readonly arch: string;
   readonly uid: number;
+  /** When it was looked at, by its own clock. */
+  readonly now: number;
   /** Addresses of the host itself. */
   readonly addresses: readonly string[];
   /** A Node that is new enough, and where. */
@@ -63,6 +65,7 @@ file() { if [ -f "$2" ]; then say "$1" "$(cat "$2")"; fi; }
 alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }
 cd "$HOME" || exit 1
 say home "$HOME"; say hostname "$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)"; say uid "$(id -u)"
+say now "$(date +%s)"
 say system "$(uname -s) $(uname -m)"
 say addresses "$(hostname -I 2>/dev/null || true)"
 good() { [ -x "$1" ] && v=$("$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null) && [ "$v" -ge ${oldestNode} ] 2>/dev/null; }
@@ -138,6 +141,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     platform: system.toLowerCase(),
     arch: { x86_64: 'x64', amd64: 'x64', aarch64: 'arm64', arm64: 'arm64' }[machine] ?? machine,
     uid: Number(text('uid')),
+    now: Number(text('now')) * 1_000,
     addresses: words('addresses'),
     runtimes: words('runtimes'),
     hosts: words('hosts'),

@@ -42,8 +42,8 @@ export interface UpRemoteRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly events: EventSink;
-  /** mantad serves on the head: what it does can be told from now on. */
-  readonly onHandedOver: () => void;
+  /** mantad serves on the head: what it does can be told. `began` is when this started, by the clock of the head. */
+  readonly onHandedOver: (began: number) => void;
   /** Sees the plan before anything is done; false ends it. */
   readonly agree: (plan: UpPlan) => Promise<boolean>;
 }
@@ -162,7 +162,7 @@ async function bringUpLocked(request: UpRemoteRequest, files: NodeFiles, signal:
     const record = recordFor(request, look, ray, clock.now());
     await putFolder(request, look, record, all);
     const boot = await startMantad(host, name, look, { node, runtime }, { signal: all });
-    request.onHandedOver();
+    request.onHandedOver(look.now);
     if (boot === 'none') events.emit(launcherEvents.noBoot, { host: host.name });
     return { boot, unreached };
   };

@@ -13,27 +13,48 @@ export interface Waited {
 }
 
 const askEvery = 250;
-/** Events that say of a worker that it will not come without help. */
-const fatal = new Set(['MANTA_AUTOSCALER_SETUP_FAILED', 'MANTA_AUTOSCALER_REFUSED']);
 const shown = /^MANTA_(?:BRINGUP|AUTOSCALER|LOCAL|RAY|HEAD)_/;
 
 /** mantad asks a Ray that is not there yet, which is no news to whoever is starting it. */
 const expected = new Set(['MANTA_AUTOSCALER_PARTIAL_VIEW']);
 
+/** What mantad said of workers that did not come. */
+class Troubles {
+  readonly #failures = new Map<string, string>();
+  readonly #passedOver = new Map<string, string>();
+  #refused: string | undefined;
+  #refusals = 0;
+
+  note({ code, text }: EventAnswer): void {
+    if (code === 'MANTA_AUTOSCALER_SETUP_FAILED') this.#failures.set(text, text);
+    if (code === 'MANTA_LOCAL_PASSED_OVER') this.#passedOver.set(text.split(' is ')[0] ?? text, text);
+    if (code !== 'MANTA_AUTOSCALER_REFUSED') return;
+    this.#refused = text;
+    this.#refusals += 1;
+  }
+
+  /** Nobody has to wait for this many workers any more. A refusal is for all of a type; the first may be one of haste. */
+  explain(missing: number): boolean {
+    return this.#failures.size >= missing || this.#refusals >= 2;
+  }
+
+  /** Each thing once, as it was said last; hosts that were passed over say why the provider refused. */
+  get words(): readonly string[] {
+    const refused = this.#refused === undefined ? [] : [this.#refused, ...this.#passedOver.values()];
+    return [...this.#failures.values(), ...refused];
+  }
+}
+
 /** What mantad does, told here from the moment it serves; and what it said of workers that failed. */
 export class MantadTold {
-  readonly #troubles = new Map<string, string>();
+  readonly troubles = new Troubles();
   readonly #ending = new AbortController();
   readonly #telling: Promise<void>;
 
   constructor(target: Target, since: number, events: EventSink, signal: AbortSignal) {
     const all = AbortSignal.any([signal, this.#ending.signal]);
     const http = new HttpClient(target, all);
-    this.#telling = tell(http, since, events, this.#troubles, all).catch(() => {});
-  }
-
-  get troubles(): readonly string[] {
-    return [...this.#troubles.values()];
+    this.#telling = tell(http, since, events, this.troubles, all).catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -58,8 +79,8 @@ export async function waitForWorkers(
     const running = workers.filter((node) => node.node !== undefined && node.status === 'running');
     if (running.length >= wanted) return { wanted, running, troubles: [] };
     const trying = workers.filter((node) => pending.has(node.status)).length;
-    if (told.troubles.length >= wanted - running.length && trying === 0)
-      return { wanted, running, troubles: told.troubles };
+    if (trying === 0 && told.troubles.explain(wanted - running.length))
+      return { wanted, running, troubles: told.troubles.words };
     await wallClock.sleep(askEvery, signal);
   }
 }
@@ -70,16 +91,17 @@ async function tell(
   http: HttpClient,
   since: number,
   events: EventSink,
-  troubles: Map<string, string>,
+  troubles: Troubles,
   signal: AbortSignal,
 ): Promise<void> {
   for await (const message of readStream(http, 0, { signal, events })) {
     if (message.kind !== 'event') continue;
     const event = message.data as EventAnswer;
-    if (event.at < since || !shown.test(event.code) || expected.has(event.code)) continue;
+    if (event.at < since) continue;
+    troubles.note(event);
+    if (!shown.test(event.code) || expected.has(event.code)) continue;
     const kind = { code: event.code, level: event.level, text: () => event.text };
     events.emit(kind, event, progressOf(event));
-    if (fatal.has(event.code)) troubles.set(event.text, event.text);
   }
 }
 

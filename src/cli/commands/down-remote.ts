@@ -1,13 +1,13 @@
 import { wallClock } from '../../base/wall-clock.ts';
 import { stateHome } from '../../head/state-folder.ts';
-import { downRemote } from '../../launcher/down-remote.ts';
+import { type DownRemoteResult, downRemote } from '../../launcher/down-remote.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import { launcherEvents } from '../../launcher/events.ts';
 import { openRemote } from '../../launcher/remote-cluster.ts';
 import type { Invocation, Io } from '../command.ts';
 import type { MeantCluster } from './which-cluster.ts';
 
-/** `down` of a cluster of other machines. Exit code 1 when something is left somewhere, which is named. */
+/** `down` of a cluster of other machines. Exit code 1 when something is left somewhere that was not given up; it is named. */
 export async function runDownRemote(
   { options }: Invocation,
   meant: MeantCluster,
@@ -17,6 +17,7 @@ export async function runDownRemote(
   const cluster = openRemote({ home: stateHome(io.env), ...meant });
   const { name } = cluster;
   const workersOnly = options['workers-only'] === true || options['keep-min-workers'] === true;
+  const forget = options['forget'] === true;
   let begun = false;
   try {
     if (options['yes'] !== true) {
@@ -34,7 +35,7 @@ export async function runDownRemote(
         cluster,
         workersOnly,
         keepMinWorkers: options['keep-min-workers'] === true,
-        forget: options['forget'] === true,
+        forget,
         clock: wallClock,
         events: io.events,
       },
@@ -47,13 +48,17 @@ export async function runDownRemote(
           ? `The cluster '${name}' is down: ${ended.length} hosts were looked at, and nothing of it is left.\n`
           : `There was no cluster '${name}'; ${ended.length} hosts were looked at, and nothing of it is there.\n`,
       );
-    else
-      io.out(
-        `The cluster '${name}' is down on ${ended.length} hosts. Not on these:\n${left.map(({ host, why }) => `  ${host}: ${why}`).join('\n')}\nRun it again when they answer; --forget gives them up.\n`,
-      );
-    return left.length === 0 ? 0 : 1;
+    else io.out(leftText(name, ended.length, left, forget));
+    return left.length === 0 || forget ? 0 : 1;
   } finally {
     if (begun && io.signal.aborted) io.events.emit(launcherEvents.cutShort, { name, what: 'down' });
     await cluster.close();
   }
+}
+
+function leftText(name: string, ended: number, left: DownRemoteResult['left'], forget: boolean): string {
+  const hosts = left.map(({ host, why }) => `  ${why.startsWith(host) ? why : `${host}: ${why}`}`).join('\n');
+  return forget
+    ? `The cluster '${name}' is down on ${ended} hosts. These were given up, and may still run something of it:\n${hosts}\n`
+    : `The cluster '${name}' is down on ${ended} hosts. Not on these:\n${hosts}\nRun it again when they answer; --forget gives them up.\n`;
 }

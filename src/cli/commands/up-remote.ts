@@ -25,7 +25,6 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
     ...(maxWorkers !== undefined && { maxWorkers }),
   };
   const cluster = openRemote({ home, ...meant, overrides });
-  const began = wallClock.now();
   let agreedTo = false;
   let told: MantadTold | undefined;
   try {
@@ -42,7 +41,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
         env: io.env,
         clock: wallClock,
         events: io.events,
-        onHandedOver: () => {
+        onHandedOver: (began) => {
           const target = chooseTarget({ name: cluster.name }, io.env, io.events);
           told = new MantadTold(target, began, io.events, io.signal);
         },
