@@ -77,22 +77,22 @@ export function terminalGuard({ place, mark }: PlacedCommand): Guard {
 /**
  * Without a terminal the only sign of a lost connection is that nobody reads the output any more. `tail` notices that by
  * itself and without asking again and again. The watch has a session of its own, so that one signal ends all of it, however
- * far it has come.
+ * far it has come; it ends the shell that would do so first, so as not to be stopped halfway.
  */
 function pipeGuard({ place, mark }: PlacedCommand): Guard {
-  const watch = quote(`tail -f /dev/null 2>/dev/null; ${hangUp(place, mark)}`);
+  const session = 'read -r l </proc/$1/stat; kill -s KILL $1; set -- ${l##*) }; s=" $4 "';
+  const watch = quote(`tail -f /dev/null 2>/dev/null; ${session}; ${hangUp(place, mark)}`);
   return {
     before: `trap : INT\nw=; if command -v setsid >/dev/null; then setsid sh -c ${watch} manta-watch $$ & w=$!; fi\n`,
     after: `exec 2>/dev/null; [ -z "$w" ] || kill -s KILL -- -$w || { kill -s KILL $w; kill -s KILL -- -$w; }\n`,
   };
 }
 
-/** Hang-up for all of the session, as from a terminal; after a while no longer a request. */
+/** Hang-up for all of the session, as from a terminal; after a while no longer a request. On the host `s` is known. */
 function hangUp(place: Place, mark: string): string {
-  const twice = 'end HUP; sleep 2; end KILL';
-  if (place.kind === 'host')
-    return `${endFunction} read -r l </proc/$1/stat && set -- \${l##*) } && s=" $4 " && { ${twice}; }`;
-  return `${place.engine} exec ${quote(place.name)} sh -c ${quote(`${endFunction} ${findSessions(mark)}; ${twice}`)}`;
+  const twice = `${endFunction} end HUP; sleep 2; end KILL`;
+  if (place.kind === 'host') return twice;
+  return `${place.engine} exec ${quote(place.name)} sh -c ${quote(`${findSessions(mark)}; ${twice}`)}`;
 }
 
 /** `end SIGNAL`: to every process of the sessions in `s`, but for those that ignore a hang-up. */
