@@ -6,6 +6,7 @@ import { takeLock } from '../base/lock.ts';
 import { mayComeUp } from '../base/ssh/host.ts';
 import { containersOf, endNode } from '../bringup/end-node.ts';
 import { nodeFolder } from '../bringup/node.ts';
+import { quote, stagingFolder } from '../bringup/shell-text.ts';
 import { headHome } from '../head/client/remote.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
@@ -164,7 +165,7 @@ async function endHost(
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
 ${endSessionsText(name)}rm -rf ${nodeFolder(name)}
-${look?.publicKey === undefined ? '' : removeKeyText(look.publicKey)}
+${removeMountsText(name)}${look?.publicKey === undefined ? '' : removeKeyText(look.publicKey)}
 exit 0
 `,
     { signal },
@@ -174,6 +175,16 @@ exit 0
     await releaseClaim(host, { clusterId, cluster: name, owner: '', headAddress: '' }, undefined, { signal });
   const rest = [...left, ...said(stdout)];
   return rest.length === 0 ? undefined : `still there: ${rest.join(', ')}`;
+}
+
+/** Copies of the user's files, for containers; what was made readable for the user of an image may not be ours any more. */
+function removeMountsText(name: string): string {
+  const folder = quote(stagingFolder(name));
+  return `if [ -e ${folder} ]; then
+  rm -rf ${folder} 2>/dev/null || sudo -n rm -rf ${folder} 2>/dev/null
+  [ ! -e ${folder} ] || echo "manta-left the copied files in" ${folder}
+fi
+`;
 }
 
 const said = (stdout: string): readonly string[] =>
