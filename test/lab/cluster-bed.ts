@@ -1,8 +1,10 @@
 /** A lab with real Ray, and Manta on its laptop: what the tests of whole clusters stand on. */
-import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { type ChildProcess, execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,35 +15,37 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 /** How long one command may take before it counts as hung, on a machine that is busy with others too. */
 const commandWithin = 600_000;
 
-export type ManyWords = readonly string[];
+/** Where `manta` is on the laptop. */
+export const program = '/opt/manta/bin/manta';
+
+export type Words = readonly string[];
 
 export class ClusterBed {
   readonly lab: Lab;
   /** Whoever uses Manta: on the laptop and, unless a file says otherwise, on the hosts. */
   readonly user: 'root' | 'ada' | 'bob';
-  /** Path of `manta` on the laptop: a bundle, as it is installed. */
-  readonly program: string;
-  readonly #bundle: string;
 
-  private constructor(lab: Lab, bundle: string, user: ClusterBed['user']) {
+  private constructor(lab: Lab, user: ClusterBed['user']) {
     this.lab = lab;
     this.user = user;
-    this.#bundle = bundle;
-    this.program = join(bundle, 'bin', 'manta');
   }
 
+  /** Puts Manta on the laptop as its package ships it. */
   static async open(options: LabOptions): Promise<ClusterBed> {
-    const user = options.user ?? 'root';
-    const bundle = join(repository, 'node_modules', '.cluster-bed', randomBytes(4).toString('hex'));
-    mkdirSync(bundle, { recursive: true });
+    const bundle = mkdtempSync(join(tmpdir(), 'manta-bed-'));
+    let lab: Lab | undefined;
     try {
       cpSync(join(repository, 'bin'), join(bundle, 'bin'), { recursive: true });
-      const build = [join(repository, 'scripts', 'build.ts'), join(bundle, 'dist')];
-      const [lab] = await Promise.all([openLab(options), promisify(execFile)(process.execPath, build)]);
-      return new ClusterBed(lab, bundle, user);
+      await promisify(execFile)(process.execPath, [join(repository, 'scripts/build.ts'), join(bundle, 'dist')]);
+      lab = await openLab(options);
+      cpSync(bundle, join(lab.laptop.root, '/opt/manta'), { recursive: true });
+      await lab.laptop.must('chmod -R a+rX /opt/manta', { user: 'root' });
+      return new ClusterBed(lab, options.user ?? 'root');
     } catch (error) {
-      rmSync(bundle, { recursive: true, force: true });
+      await lab?.close();
       throw error;
+    } finally {
+      rmSync(bundle, { recursive: true, force: true });
     }
   }
 
@@ -63,19 +67,19 @@ export class ClusterBed {
   }
 
   /** Runs `manta` on the laptop. */
-  run(words: ManyWords, options: Parameters<LabHost['exec']>[1] = {}): Promise<ExecResult> {
-    return this.laptop.exec([this.program, ...words], { user: this.user, within: commandWithin, ...options });
+  run(words: Words, options: Parameters<LabHost['exec']>[1] = {}): Promise<ExecResult> {
+    return this.laptop.exec([program, ...words], { user: this.user, within: commandWithin, ...options });
   }
 
   /** As `run`; throws with all that was said when it fails. Returns standard output. */
-  async manta(words: ManyWords, options: Parameters<LabHost['exec']>[1] = {}): Promise<string> {
+  async manta(words: Words, options: Parameters<LabHost['exec']>[1] = {}): Promise<string> {
     const { code, stdout, stderr } = await this.run(words, options);
     if (code !== 0) throw new Error(`manta ${words.join(' ')}: exit code ${code}\n${stderr}${stdout}`);
     return stdout;
   }
 
-  start(words: ManyWords, options: ExecOptions = {}): ReturnType<LabHost['spawn']> {
-    return this.laptop.spawn([this.program, ...words], { user: this.user, ...options });
+  start(words: Words, options: ExecOptions = {}): ReturnType<LabHost['spawn']> {
+    return this.laptop.spawn([program, ...words], { user: this.user, ...options });
   }
 
   /** Runs a shell program as this user. */
@@ -87,19 +91,32 @@ export class ClusterBed {
   write(path: string, text: string): void {
     const whole = path.startsWith('/') ? path : join(this.home, path);
     const there = join(this.laptop.root, whole);
-    mkdirSync(join(there, '..'), { recursive: true });
+    const made = mkdirSync(dirname(there), { recursive: true });
     writeFileSync(there, text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
+    const id = { root: 0, ada: 2001, bob: 2002 }[this.user];
+    for (let path = there; path.length >= (made ?? there).length; path = dirname(path)) chownSync(path, id, id);
   }
 
-  async close(): Promise<void> {
-    await this.lab.close();
-    rmSync(this.#bundle, { recursive: true, force: true });
+  close(): Promise<void> {
+    return this.lab.close();
   }
 }
 
 /** Options that make a Ray small enough for many on one machine, and quick to notice that a node is dead. */
 export const smallRay = '--num-cpus=1 --memory=500000000 --object-store-memory=80000000 --disable-usage-stats';
-export const quickDeath = 'export RAY_health_check_period_ms=1000 RAY_health_check_failure_threshold=5;';
+export const quickDeath = 'export RAY_health_check_period_ms=1000 RAY_health_check_timeout_ms=5000;';
+
+/** One task on each node, all at once, each of which says where it runs. */
+export const acrossProgram = `
+import ray, socket
+ray.init(address="auto", logging_level="error")
+nodes = [n for n in ray.nodes() if n["Alive"]]
+@ray.remote(num_cpus=0)
+def where():
+    return socket.gethostname()
+pinned = [where.options(resources={"node:" + n["NodeManagerAddress"]: 0.01}).remote() for n in nodes]
+print("HOSTS", *sorted(ray.get(pinned)))
+`;
 
 /** Waits until something is so; names what was waited for when it never is. */
 export async function eventually<Value>(
@@ -117,7 +134,9 @@ export async function eventually<Value>(
       last = error;
     }
     if (performance.now() > until)
-      throw new Error(`${what}: not so within ${within / 1000} s (last: ${last instanceof Error ? last.message : last})`);
+      throw new Error(
+        `${what}: not so within ${within / 1000} s (last: ${last instanceof Error ? last.message : last})`,
+      );
   }
 }
 
@@ -129,27 +148,76 @@ export interface RayNode {
   readonly resources: Readonly<Record<string, number>>;
 }
 
-const nodesProgram = `
-import json, ray
+/** A driver that tells of the table whenever it has changed. */
+const tableProgram = `
+import json, ray, time
 ray.init(address="auto", logging_level="error", log_to_driver=False)
-print("NODES" + json.dumps([
-  {"address": n["NodeManagerAddress"], "alive": n["Alive"], "id": n["NodeID"], "resources": n["Resources"]}
-  for n in ray.nodes()]))
+last = None
+while True:
+    table = json.dumps([
+      {"address": n["NodeManagerAddress"], "alive": n["Alive"], "id": n["NodeID"], "resources": n["Resources"]}
+      for n in ray.nodes()])
+    if table != last: print("NODES" + table, flush=True)
+    last = table
+    time.sleep(0.25)
 `;
 
-/** Ray's node table, asked of Ray itself by a driver on the head. */
-export async function rayNodes(bed: ClusterBed, cluster: string): Promise<readonly RayNode[]> {
-  const said = await bed.manta(['exec', cluster, 'python -'], { input: nodesProgram });
-  const line = said.split('\n').find((each) => each.startsWith('NODES'));
-  if (line === undefined) throw new Error(`no node table in: ${said}`);
-  return JSON.parse(line.slice('NODES'.length)) as RayNode[];
+/** Ray's node table, told by Ray itself to a driver on the head. Asking costs nothing once it runs. */
+export class NodeTable {
+  readonly #bed: ClusterBed;
+  readonly #file: string;
+  #driver: ChildProcess | undefined;
+  #nodes: readonly RayNode[] | undefined;
+  #said = '';
+
+  constructor(bed: ClusterBed, file: string) {
+    this.#bed = bed;
+    this.#file = file;
+  }
+
+  /** Waits until the nodes that are alive are so. A driver that ended, with its connection or its Ray, is replaced. */
+  async until(what: string, isSo: (alive: readonly RayNode[]) => boolean): Promise<readonly RayNode[]> {
+    return await eventually(`${what}, by Ray's own table`, () => {
+      if (this.#driver === undefined || hasEnded(this.#driver)) this.#start();
+      const alive = this.#nodes?.filter((node) => node.alive);
+      if (alive === undefined) throw new Error(this.#said || 'no table yet');
+      return isSo(alive) && alive;
+    });
+  }
+
+  #start(): void {
+    this.#nodes = undefined;
+    const driver = this.#bed.start(['exec', this.#file, 'python -u -c "$(cat)"']);
+    this.#driver = driver;
+    driver.stdin!.on('error', () => undefined);
+    driver.stdin!.end(tableProgram);
+    for (const stream of [driver.stdout!, driver.stderr!])
+      createInterface({ input: stream }).on('line', (line) => {
+        if (driver !== this.#driver) return;
+        if (line.startsWith('NODES')) this.#nodes = JSON.parse(line.slice('NODES'.length)) as RayNode[];
+        else this.#said = `${this.#said}${line}\n`.slice(-2000);
+      });
+  }
+
+  async close(): Promise<void> {
+    const driver = this.#driver;
+    this.#driver = undefined;
+    if (driver === undefined || hasEnded(driver)) return;
+    const closed = once(driver, 'close');
+    driver.kill('SIGTERM');
+    await closed;
+  }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 /** Ray's processes of a host by name, with their ids on it. */
 export function rayProcesses(host: LabHost): readonly { readonly name: string; readonly hostPid: number }[] {
   return host.processes().flatMap(({ hostPid, command }) => {
     const text = command.join(' ');
-    const name = /(?:^|\/)(raylet|gcs_server)(?= |$)/.exec(command[0] ?? '')?.[1] ?? /\bray::\S+|\/ray\/\S+\.py|ray start/.exec(text)?.[0];
+    const name =
+      /(?:^|\/)(raylet|gcs_server)(?= |$)/.exec(command[0] ?? '')?.[1] ??
+      /\bray::\S+|\/ray\/\S+\.py|ray start/.exec(text)?.[0];
     return name === undefined ? [] : [{ name, hostPid }];
   });
 }
@@ -167,7 +235,7 @@ export async function leftOn(bed: ClusterBed, host: LabHost, cluster: string): P
     .map(({ command }) => command.join(' '))
     .filter((text) => /ray|manta|watchdog|conmon/.test(text) && !/sshd|\/bin\/sh -c .*init/.test(text));
   const files = await host.must(
-    `cd ${bed.home}; ls -d .manta/nodes/* .manta/head/clusters/* .manta/clusters/* .manta/claims/* .manta/claim* 2>/dev/null
+    `cd ${bed.home}; ls -d /var/tmp/manta-claims/* /tmp/manta-* .manta/nodes/* .manta/head/clusters/* .manta/clusters/* .manta/claims/* .manta/claim* 2>/dev/null
 ls .ssh/authorized_keys.manta 2>/dev/null; grep -n restrict .ssh/authorized_keys
 crontab -l -u ${bed.user} 2>/dev/null | grep -i manta; ls -d /tmp/ray_tmp_mount/${cluster} 2>/dev/null
 ! command -v podman >/dev/null || podman ps -a --format '{{.Names}}'; true`,

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { labProblem } from '../../lab/lab.ts';
+import { acrossProgram, ClusterBed, leftOn, NodeTable, quickDeath, smallRay } from './cluster-bed.ts';
+import { itIsUsed } from './cluster-uses.ts';
+
+const file = 'cluster.yaml';
+const workers = 3;
+
+/** The image is that of Ray's own kind: its user is `ray`, who is not root and has another home than the user outside. */
+const clusterFile = (bed: ClusterBed): string => `
+cluster_name: boxes
+provider:
+  type: local
+  head_ip: ${bed.head.address}
+  worker_ips: [${bed.workers.map(({ address }) => address).join(', ')}]
+auth:
+  ssh_user: root
+docker:
+  image: ${bed.lab.registry!.images.rayUser}
+  container_name: ray_container
+  use_podman: true
+  pull_before_run: true
+  run_options:
+    - --shm-size=200m
+    - -e GREETING="hello there"
+    - -v $HOME/shared:/shared
+file_mounts:
+  ~/project: project
+  /etc/greeting: greeting
+initialization_commands:
+  - mkdir -p ~/shared; chmod 777 ~/shared; cp "$MANTA_FILES/etc/greeting" ~/shared/seen-by-host
+setup_commands:
+  - echo "$(id -un) $GREETING $(cat ~/project/version) $(cat /etc/greeting)" >> /shared/set-up
+head_start_ray_commands:
+  - ray stop
+  - ${quickDeath} ray start --head --port=6379 ${smallRay}
+worker_start_ray_commands:
+  - ray stop
+  - ray start --address=$RAY_HEAD_IP:6379 ${smallRay}
+`;
+
+describe('a head and three workers in podman containers', { skip: labProblem() ?? false }, () => {
+  let bed: ClusterBed;
+  let up: string;
+  let table: NodeTable | undefined;
+  before(async () => {
+    bed = await ClusterBed.open({ hosts: workers + 1, podman: true, node: true, cron: true });
+    bed.write('project/version', 'one\n');
+    bed.write('greeting', 'good day\n');
+    bed.write('jobs/across.py', acrossProgram);
+    bed.write(file, clusterFile(bed));
+    up = await bed.manta(['up', '-y', file]);
+  });
+  after(async () => {
+    await table?.close();
+    await bed?.close();
+  });
+
+  it('are all nodes of Ray when up comes back, from an image of a registry', async () => {
+    assert.match(up, /a head and 3 workers/);
+    table = new NodeTable(bed, file);
+    const alive = await table.until('some node is alive', ({ length }) => length > 0);
+    assert.equal(alive.length, workers + 1);
+    for (const host of bed.lab.hosts)
+      assert.match(await host.must("podman ps --format '{{.Names}} {{.Image}}'"), /^ray_container .*lab\/ray-user/);
+  });
+
+  it('were set up once in their containers, with files and options, after their hosts', async () => {
+    for (const host of bed.lab.hosts) {
+      assert.equal(await host.must('cat ~/shared/set-up'), 'ray hello there one good day\n', host.name);
+      assert.equal(await host.must('cat ~/shared/seen-by-host'), 'good day\n', host.name);
+    }
+  });
+
+  it('run a job on all of them at once', async () => {
+    const said = await bed.manta([
+      'job',
+      'submit',
+      '-n',
+      'boxes',
+      '--working-dir',
+      'jobs',
+      '--',
+      'python',
+      'across.py',
+    ]);
+    assert.equal(/^HOSTS (.*)$/m.exec(said)?.[1], 'h1 h2 h3 h4', said);
+  });
+
+  it('run commands in the container, or on the host where asked', async () => {
+    assert.equal(await bed.manta(['exec', file, 'id -un; echo ~']), 'ray\n/home/ray\n');
+    assert.equal(await bed.manta(['exec', '--run-env', 'host', file, 'id -un']), 'root\n');
+    assert.match(await bed.manta(['exec', file, 'podman ps']), /ray_container/);
+  });
+
+  itIsUsed(() => ({ bed, file }));
+
+  it('show a changed file to their containers, without another container', async () => {
+    const made = await bed.head.must("podman inspect -f '{{.Id}}' ray_container");
+    bed.write('greeting', 'good evening\n');
+    await bed.manta(['up', '-y', '--no-restart', file]);
+    assert.equal(await bed.manta(['exec', file, 'cat /etc/greeting']), 'good evening\n');
+    assert.equal(await bed.head.must("podman inspect -f '{{.Id}}' ray_container"), made);
+  });
+
+  it('are repaired when the power of a worker is cut', async () => {
+    const worker = bed.workers[1]!;
+    await worker.kill();
+    await table!.until('the node is dead', ({ length }) => length === workers);
+    await worker.boot();
+    await table!.until('the node is back', ({ length }) => length === workers + 1);
+  });
+
+  it('leave nothing behind on any machine when the cluster is down', async () => {
+    await table?.close();
+    table = undefined;
+    assert.match(await bed.manta(['down', '-y', file]), /4 hosts were looked at, and nothing of it is left/);
+    for (const host of [bed.laptop, ...bed.lab.hosts])
+      assert.deepEqual(await leftOn(bed, host, 'boxes'), [], host.name);
+  });
+});
