@@ -156,6 +156,7 @@ export function providerContract(
       const provider = made.provider();
       const [instance] = await provider.launch(request(made, 'twice'), never);
       const id = instance?.id ?? '';
+      await listed(provider, [id]);
       await provider.terminate([id], never);
       await provider.terminate([id, id], never);
       await listed(provider, []);
@@ -165,6 +166,7 @@ export function providerContract(
     it('goes on ending what a head ordered before it died', async (t) => {
       const made = await make(t);
       const launched = await made.provider().launch(request(made, 'orphaned', 2), never);
+      await listed(made.provider(), ids(launched));
       await made.provider().terminate(ids(launched), never);
       await listed(made.provider(), []);
     });
@@ -173,6 +175,7 @@ export function providerContract(
       const made = await make(t);
       const provider = made.provider();
       const launched = await provider.launch(request(made, 'ended'), never);
+      await listed(provider, ids(launched));
       await provider.terminate(ids(launched), never);
       await listed(provider, []);
       assert.deepEqual(await provider.launch(request(made, 'ended'), never), []);
@@ -196,6 +199,7 @@ export function providerContract(
       const provider = made.provider();
       await assert.rejects(provider.tag('i-0000-0', { a: 'b' }, never), { code: providerErrors.NotFound.code });
       const [instance] = await provider.launch(request(made, 'gone'), never);
+      await listed(provider, [instance?.id ?? '']);
       await provider.terminate([instance?.id ?? ''], never);
       await listed(provider, []);
       await assert.rejects(provider.tag(instance?.id ?? '', { a: 'b' }, never), { code: providerErrors.NotFound.code });

@@ -20,14 +20,17 @@ export interface AttemptRecord {
   readonly stopAsked?: boolean;
   /** It is over and its output is here. */
   readonly end?: AttemptReport;
+  /** Only Ray still has to let go of it. */
+  readonly forgotten?: boolean;
 }
 
 /** So many forgotten ids are remembered. */
 const mostUsed = 50_000;
 
 /**
- * One file an attempt, and the ids of those forgotten. Ray leaves the log of a deleted job on the disk of its node and
- * would append to it: an id that comes again, because its job was deleted and submitted anew, gets a name of its own.
+ * One file an attempt, and the ids of those forgotten. An id that comes again, because its job was deleted and submitted
+ * anew, gets a name of its own: Ray leaves the log of a deleted job on the disk of its node and would append to it, and
+ * what still looks after the old job would take the end of the old for that of the new.
  */
 export class AttemptRecords {
   readonly #folder: string;
@@ -54,21 +57,26 @@ export class AttemptRecords {
   }
 
   write(record: AttemptRecord): void {
-    writeJson(this.#file(record.id), record);
+    writeJson(this.#file(record.submission), record);
   }
 
-  remove(id: string): void {
-    this.#used.set(id, (this.#used.get(id) ?? 0) + 1);
-    appendFileSync(this.#usedFile, `${id}\n`, { mode: 0o600 });
-    rmSync(this.#file(id), { force: true });
+  /** Its id is free for another attempt from here on. */
+  forget(record: AttemptRecord): void {
+    this.#used.set(record.id, (this.#used.get(record.id) ?? 0) + 1);
+    appendFileSync(this.#usedFile, `${record.id}\n`, { mode: 0o600 });
+    this.write({ ...record, forgotten: true });
+  }
+
+  remove({ submission }: AttemptRecord): void {
+    rmSync(this.#file(submission), { force: true });
   }
 
   get #usedFile(): string {
     return join(this.#folder, 'used');
   }
 
-  #file(id: string): string {
-    return join(this.#folder, `${encodeURIComponent(id).slice(0, 200)}.json`);
+  #file(submission: string): string {
+    return join(this.#folder, `${encodeURIComponent(submission).slice(0, 200)}.json`);
   }
 }
 

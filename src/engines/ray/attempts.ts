@@ -50,6 +50,7 @@ const startingFor = 20_000;
 /** How long a node that lives may take to give the last output. */
 const lastOutputWithin = 10_000;
 const lostWithin = 1_000;
+const letGoAfter = 10_000;
 /** How long Ray may take to settle a job whose supervisor was ended. */
 const settledWithin = 30_000;
 /** Questions a second to the agents of the nodes about output, while nothing comes. */
@@ -61,6 +62,8 @@ export class RayAttempts {
   readonly #records: AttemptRecords;
   readonly #attempts = new Map<string, Attempt>();
   readonly #starting = new Map<string, Promise<void>>();
+  /** Names at Ray of what is forgotten here and not yet deleted there. */
+  readonly #leaving = new Set<string>();
   readonly #listeners = new Set<(report: AttemptReport) => void>();
   readonly #closing = new AbortController();
   #wake = new AbortController();
@@ -70,11 +73,13 @@ export class RayAttempts {
     this.#edges = edges;
     this.#records = new AttemptRecords(edges.folder);
     for (const record of this.#records.all())
-      this.#attempts.set(record.id, {
-        record,
-        report: record.end ?? { id: record.id, state: 'waiting', logSize: 0 },
-        handedAt: 0,
-      });
+      if (record.forgotten) void this.#letGo(record);
+      else
+        this.#attempts.set(record.id, {
+          record,
+          report: record.end ?? { id: record.id, state: 'waiting', logSize: 0 },
+          handedAt: 0,
+        });
     void this.#follow();
   }
 
@@ -93,7 +98,7 @@ export class RayAttempts {
 
   /** Names at Ray of what was handed over here. */
   submissions(): ReadonlySet<string> {
-    return new Set([...this.#attempts.values()].map(({ record }) => record.submission));
+    return new Set([...[...this.#attempts.values()].map(({ record }) => record.submission), ...this.#leaving]);
   }
 
   /** Some attempt is not over yet. */
@@ -132,16 +137,36 @@ export class RayAttempts {
     return Promise.all(known.map((attempt) => this.#sized(attempt)));
   }
 
-  async forget(id: string, signal: AbortSignal): Promise<void> {
+  forget(id: string): void {
     const attempt = this.#attempts.get(id);
     if (!attempt?.record.end) return;
-    if (attempt.info || attempt.record.accepted)
-      await this.#edges.jobs.delete(attempt.record.submission, signal).catch((error: unknown) => {
-        // Ray lets go of no job that is not over for it; to Manta it is.
-        if (!rayErrors.Refused.is(error)) throw error;
-      });
     this.#attempts.delete(id);
-    this.#records.remove(id);
+    this.#records.forget(attempt.record);
+    void this.#letGo(attempt.record);
+  }
+
+  /**
+   * Deletes the job at Ray, not before Ray's own watch over it has ended: that one would write a job that is gone once
+   * more, as a failed one without a name, for ever.
+   */
+  async #letGo(record: AttemptRecord): Promise<void> {
+    const { signal } = this.#closing;
+    this.#leaving.add(record.submission);
+    const done = (): void => {
+      this.#leaving.delete(record.submission);
+      this.#records.remove(record);
+    };
+    for (let wait = letGoAfter; ; wait = Math.min(wait * 2, 600_000)) {
+      await sleep(wait, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        if (record.accepted) await this.#edges.jobs.delete(record.submission, signal);
+        return done();
+      } catch (error) {
+        // Ray lets go of no job that is not over for it; to Manta it is.
+        if (rayErrors.Refused.is(error)) return done();
+      }
+    }
   }
 
   async #handOver(order: AttemptOrder, signal: AbortSignal): Promise<void> {
@@ -303,7 +328,9 @@ export class RayAttempts {
     info?: JobInfo,
   ): Promise<void> {
     const { record } = attempt;
-    if (end.cause === 'setup-failed') this.#note(setupLogOf(record.log), `${end.message}\n`);
+    // As on any engine: what a set-up said is the output of an attempt that got no further.
+    if (end.cause === 'setup-failed')
+      for (const folder of [setupLogOf(record.log), record.log]) this.#note(folder, `${end.message}\n`);
     const { size } = await endLog(record.log);
     const startedAt = record.startedAt;
     const endedAt = Math.max(startedAt ?? 0, info?.end_time ?? this.#edges.clock.now());

@@ -171,9 +171,8 @@ export class RayEngine implements Engine, Runner {
 
   /** Tells every driver. False when Ray's folders are not on this machine. */
   async tellDrivers(notes: readonly DriverNote[], signal: AbortSignal): Promise<boolean> {
-    const session = await this.#gcs.value('session_dir', 'session', signal);
-    if (session === undefined) return false;
-    return appendNotes(Buffer.from(session).toString(), notes);
+    const session = await this.#gcs.sessionFolder(signal);
+    return session !== undefined && appendNotes(session, notes);
   }
 
   /** Replaces the standing request; Ray keeps it in memory until its GCS restarts. */
@@ -202,8 +201,9 @@ export class RayEngine implements Engine, Runner {
     return this.#attempts.reports(signal);
   }
 
-  forget(attempt: string, signal: AbortSignal): Promise<void> {
-    return this.#attempts.forget(attempt, signal);
+  async forget(attempt: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.#attempts.forget(attempt);
   }
 
   watch(listener: (report: AttemptReport) => void): () => void {

@@ -87,6 +87,14 @@ export class Gcs extends GcsClient {
     }));
   }
 
+  /** Ray's folder on the head, where its logs are. */
+  async sessionFolder(signal: AbortSignal): Promise<string | undefined> {
+    const stored = await this.value('session_dir', 'session', signal);
+    if (stored) return Buffer.from(stored).toString();
+    const { nodes } = await this.call(NodeInfoGcsService.method.getAllNodeInfo, {}, signal);
+    return nodes.find(({ head, life }) => head && life === NodeLife.ALIVE)?.sessionDir || undefined;
+  }
+
   /** A node that is not in the table any more died long ago. */
   async fateOf(node: string, signal: AbortSignal): Promise<NodeFate> {
     const found = (await this.nodeTable(signal)).find(({ id }) => id === node);

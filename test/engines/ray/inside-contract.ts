@@ -13,6 +13,7 @@ import { jobCases } from './job-cases.ts';
 import {
   Driver,
   engineOptions,
+  killWorker,
   openEngine,
   orderOf,
   ready,
@@ -35,6 +36,7 @@ before(async () => {
 
 after(async () => {
   driver?.close();
+  for (const worker of ['worker-1', 'worker-2']) killWorker(worker);
   await engine?.close();
   removeFolder();
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readLog, setupLogOf } from '../../../src/base/log-segments.ts';
 import { RayEngine } from '../../../src/engines/ray/engine.ts';
+import { RayHttp } from '../../../src/engines/ray/http.ts';
 import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
 import {
@@ -119,17 +120,18 @@ export function jobCases(current: () => RayEngine): void {
       await alone.close();
     });
 
-    it('tells a set-up that failed, with the reason in its log', async () => {
+    it('tells a set-up that failed, with the reason as its output', async () => {
       const wheel = join(folder, 'bad-1.0-py3-none-any.whl');
       writeFileSync(wheel, 'no archive at all');
       const order = orderOf('setup.1', 'echo ran', { setup: [{ kind: 'pip', packages: [wheel] }] });
       const { end, output } = await run(current(), order);
       assert.equal(end.cause, 'setup-failed');
-      assert.equal(output, '');
+      assert.match(output, /runtime_env setup failed/);
+      assert.doesNotMatch(output, /^ran/m);
       assert.match((await outputOf(setupLogOf(order.log))).toString(), /runtime_env setup failed/);
     });
 
-    it('runs a job once, though the answer to its submission was lost', async () => {
+    it('runs a job once, though the answer to its submission was lost', async (t) => {
       let dropped = 0;
       const proxy = createServer((asked, answer) => {
         const headers = { ...asked.headers };
@@ -140,22 +142,35 @@ export function jobCases(current: () => RayEngine): void {
         });
         asked.pipe(onward);
       }).listen(0, '127.0.0.1');
+      t.after(() => {
+        proxy.closeAllConnections();
+        proxy.close();
+      });
       await until('it listens', () => proxy.listening);
       const engine = await openEngine({ dashboard: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
-      const order = orderOf('once.1', 'echo ran');
+      t.after(() => engine.close());
+      const order = orderOf('answer.1', 'echo ran');
       await assert.rejects(engine.start(order, never), /did not answer/);
       await engine.start(order, never);
       const { output } = await run(engine, order);
       assert.equal(output, 'ran\n');
       assert.ok(dropped > 0);
-      await engine.close();
-      proxy.closeAllConnections();
-      proxy.close();
     });
 
     it('shows nothing of an earlier job that had the same id', async () => {
       for (const word of ['first', 'second'])
         assert.equal((await run(current(), orderOf('again.1', `echo ${word}`))).output, `${word}\n`);
+    });
+
+    it('leaves nothing of a forgotten job in the lists of ray', async () => {
+      await run(current(), orderOf('gone.1', 'true'));
+      const http = new RayHttp(token);
+      await until('ray has let go of it', async () => {
+        const listed = await http.json(dashboard, { path: '/api/jobs/' }, never);
+        assert.ok(!(await current().jobsOfOthers(never)).some(({ submission_id }) => submission_id === 'gone.1'));
+        return !JSON.stringify(listed).includes('gone.1');
+      });
+      http.close();
     });
 
     it('leaves the jobs of others alone, and shows them apart', async () => {

@@ -78,7 +78,7 @@ export function statusCases(current: () => RayEngine, load: () => Promise<Driver
           const text = 'Adding 1 node(s) of type gpu.';
           assert.ok(await current().tellDrivers([{ level: 'info', text, at: Date.now() }], never));
           await new Promise((resolve) => setTimeout(resolve, 500));
-          return /\(autoscaler \+\S+\) Adding 1 node\(s\) of type gpu\./.test(said);
+          return /\(autoscaler \+[^)]+\)\S* Adding 1 node\(s\) of type gpu\./.test(said);
         });
       } finally {
         driver.kill('SIGKILL');

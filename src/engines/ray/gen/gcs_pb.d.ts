@@ -410,6 +410,13 @@ export declare type NodeInfo = Message<'ray.rpc.NodeInfo'> & {
    * @generated from field: int32 dashboard_agent_port = 31;
    */
   dashboardAgentPort: number;
+
+  /**
+   * Of newer versions; older ones have it in the store.
+   *
+   * @generated from field: string session_dir = 33;
+   */
+  sessionDir: string;
 };
 
 /**
