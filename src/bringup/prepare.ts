@@ -26,7 +26,7 @@ export interface Prepared {
 export const stepsFolder = (cluster: string): string => `${nodeFolder(cluster)}/steps`;
 
 /** Bytes that the node's folder takes before the first step. */
-const roomForFiles = 65_536;
+export const roomForFiles = 65_536;
 
 /**
  * Makes the node's folder with what sessions and Ray read from it, and reads what was done on the host before: one round

@@ -7,7 +7,10 @@ import { mayComeUp } from '../base/ssh/host.ts';
 import { containersOf, endNode } from '../bringup/end-node.ts';
 import { nodeFolder } from '../bringup/node.ts';
 import { quote, stagingFolder } from '../bringup/shell-text.ts';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { ownHosts } from '../core/spec/local.ts';
 import { headHome } from '../head/client/remote.ts';
+import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
 import { endWorkers } from './down-workers.ts';
@@ -147,21 +150,38 @@ async function endAll(
   return { ended, left };
 }
 
-/** Every host that may carry something of the cluster: those of the file now, and those that mantad had. */
+/** Every host that may carry something of the cluster: those of the file, now and at the last `up`, and those that mantad had. */
 function workersOf(cluster: RemoteCluster, look: HeadLook | undefined): readonly string[] {
-  return [...new Set([...cluster.workerAddresses, ...(look?.hosts ?? [])])].filter(
-    (address) => address !== cluster.headAddress,
+  const named = specsOf(cluster, look).flatMap((spec) =>
+    ownHosts(spec).pools.flatMap((pool) => pool.hosts.map((each) => each.name)),
   );
+  return [...new Set([...named, ...(look?.hosts ?? [])])].filter((address) => address !== cluster.headAddress);
+}
+
+/** What the file says, and what it said when the cluster was started: somebody may have edited it since. */
+function specsOf({ spec, name, folder }: RemoteCluster, look: HeadLook | undefined): readonly ClusterSpec[] {
+  const before = [readCluster(folder), look?.cluster].flatMap((record) => {
+    try {
+      return record?.config === undefined ? [] : [loadSpec({ name, config: record.config })];
+    } catch {
+      // What was started with it is still known to mantad.
+      return [];
+    }
+  });
+  return [spec, ...before];
 }
 
 /** Ends everything of the cluster on a host; what is still there afterwards, or undefined. */
 async function endHost(
   host: Host,
-  { name, spec }: RemoteCluster,
+  cluster: RemoteCluster,
   look: HeadLook | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const left = await endNode(host, { cluster: name, containers: containersOf(spec), remove: true }, signal);
+  const { name } = cluster;
+  const all = specsOf(cluster, look).flatMap(containersOf);
+  const containers = [...new Map(all.map((each) => [`${each.engine} ${each.name}`, each])).values()];
+  const left = await endNode(host, { cluster: name, containers, remove: true }, signal);
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
 ${endSessionsText(name)}rm -rf ${nodeFolder(name)}

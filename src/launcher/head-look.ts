@@ -18,6 +18,8 @@ export interface HeadLook {
   readonly platform: string;
   readonly arch: string;
   readonly uid: number;
+  /** Bytes that are free where the home of the user is, as far as that is known. */
+  readonly freeBytes?: number;
   /** When it was looked at, by its own clock. */
   readonly now: number;
   /** Addresses of the host itself. */
@@ -65,7 +67,7 @@ file() { if [ -f "$2" ]; then say "$1" "$(cat "$2")"; fi; }
 alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }
 cd "$HOME" || exit 1
 say home "$HOME"; say hostname "$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)"; say uid "$(id -u)"
-say now "$(date +%s)"
+say now "$(date +%s)"; say free "$(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 say system "$(uname -s) $(uname -m)"
 say addresses "$(hostname -I 2>/dev/null || true)"
 good() { [ -x "$1" ] && v=$("$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null) && [ "$v" -ge ${oldestNode} ] 2>/dev/null; }
@@ -148,6 +150,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     rayAlive: said.has('alive'),
     foreignRay: said.has('foreign'),
     boot: { systemd: said.has('systemd'), cron: said.has('cron') },
+    ...some('freeBytes', /^\d+$/.test(text('free')) ? Number(text('free')) * 1_024 : undefined),
     ...some('node', text('node')),
     ...some('cluster', parsed<ClusterFile>(said.get('cluster'))),
     ...some('serving', serving?.mantad.pid === mantadPid ? serving : undefined),

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Host, RunOptions } from '../base/host.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
+import { bringupErrors } from '../bringup/errors.ts';
 import { headHome } from '../head/client/remote.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, runtimeHome } from './head-look.ts';
@@ -24,7 +25,7 @@ export async function shipRuntime(
     await send(
       host,
       createReadStream(runtime.archive),
-      `umask 077; cd "$HOME" && mkdir -p ${runtimeHome} && d=$(mktemp -d ${runtimeHome}/.new.XXXXXX) && tar -xzf - -C "$d" && { mv -T "$d" ${runtimeHome}/${runtime.name} 2>/dev/null || { [ -d ${runtimeHome}/${runtime.name} ] && rm -rf "$d"; }; }`,
+      `umask 077; cd "$HOME" && mkdir -p ${runtimeHome} && d=$(mktemp -d ${runtimeHome}/.new.XXXXXX) && { tar -xzf - -C "$d" || { rm -rf "$d"; exit 1; }; } && { mv -T "$d" ${runtimeHome}/${runtime.name} 2>/dev/null || { [ -d ${runtimeHome}/${runtime.name} ] && rm -rf "$d"; }; }`,
       'Manta',
       options,
     );
@@ -37,7 +38,7 @@ export async function shipRuntime(
   await send(
     host,
     createReadStream(binary).pipe(createGzip({ level: 1 })),
-    `umask 077; cd "$HOME" && mkdir -p ${folder} && gzip -dc >${folder}/.new.$$ && printf '%s  %s\\n' ${digest} ${folder}/.new.$$ | sha256sum -c - >/dev/null && chmod 700 ${folder}/.new.$$ && mv ${folder}/.new.$$ ${folder}/node && ${folder}/node --version >/dev/null`,
+    `umask 077; cd "$HOME" && mkdir -p ${folder} && gzip -dc >${folder}/.new.$$ && printf '%s  %s\\n' ${digest} ${folder}/.new.$$ | sha256sum -c - >/dev/null || { rm -f ${folder}/.new.$$; exit 1; }; chmod 700 ${folder}/.new.$$ && mv ${folder}/.new.$$ ${folder}/node && ${folder}/node --version >/dev/null`,
     'Node',
     options,
   );
@@ -77,8 +78,13 @@ async function send(
     // A program of the host never ends with it: the connection did.
     if (code === 255)
       throw sshErrors.Dropped({ host: host.name, during: 'running', detail: said.trim() || 'no reason given' });
+    if (/no space left|quota exceeded/i.test(said)) throw bringupErrors.DiskFull({ node: host.name });
     if (code !== 0)
-      throw launcherErrors.NotShipped({ host: host.name, what, detail: said.trim() || `exit code ${code}` });
+      throw launcherErrors.NotShipped({
+        host: host.name,
+        what,
+        detail: said.trim().split('\n').at(-1) || `exit code ${code}`,
+      });
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -9,9 +9,11 @@ import { version } from '../base/version.ts';
 import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
 import { stagingFolder } from '../bringup/container.ts';
 import { tellWaits, throughDrops } from '../bringup/drops.ts';
+import { bringupErrors } from '../bringup/errors.ts';
 import { bringupEvents } from '../bringup/events.ts';
 import type { NodeFiles } from '../bringup/node.ts';
 import { gcsPortOf, headOrder } from '../bringup/order.ts';
+import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/client/remote.ts';
@@ -101,6 +103,7 @@ async function bringUpLocked(request: UpRemoteRequest, files: NodeFiles, signal:
   const { head: host, spec, name } = cluster;
   const look = await lookAtHead(host, name, { key: true, signal });
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+  if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
   const before = look.cluster;
   const ray: RayHead = {
     id: before?.ray?.id ?? idByKey(look, 'cluster'),

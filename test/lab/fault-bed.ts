@@ -182,7 +182,7 @@ export async function leftOn(host: LabHost): Promise<readonly string[]> {
     .map(({ pid, command }) => `process ${pid}: ${command.join(' ').slice(0, 200)}`);
   const files = await host.must(
     `cd; ls -d .manta/nodes/* .manta/head/clusters/* .manta/head/boot-* 2>/dev/null
-find /var/tmp/manta-claims -type f -size +0 2>/dev/null | xargs -r grep -l cluster
+find /var/tmp/manta-claims -type f -name '[!.]*' -size +0 2>/dev/null | xargs -r grep -l cluster
 grep -h 'manta' .ssh/authorized_keys; crontab -l 2>/dev/null | grep manta; :`,
   );
   return [...processes, ...files.split('\n').filter((line) => line !== '')];

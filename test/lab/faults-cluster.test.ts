@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type LabHost, labProblem } from '../../lab/lab.ts';
+import { FaultBed, readable, unadorned, until } from './fault-bed.ts';
+
+/** One cluster of real Ray, to which one thing after the other happens. */
+describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
+  let bed: FaultBed;
+  let head: LabHost;
+  let workers: readonly [LabHost, LabHost];
+  /** First another laptop, then the head of another cluster. */
+  let other: LabHost;
+  let file: string;
+
+  before(async () => {
+    bed = await FaultBed.open({ hosts: [{ cron: true }, {}, {}, {}], ray: true });
+    const [first, second, third, fourth] = bed.hosts as [LabHost, LabHost, LabHost, LabHost];
+    [head, workers, other] = [first, [second, third], fourth];
+    bed.install(other);
+    const key = await bed.laptop.must('cat .ssh/id_ed25519');
+    await other.must('cat >.ssh/id_ed25519; chmod 600 .ssh/id_ed25519', { input: key });
+    const words = { name: 'held', head, workers, more: { setup_commands: ['sleep 3'] } };
+    file = bed.cluster(words);
+    bed.cluster(words, other);
+  });
+  after(() => bed?.close());
+
+  const pidOf = (host: LabHost, part: string): number | undefined =>
+    host.processes().find(({ command }) => command.join(' ').includes(part))?.pid;
+  const alive = async (): Promise<number> => {
+    const { code, shown } = await bed.manta('status', file, '--json');
+    const nodes = code === 0 ? (/"nodes":/.test(shown) ? (JSON.parse(shown) as { nodes: unknown[] }).nodes : []) : [];
+    return nodes.length;
+  };
+
+  it('while one up runs every other command that would change the cluster is told so, here and elsewhere', async () => {
+    const up = bed.start(['up', '-y', file]);
+    await up.said(/setup command/);
+    const elsewhere = { code: 'MANTA_LAUNCHER_BUSY_ELSEWHERE', exit: 4, says: ["'manta up' of root@h0", "'held'"] };
+    const here = { code: 'MANTA_LAUNCHER_BUSY', exit: 4, says: [/pid \d+/, "'held'"] };
+    readable(await bed.start(['up', '-y', file], other).ended, elsewhere);
+    readable(await bed.start(['down', '-y', file], other).ended, elsewhere);
+    readable(await bed.manta('up', '-y', file), here);
+    readable(await bed.manta('down', '-y', file), here);
+    await up.said(/start command: 2 of 2/);
+    assert.ok((await head.dropConnections()) > 0);
+    await up.said(new RegExp(`${workers[0].address}: starting Ray`));
+    assert.ok((await head.dropConnections()) > 0);
+    const { code, shown } = await up.ended;
+    assert.equal(code, 0, shown);
+    assert.match(shown, /The cluster 'held' runs: a head and 2 workers/);
+    assert.match(shown, /the connection is lost and made again; the command goes on there/);
+    unadorned(shown);
+    assert.equal(head.processes().filter(({ command }) => /gcs_server$/.test(command[0] ?? '')).length, 1);
+  });
+
+  it('output that is followed is whole although the connection dropped', async () => {
+    const words = [
+      'job',
+      'submit',
+      '-n',
+      'held',
+      '--',
+      'sh',
+      '-c',
+      'for i in 1 2 3 4 5 6; do echo line $i; sleep 1; done',
+    ];
+    const job = bed.start(words);
+    await job.said(/^line 2$/m);
+    assert.ok((await head.dropConnections()) > 0);
+    const { code, shown } = await job.ended;
+    assert.equal(code, 0, shown);
+    assert.deepEqual(shown.match(/^line \d$/gm), ['line 1', 'line 2', 'line 3', 'line 4', 'line 5', 'line 6'], shown);
+    assert.match(shown, /lost the connection .* connecting again where it left off/);
+    unadorned(shown);
+  });
+
+  it('a killed mantad is back, and Ray did not notice', async () => {
+    const [mantad, gcs] = [pidOf(head, '/mantad.js')!, pidOf(head, 'gcs_server')];
+    process.kill(mantad, 'SIGKILL');
+    unadorned(await bed.must('status', file));
+    const now = pidOf(head, '/mantad.js');
+    assert.ok(now !== undefined && now !== mantad);
+    assert.equal(pidOf(head, 'gcs_server'), gcs);
+    await until('the workers are there', async () => (await alive()) === 3);
+  });
+
+  it('the file under another name warns of the cluster that it would orphan', async () => {
+    const plan = await bed.must('up', '--plan', '-n', 'renamed', file);
+    assert.match(
+      plan,
+      /warning +this file started the cluster 'held', which goes on running: 'manta down -n held' ends it/,
+    );
+    assert.equal((await head.exec('test -e .manta/head/clusters/renamed')).code, 1, 'a plan does nothing');
+  });
+
+  it('a second cluster gets no host of the first, and is told who has it', async () => {
+    const gcs = pidOf(head, 'gcs_server');
+    const sameHead = bed.cluster({ name: 'same-head', head });
+    readable(await bed.manta('up', '-y', sameHead), {
+      code: 'MANTA_LOCAL_TAKEN',
+      exit: 5,
+      says: [`host '${head.address}' is held by cluster 'held' of root@`, /hint: it is free when/],
+    });
+    await bed.must('down', '-y', sameHead);
+    const rival = bed.cluster({ name: 'rival', head: other, workers });
+    const { code, shown } = await bed.manta('up', '-y', rival);
+    assert.equal(code, 1, shown);
+    const summary = shown.slice(shown.indexOf('The head of'));
+    assert.match(summary, /The head of 'rival' runs, with 0 of 2 workers\. mantad goes on trying:/);
+    for (const { address } of workers)
+      assert.match(summary, new RegExp(`host ${address} is passed over .*held by cluster 'held' of root@`));
+    unadorned(shown);
+    await bed.must('down', '-y', rival);
+    await bed.nothingLeft(other);
+    assert.equal(pidOf(head, 'gcs_server'), gcs, 'the first was not touched');
+    assert.ok(workers.every((worker) => pidOf(worker, 'raylet/raylet') !== undefined));
+  });
+
+  it('after a reboot of the head the cluster is there again, by itself', async () => {
+    await head.reboot();
+    unadorned((await bed.manta('status', file)).shown);
+    await until('all nodes are there', async () => (await alive()) === 3);
+    const { code, shown } = await bed.manta('job', 'submit', '-n', 'held', '--', 'echo', 'still here');
+    assert.equal(code, 0, shown);
+    assert.match(shown, /^still here$/m);
+  });
+
+  it('down finds a worker that the file no longer names, and does not forget it while it is dead', async () => {
+    bed.cluster({ name: 'held', head, workers: [workers[0]] });
+    await workers[1].kill();
+    for (const _ of ['first', 'again']) {
+      const { code, shown } = await bed.manta('down', '-y', file);
+      assert.equal(code, 1, shown);
+      assert.match(shown, new RegExp(`is down on 2 hosts\\. Not on these:\\n {2}${workers[1].address} `));
+      unadorned(shown);
+    }
+    await bed.nothingLeft(workers[0]);
+    await workers[1].boot();
+    assert.match(await bed.must('down', '-y', file), /3 hosts were looked at, and nothing of it is left/);
+    await bed.nothingLeft(head, ...workers);
+  });
+});
