@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { durationOf } from '../../core/duration.ts';
 import type { SubmitBody } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import type { Invocation, Io } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { quoted } from '../quote.ts';
 import { jobCommandEvents } from './job-events.ts';
-import { durationOf, instantOf } from './job-times.ts';
+import { instantOf } from './job-times.ts';
 
 const command = 'manta job submit';
 const badValue = (option: string, value: string, expected: string): Error =>

@@ -1,20 +1,4 @@
-const units: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
-
-/** `90s`, `1h30m`, `2d`; a bare number counts seconds. Milliseconds; undefined when it is none. */
-export function durationOf(text: string): number | undefined {
-  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(text)) return undefined;
-  let sum = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) sum += Number(amount) * units[unit!]!;
-  return sum;
-}
+import { durationOf } from '../../core/duration.ts';
 
 /** A duration before or after `now`, or a date with a time. */
 export function instantOf(text: string, now: number, direction: -1 | 1): number | undefined {

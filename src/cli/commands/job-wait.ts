@@ -1,4 +1,5 @@
 import { wallClock } from '../../base/wall-clock.ts';
+import { durationOf } from '../../core/duration.ts';
 import { isOver } from '../../core/jobs/job.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import type { JobFacts, JobsClient } from '../../head/client/jobs.ts';
@@ -8,7 +9,6 @@ import { cliErrors } from '../errors.ts';
 import { withHead } from './cluster-connection.ts';
 import { exitCodeOf } from './job-follow.ts';
 import { jobText } from './job-text.ts';
-import { durationOf } from './job-times.ts';
 
 export const run: Run = (invocation, io) => {
   const { timeout: text } = invocation.options as { timeout?: string };

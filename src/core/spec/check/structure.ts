@@ -1,3 +1,4 @@
+import { durationPattern } from '../../duration.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { holdsSecret } from '../keys/key.ts';
 import { nearest } from '../keys/nearest.ts';
@@ -101,6 +102,9 @@ function checkValue(value: Plain, node: KeyNode, path: Path, source: Source, fou
     case 'string':
       if (typeof value !== 'string') wrongType();
       break;
+    case 'duration':
+      if (typeof value !== 'string' || !new RegExp(durationPattern).test(value)) wrongType();
+      break;
     case 'boolean':
       if (typeof value !== 'boolean') wrongType();
       break;
@@ -176,6 +180,7 @@ const wantedOf = {
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
+  duration: 'a length of time with its unit',
   any: 'a value',
   map: 'a mapping',
   list: 'a list',

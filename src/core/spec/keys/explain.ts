@@ -9,6 +9,7 @@ export const shapeNames: Readonly<Record<Shape, string>> = {
   integer: 'whole number',
   number: 'number',
   boolean: 'true or false',
+  duration: 'length of time',
   any: 'any value',
   map: 'mapping',
   list: 'list',

@@ -6,6 +6,7 @@ export type Shape =
   | 'integer'
   | 'number'
   | 'boolean'
+  | 'duration'
   | 'any'
   | 'map'
   | 'list'

@@ -137,6 +137,24 @@ export const mantaKeys: readonly Key[] = [
     { ...own, default: 'false', example: true },
   ),
   key(
+    'provider.manta.idle_shutdown',
+    'duration',
+    'End the whole cluster, head included, when nothing has run or waited for so long.',
+    { ...own, default: 'never', example: '30m' },
+  ),
+  key(
+    'provider.manta.max_lifetime',
+    'duration',
+    'End the whole cluster this long after it was started, whatever runs in it.',
+    { ...own, default: 'unlimited', example: '12h' },
+  ),
+  key(
+    'provider.manta.lease',
+    'duration',
+    'End Ray on a worker that has not heard of its head for so long; a machine of a cloud then ends itself. At least 10s.',
+    { ...own, default: '30m', example: '30m' },
+  ),
+  key(
     'provider.manta.faults',
     'list',
     'What goes wrong on request, to see how the cluster bears it. Rules of type, times, refuse (no-capacity, quota, throttled, denied), capacity, lose_answer, boot_delay_s, hang, vanish_after_s, preempt_after_s, preempt_notice_s.',

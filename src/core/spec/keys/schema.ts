@@ -1,3 +1,4 @@
+import { durationPattern } from '../../duration.ts';
 import type { Plain } from '../cluster.ts';
 import type { Key, Shape } from './key.ts';
 import { type KeyNode, keyTree } from './table.ts';
@@ -9,6 +10,7 @@ const typeOf: Partial<Record<Shape, string>> = {
   integer: 'integer',
   number: 'number',
   boolean: 'boolean',
+  duration: 'string',
   map: 'object',
   list: 'array',
   commands: 'array',
@@ -53,6 +55,7 @@ function typePart(key: Key): Schema {
         ? [type, 'null']
         : type,
     ...(takesEnvironment(shape) ? { pattern: '^\\$\\{env:[A-Za-z_][A-Za-z0-9_]*\\}$' } : {}),
+    ...(shape === 'duration' ? { pattern: `${durationPattern}|^\\$\\{env:[A-Za-z_][A-Za-z0-9_]*\\}$` } : {}),
     ...(shape === 'commands' || shape === 'texts' ? { items: { type: 'string' } } : {}),
     ...(choices ? { enum: choices } : {}),
   };
