@@ -13,7 +13,7 @@ import { shellQuoted } from '../base/shell-quote.ts';
 /** What a follower says behind the mark when there is no exit code. */
 export type Fate = 'full' | 'ended' | 'reboot' | 'killed' | 'never' | 'gone';
 
-const prelude = `umask 077; cd || exit 3
+const prelude = `mask=$(umask); umask 077; cd || exit 3
 nap() { sleep 0.05 2>/dev/null || sleep 1; }
 born() {
   r=
@@ -27,12 +27,15 @@ known() { IFS='|' read -r at pid since <"$1/process"; } 2>/dev/null
 alive() { known "$1" && boot && [ "$at" = "$r" ] && born "$pid" && [ "$since" = "$r" ]; }
 `;
 
-/** Runs the program and writes down how it ended, whatever becomes of those who follow. Arguments: folder, shell, mark. */
+/**
+ * Runs the program and writes down how it ended, whatever becomes of those who follow. Arguments: folder, shell, mark, and
+ * the mask of the user's own that the program has for the files it makes.
+ */
 const runner = `${prelude}
 d=$1
 boot; at=$r; born $$; echo "$at|$$|$r" >"$d/process"
 [ -e "$d/ended" ] && exit
-"$2" "$d/program" </dev/null >>"$d/output" 2>&1
+(umask "$4"; exec "$2" "$d/program") </dev/null >>"$d/output" 2>&1
 c=$?
 n=0; until echo "$c" >"$d/rc"; do rm -f "$d/reserve"; n=$((n+1)); [ $n -gt 20 ] && exit; sleep 1; done
 printf '%s %s\\n' "$3" "$c" >>"$d/output"
@@ -62,7 +65,7 @@ if mkdir "$d" 2>/dev/null; then
   { printf %s "$text" >"$d/program" && printf %s "$run" >"$d/run" && echo ${mark} >"$d/mark" && : >"$d/output" &&
     printf %16384s '' >"$d/reserve"; } || no 'the step cannot be written down'
   if command -v setsid >/dev/null; then leave=setsid; else leave=; trap '' HUP; fi
-  MANTA_STEP=${mark} $leave /bin/sh "$d/run" "$d" ${step.shell} ${mark} </dev/null >/dev/null 2>&1 &
+  MANTA_STEP=${mark} $leave /bin/sh "$d/run" "$d" ${step.shell} ${mark} "$mask" </dev/null >/dev/null 2>&1 &
   pid=$!
   set -- "$f"/*/
   if [ $# -gt ${keptSteps + 5} ]; then

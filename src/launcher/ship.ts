@@ -111,11 +111,13 @@ export async function startMantad(
   const old =
     look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
   const { code, stderr } = await host.sh(
-    `umask 077; cd "$HOME" || exit 1
+    `mask=$(umask); umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}
 printf '%s\\n' '#!/bin/sh' ${quoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
 ${old === undefined ? '' : stopProgram([old])}
 ${bootProgram(way, cluster)}
+# A Ray that mantad starts again makes files as the first one did.
+umask "$mask"
 if command -v setsid >/dev/null; then setsid sh ${script} </dev/null >/dev/null 2>&1 &
 else nohup sh ${script} </dev/null >/dev/null 2>&1 & fi
 # The next look finds a supervisor, or knows that there is none.
