@@ -74,19 +74,12 @@ export class StateWatch {
   }
 }
 
-/** Without what changes by itself: the instant, how long nodes have been idle, and the order of entries, which Ray shuffles. */
+/** Without what changes by itself: the instant, how long nodes have been idle, and the order of names, which Ray shuffles. */
 function digestOf({ nodes, demand }: EngineState): string {
-  const rows = nodes.map(({ id, state, available, total, idleFor }) =>
-    JSON.stringify([id, state, sorted(available), sorted(total), idleFor > 0]),
+  const values = nodes.map(({ id, state, available, total, idleFor }) => [id, state, available, total, idleFor > 0]);
+  return JSON.stringify([values, demand], (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   );
-  const waiting = [...demand.tasks, ...demand.gangs, ...demand.standing].map((each) => JSON.stringify(each, inOrder));
-  return [...rows.sort(), ...waiting.sort()].join('\n');
 }
-
-const sorted = (amounts: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
-  Object.entries(amounts).sort(([a], [b]) => (a < b ? -1 : 1));
-
-const inOrder = (_: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value;
