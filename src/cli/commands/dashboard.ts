@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { wallClock } from '../../base/wall-clock.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import type { Target } from '../../head/client/target.ts';
+import { headErrors } from '../../head/errors.ts';
 import type { StateFolder } from '../../head/state-folder.ts';
 import type { Invocation, Io, Run } from '../command.ts';
 import { targetOf } from './cluster-connection.ts';
@@ -21,6 +24,7 @@ export const run: Run = async (invocation, io) => {
 
 /** Where mantad serves on its host, whatever the number there. */
 const usualPort = 8265;
+const lookEvery = 500;
 
 /** The page of a cluster of other machines is reached through a tunnel, which stands until Ctrl-C. */
 async function hold(
@@ -33,10 +37,16 @@ async function hold(
   const port = invocation.options['port'] as number;
   const remotePort = invocation.options['remote-port'] as number;
   const far = remotePort === usualPort ? undefined : await farPort(target.folder, remotePort, io);
-  const tunnel = await holdTunnel(
-    { folder: target.folder, port, ...(far ?? mantadSocket(target)) },
-    io.signal,
-  );
+  const { folder } = target;
+  const known = isKnown(folder);
+  const isGone = (): boolean => known && !isKnown(folder);
+  const end = far ?? mantadSocket(target);
+  // Nobody is asked any more for a cluster that is down: looking for it would only make its folder again.
+  const socket = async (signal: AbortSignal): Promise<string> => {
+    if (isGone()) throw headErrors.NotRunning({ name: folder.name });
+    return await end.socket(signal);
+  };
+  const tunnel = await holdTunnel({ folder, port, ...end, socket }, io.signal);
   try {
     const base = `http://localhost:${port}`;
     show(far === undefined ? await linkTo(base, http) : base, invocation, io);
@@ -44,13 +54,17 @@ async function hold(
       io.out(
         `It stands until Ctrl-C, and comes back by itself when the connection drops. Meanwhile, elsewhere:\n  eval "$(manta env ${target.folder.name})"; ray job submit --address ${base} -- python train.py\n`,
       );
-    await new Promise<void>((resolve) => io.signal.addEventListener('abort', () => resolve(), { once: true }));
+    while (!io.signal.aborted && !isGone()) await wallClock.sleep(lookEvery, io.signal).catch(() => {});
+    if (isGone() && !io.json) io.out(`The cluster '${folder.name}' is down, and its tunnel with it.\n`);
     return 0;
   } finally {
     await tunnel.close();
     await far?.close();
   }
 }
+
+/** Whether this machine has a record of the cluster, which `down` removes. */
+const isKnown = (folder: StateFolder): boolean => existsSync(folder.files.cluster);
 
 /** Another port of the head's host than mantad's. */
 async function farPort(
