@@ -67,7 +67,8 @@ describe(`a head and ${workers} workers`, { skip: labProblem() ?? false }, () =>
   });
 
   it('were each set up once, with the files', async () => {
-    for (const host of [bed.head, ...bed.workers]) assert.equal(await host.must('cat ~/set-up'), `${host.name} one\n`);
+    for (const host of [bed.head, ...bed.workers])
+      assert.equal(await host.must('cat ~/set-up; stat -c %a ~/set-up'), `${host.name} one\n644\n`);
   });
 
   it('are shown by manta status as by ray status on the head', async () => {

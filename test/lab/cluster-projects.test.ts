@@ -11,6 +11,7 @@
  * - limits above this machine's own, and the further limits that podman wants named beside them.
  */
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -273,6 +274,9 @@ describe('cluster files of projects, by the words of ray', { skip: labProblem() 
     const make = (target: string): Promise<string> => bed.on(bed.laptop, inFolder('tuner', `make ${target} 2>&1`));
     const ray = (words: string): Promise<string> => bed.on(bed.laptop, inFolder('tuner', `ray ${words} 2>&1`));
 
+    let tunnel: ChildProcess;
+    let tunnelEnded: Promise<unknown>;
+
     before(async () => {
       bed.write('tuner/public.yaml', autotuner(bed));
       bed.write('tuner/Makefile', makefile);
@@ -308,8 +312,8 @@ describe('cluster files of projects, by the words of ray', { skip: labProblem() 
     });
 
     it('takes jobs through the dashboard that make holds', async () => {
-      const tunnel = bed.laptop.spawn(['bash', '-lc', inFolder('tuner', 'exec make dashboard')], { user: bed.user });
-      const closed = once(tunnel, 'close');
+      tunnel = bed.laptop.spawn(['bash', '-lc', inFolder('tuner', 'exec make dashboard')], { user: bed.user });
+      tunnelEnded = once(tunnel, 'close');
       let said = '';
       tunnel.stdout!.on('data', (piece: Buffer) => (said += piece.toString()));
       await eventually('the tunnel stands', () => said.includes('localhost:8265'));
@@ -322,7 +326,7 @@ describe('cluster files of projects, by the words of ray', { skip: labProblem() 
         bed.laptop,
         inFolder(
           'tuner',
-          `for i in 1 2; do ray job submit ${at} --entrypoint-num-cpus 2 -- python3 -c "import socket; print('ran on', socket.gethostname())" & done; wait`,
+          `for i in 1 2; do ray job submit ${at} --entrypoint-num-cpus 2 -- python3 -c "import socket; print('ran on', socket.gethostname())" 2>&1 & done; wait`,
         ),
       );
       assert.equal(both.match(/ran on h[12]/g)?.length, 2, both);
@@ -332,16 +336,11 @@ describe('cluster files of projects, by the words of ray', { skip: labProblem() 
       );
       assert.notEqual(tooMuch.code, 0, 'what no node can give is refused at once');
       assert.match(tooMuch.stdout + tooMuch.stderr, /64/);
-      tunnel.kill('SIGTERM');
-      bed.laptop
-        .processes()
-        .filter(({ command }) => command.includes('dashboard'))
-        .forEach(({ pid }) => process.kill(pid, 'SIGINT'));
-      await closed;
     });
 
-    it('is gone by make down', async () => {
+    it('is gone by make down, and the dashboard with it', async () => {
       await make('down');
+      await tunnelEnded;
       for (const host of [bed.laptop, ...bed.lab.hosts])
         assert.deepEqual(await leftOn(bed, host, 'autotuner'), [], host.name);
       assert.equal(
@@ -381,7 +380,7 @@ describe('cluster files of projects, by the words of ray', { skip: labProblem() 
         'cat ~/x-server ~/.mujoco/mjkey.txt; readlink ~/il-rep/data ~/il-rep/runs; ulimit -c; ls /tmp/ray-init-scripts',
       );
       const wanted =
-        'started\nkey\n/data/il-representations/il-demos/\n/data/il-representations//cluster-data/cluster-lab\n0\nnfs_mount.sh\nstart_x_server.sh\n';
+        'started\nkey\n/data/il-representations//il-demos/\n/data/il-representations//cluster-data/cluster-lab\n0\nnfs_mount.sh\nstart_x_server.sh\n';
       assert.deepEqual(seen, [wanted, wanted]);
       assert.match(await ray('exec gcp_cluster.yaml "ray status"'), /2 local/);
       await ray("exec gcp_cluster.yaml 'tail -n 100 /tmp/ray/session_*/logs/gcs_server*'");
