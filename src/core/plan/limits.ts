@@ -44,9 +44,16 @@ function nextInTurn(pass: Pass, type: TypeInfo, outdated: readonly Bin[]): reado
   const away =
     own.filter((bin) => !bin.state.running && !outdated.includes(bin)).length +
     pass.outside.filter((instance) => instance.type === type.name && instance.kind === 'worker').length;
-  const room = Math.max(0, Math.max(1, Math.ceil(own.length / replacedAtOnce)) - away);
-  const idle = (bin: Bin): number => (bin.state.running ? (bin.instance?.node?.idleFor ?? 0) : Number.POSITIVE_INFINITY);
-  return [...outdated].sort((a, b) => idle(b) - idle(a)).slice(0, room);
+  const room = Math.max(1, Math.ceil(own.length / replacedAtOnce)) - away;
+  const idle = (bin: Bin): number =>
+    bin.state.running ? (bin.instance?.node?.idleFor ?? 0) : Number.POSITIVE_INFINITY;
+  const units = Map.groupBy(outdated, ({ instance }) => instance?.slice ?? instance?.id);
+  const idleOf = (unit: readonly Bin[]): number => Math.min(...unit.map(idle));
+  const chosen: Bin[] = [];
+  // Hosts of a slice end together, also where that is more than a quarter.
+  for (const unit of [...units.values()].sort((a, b) => idleOf(b) - idleOf(a)))
+    if (room > 0 && (chosen.length === 0 || chosen.length + unit.length <= room)) chosen.push(...unit);
+  return chosen;
 }
 
 /** Ray forgets the hash of an instance that is still pending; an instance without one is of unknown make to Manta. */

@@ -366,6 +366,43 @@ describe('on the way down', () => {
   });
 });
 
+describe('instances of an earlier make', () => {
+  const w = typeOf('w', { CPU: 4 }, { launchHash: 'new', maxWorkers: 8, minWorkers: 8 });
+  const spec = specOf([w], { replaceOutdated: true });
+  const old = (id: string, idleFor: number) =>
+    running(w, { CPU: idleFor > 0 ? 4 : 0 }, { id, launchHash: 'old' }, idleFor);
+
+  it('are replaced a quarter at a time, the longest idle first', () => {
+    const view = viewOf(Array.from({ length: 8 }, (_, at) => old(`n${at}`, at * 1_000)));
+    assert.deepEqual(ends(plan(view, spec, now)), ['drain n6 outdated', 'drain n7 outdated']);
+  });
+
+  it('wait while others are on their way out or up', () => {
+    const rest = Array.from({ length: 6 }, (_, at) => old(`n${at}`, 1_000));
+    const away = [pending(w, { id: 'up', status: 'setting-up', launchHash: 'new' }), old('out', 1_000)];
+    const view = viewOf([
+      ...rest,
+      ...away.map((each) => (each.id === 'out' ? { ...each, status: 'draining' as const } : each)),
+    ]);
+    assert.deepEqual(ends(plan(view, spec, now)), []);
+  });
+
+  it('are replaced one by one where there are few, and never where the view is not complete', () => {
+    const few = viewOf([old('a', 1_000), old('b', 2_000)]);
+    assert.deepEqual(ends(plan(few, spec, now)), ['drain b outdated']);
+    assert.deepEqual(ends(plan({ ...few, complete: { engine: false, provider: true } }, spec, now)), []);
+  });
+
+  it('of a slice go with all of its hosts', () => {
+    const pod = typeOf('pod', { CPU: 8 }, { hostsPerSlice: 2, maxWorkers: 4, minWorkers: 4, launchHash: 'new' });
+    const hosts = ['a0', 'a1', 'b0', 'b1'].map((id) =>
+      running(pod, { CPU: 8 }, { id, slice: id[0] as string, launchHash: 'old' }, 1_000),
+    );
+    const made = ends(plan(viewOf(hosts), specOf([pod], { replaceOutdated: true }), now));
+    assert.deepEqual(made, ['drain a0 outdated', 'drain a1 outdated']);
+  });
+});
+
 describe('slices of several hosts', () => {
   const pod = typeOf('pod', { CPU: 8, TPU: 4 }, { hostsPerSlice: 4, maxWorkers: 8 });
   const hosts = (slice: string, count: number, idleFor: number) =>
