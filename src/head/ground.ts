@@ -9,6 +9,7 @@ import type { ClusterStatus } from '../core/status/status.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Runner } from '../engines/runner.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { RayFront } from './ray-front.ts';
 import type { StateFolder } from './state-folder.ts';
 
 /** What a cluster stands on: its engine, where its instances come from, and what makes nodes of them. */
@@ -16,6 +17,8 @@ export interface Ground {
   readonly engine: GroundEngine;
   readonly provider: Provider;
   readonly starter: NodeStarter;
+  /** Ray's own dashboard, where the engine is one. */
+  readonly ray?: RayFront;
   readonly settings: Partial<LoopSettings>;
   /** The spec with what this ground has learned of it, such as what own machines really offer. */
   complete(spec: ClusterSpec): ClusterSpec;

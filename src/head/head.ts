@@ -32,6 +32,7 @@ import { Meter } from './meter.ts';
 import { HeadMetrics } from './metrics.ts';
 import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
+import type { RayFront } from './ray-front.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
 import { type ClusterFile, readCluster, type StateFolder } from './state-folder.ts';
 
@@ -48,6 +49,8 @@ export interface Head {
   readonly events: EventLog;
   readonly journal: ScalingJournal;
   readonly engine: GroundEngine;
+  /** The Ray that the cluster stands on, for the gateway. */
+  readonly ray?: RayFront;
   readonly history: History;
   readonly metrics: HeadMetrics;
   /** A line in the daemon's own log: what no event can tell, because telling failed. */
@@ -159,6 +162,7 @@ export async function openHead(
     events: eventLog,
     journal,
     engine,
+    ...(ground.ray && { ray: ground.ray }),
     history,
     metrics,
     log,

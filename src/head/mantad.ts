@@ -11,6 +11,7 @@ import { wallClock } from '../base/wall-clock.ts';
 import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
+import { heldVariable } from './listen.ts';
 import { type Serving as ServingServer, serve } from './server.ts';
 import { readCluster, type Serving, stateFolder } from './state-folder.ts';
 
@@ -52,14 +53,22 @@ async function start(cluster: string): Promise<{ readonly head: Head; readonly s
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
+  const held = process.env[heldVariable];
+  // Not for those that mantad starts.
+  delete process.env[heldVariable];
   const head = await openHead(folder, wallClock, process.env, log);
   await ensureOwner(head);
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readJson<Serving>(folder.files.serving);
-  const serving = await serve(head, record.port, before && Number(new URL(before.url).port));
+  const serving = await serve(head, {
+    ...(record.port !== undefined && { port: record.port }),
+    ...(before !== undefined && { lastPort: Number(new URL(before.url).port) }),
+    ...(held !== undefined && { heldPort: Number(held) }),
+  });
   writeJson(folder.files.serving, {
     mantad: identify(process.pid) as ProcessIdentity,
     url: serving.url,
+    ...(serving.socket !== undefined && { socket: serving.socket }),
     version,
     startedAt: head.startedAt,
   } satisfies Serving);

@@ -16,6 +16,7 @@ import type { ProviderInstance } from '../providers/provider.ts';
 import { headErrors } from './errors.ts';
 import type { Ground, GroundEdges } from './ground.ts';
 import { ownMachines } from './own-machines.ts';
+import { rayFront } from './ray-front.ts';
 import { headListens, keepRayHead, rayHeadOf, rayToken } from './ray-head.ts';
 import type { RayHead } from './state-folder.ts';
 import { WorkerFiles } from './worker-files.ts';
@@ -80,6 +81,12 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
   return {
     engine,
     provider,
+    ray: rayFront({
+      engine,
+      dashboardPort: first.dashboardPort,
+      head: first.address,
+      ...(token !== undefined && { token }),
+    }),
     starter: {
       async bringUp(instance, signal) {
         await bringUpNode(

@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { type JobsApiDeps, makeUpgradeHandler, mountJobsApi } from '../jobs/api.ts';
@@ -7,34 +7,80 @@ import { errorAnswer } from '../jobs/api-answer.ts';
 import { apiErrors } from '../jobs/api-errors.ts';
 import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket, serverLimits } from '../jobs/auth.ts';
 import { mountHeadApi } from './api/routes.ts';
-import { headErrors } from './errors.ts';
+import { clusterHost } from './cluster-host.ts';
+import { Gateway, refuse, refusedFor } from './gateway.ts';
+import { gatewayErrors } from './gateway-errors.ts';
+import { ambiguityOf } from './gateway-headers.ts';
+import { type RequestTarget, readTarget, routeOf } from './gateway-path.ts';
+import { endWith, passUpgrade } from './gateway-upgrade.ts';
 import type { Head } from './head.ts';
+import { handToSupervisor, listenOnLoopback, listenOnSocket } from './listen.ts';
 import { isPagePath, readPage } from './page.ts';
 
 /** The Ray whose API is spoken: its clients compare versions. */
 const rayVersion = '2.60.0';
 const rayCommit = '0000000000000000000000000000000000000000';
-const usualPort = 8265;
-const portsTried = 100;
+
+export interface ServeOrder {
+  /** The port that the user asked for; one of Manta's choice otherwise. */
+  readonly port?: number;
+  /** The port of the daemon before. */
+  readonly lastPort?: number;
+  /** The port whose socket the supervisor has handed over. */
+  readonly heldPort?: number;
+}
 
 export interface Serving {
   readonly port: number;
   readonly url: string;
+  /** For this user alone; absent where its path would be too long. */
+  readonly socket?: string;
   close(): Promise<void>;
 }
 
 const open = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Serves a head on loopback: health and metrics for all, the page, and behind a token Ray's jobs API and Manta's own. */
-export async function serve(head: Head, port: number | undefined, lastPort?: number): Promise<Serving> {
+/**
+ * Serves a head on loopback and on a socket of its folder: health and metrics for all, the page, behind a token Ray's jobs
+ * API and Manta's own, and where there is a Ray its dashboard behind all of that.
+ */
+export async function serve(head: Head, { port, lastPort, heldPort }: ServeOrder): Promise<Serving> {
   const auth: AuthDeps = {
     users: head.users,
     clock: head.clock,
-    hosts: loopbackHosts,
+    hosts: new Set([...loopbackHosts, clusterHost(head.folder.name)]),
     cookie: `manta-${head.folder.name}`,
     isPublic: (path) => open.has(path) || isPagePath(path),
   };
-  const deps: JobsApiDeps = { ...head, auth, rayVersion, rayCommit, sessionName: `session_manta_${head.folder.name}` };
+  const deps: JobsApiDeps = {
+    ...head,
+    auth,
+    get rayVersion() {
+      return head.ray?.version ?? rayVersion;
+    },
+    rayCommit,
+    sessionName: `session_manta_${head.folder.name}`,
+  };
+  const gateway = head.ray && new Gateway({ auth, ray: head.ray });
+  const front = new Front(appOf(head, deps), deps, gateway);
+  const server = front.server();
+  const bound = await listenOnLoopback(server, { port, lastPort, heldPort });
+  if (bound !== heldPort) handToSupervisor(server, bound);
+  const near = front.server();
+  const { mantadSocket } = head.folder.files;
+  const hasSocket = await listenOnSocket(near, mantadSocket);
+  return {
+    port: bound,
+    url: `http://127.0.0.1:${bound}`,
+    ...(hasSocket && { socket: mantadSocket }),
+    close: async () => {
+      await Promise.all([server, near].map(ended));
+      gateway?.close();
+    },
+  };
+}
+
+function appOf(head: Head, deps: JobsApiDeps): Hono<JobsEnv> {
   const app = new Hono<JobsEnv>();
   app.use('*', async (c, next) => {
     await next();
@@ -42,7 +88,7 @@ export async function serve(head: Head, port: number | undefined, lastPort?: num
     if (c.res.status === 413) c.res.headers.set('connection', 'close');
   });
   mountJobsApi(app, deps);
-  mountOpenRoutes(app, head, auth);
+  mountOpenRoutes(app, head, deps.auth);
   mountHeadApi(app, head);
   app.notFound((c) => {
     const { method, path } = c.req;
@@ -52,32 +98,80 @@ export async function serve(head: Head, port: number | undefined, lastPort?: num
     head.log(`${c.req.method} ${c.req.path}: ${error.stack ?? error.message}`);
     return c.json({ error: { code: 'MANTA_INTERNAL', message: 'mantad failed to answer; its log says why' } }, 500);
   });
-
-  const answer = getRequestListener(app.fetch);
-  const server = createServer(
-    {
-      maxHeaderSize: serverLimits.maxHeaderSize,
-      headersTimeout: serverLimits.headersTimeout,
-      keepAliveTimeout: 65_000,
-      noDelay: true,
-    },
-    (request, response) => void answer(request, response),
-  );
-  const upgrade = makeUpgradeHandler(deps);
-  server.on('upgrade', (request, socket, rest) => {
-    if (!upgrade(request, socket, rest)) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-  });
-  const bound = await listen(server, port, lastPort);
-  return {
-    port: bound,
-    url: `http://127.0.0.1:${bound}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return app;
 }
+
+/** Reads where each request goes, once and for all, and gives it to whoever answers there. */
+class Front {
+  readonly #answer: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+  readonly #tail: ReturnType<typeof makeUpgradeHandler>;
+  readonly #deps: JobsApiDeps;
+  readonly #gateway: Gateway | undefined;
+
+  constructor(app: Hono<JobsEnv>, deps: JobsApiDeps, gateway: Gateway | undefined) {
+    this.#answer = getRequestListener(app.fetch);
+    this.#tail = makeUpgradeHandler(deps);
+    this.#deps = deps;
+    this.#gateway = gateway;
+  }
+
+  server(): Server {
+    const server = createServer(
+      {
+        maxHeaderSize: serverLimits.maxHeaderSize,
+        headersTimeout: serverLimits.headersTimeout,
+        keepAliveTimeout: 65_000,
+        noDelay: true,
+        // A client that vanished without a word is noticed, and what it followed is let go.
+        keepAlive: true,
+        keepAliveInitialDelay: 60_000,
+      },
+      (request, response) => this.#request(request, response),
+    );
+    server.on('upgrade', (request, socket, early) => this.#upgrade(request, socket, early));
+    return server;
+  }
+
+  #request(request: IncomingMessage, response: ServerResponse): void {
+    const target = readWhole(request);
+    if (typeof target === 'string')
+      return refuse(request, response, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
+    const route = routeOf(target, this.#gateway !== undefined);
+    switch (route.to) {
+      case 'elsewhere':
+        response.writeHead(308, { location: route.location, 'content-length': 0 }).end();
+        return;
+      case 'ray':
+        return this.#gateway?.handle(request, response, target);
+      case 'manta':
+        request.url = `${route.path}${target.query}`;
+        void this.#answer(request, response);
+    }
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
+    const target = readWhole(request);
+    if (typeof target === 'string')
+      return endWith(socket, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
+    const route = routeOf(target, this.#gateway !== undefined);
+    if (route.to === 'ray' && this.#gateway)
+      return passUpgrade(this.#gateway, this.#deps.users, request, socket, early, target);
+    request.url = `${route.to === 'manta' ? route.path : target.path}${target.query}`;
+    if (!this.#tail(request, socket, early)) endWith(socket, { status: 404, text: 'not found', code: '' });
+  }
+}
+
+/** Where a request goes; what is wrong with it when that cannot be said. */
+function readWhole(request: IncomingMessage): RequestTarget | string {
+  return ambiguityOf(request) ?? readTarget(request.url ?? '') ?? 'its path is not one that all would read the same';
+}
+
+const ended = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    if (!server.listening) return resolve();
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 
 function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
   app.get('/healthz', (c) => c.text('success'));
@@ -93,28 +187,10 @@ function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
     // The ticket leaves the address bar whether it was good or not.
     if (ticket !== undefined) {
       const good = await redeemTicket(c, auth, ticket);
-      return c.redirect(good ? '/' : '/#/?link=spent', 303);
+      // To where the page stands, whatever is in front of it.
+      return c.redirect(good ? './' : './#/?link=spent', 303);
     }
     const file = readPage(c.req.path);
     return file ? c.body(new Uint8Array(file.body), 200, { ...file.headers }) : c.text('not found', 404);
   });
-}
-
-/** The port asked for, or the last one, or the usual one, or the next that is free. */
-async function listen(server: Server, port: number | undefined, lastPort: number | undefined): Promise<number> {
-  const usual = Array.from({ length: portsTried }, (_, index) => usualPort + index);
-  for (const next of port !== undefined ? [port] : [...(lastPort === undefined ? [] : [lastPort]), ...usual]) {
-    const taken = await new Promise<boolean>((resolve, reject) => {
-      const failed = (error: NodeJS.ErrnoException): void =>
-        error.code === 'EADDRINUSE' ? resolve(true) : reject(error);
-      server.once('error', failed);
-      server.listen(next, '127.0.0.1', () => {
-        server.removeListener('error', failed);
-        resolve(false);
-      });
-    });
-    if (!taken) return (server.address() as AddressInfo).port;
-    if (port !== undefined) throw headErrors.PortTaken({ port });
-  }
-  throw headErrors.PortTaken({ port: usualPort });
 }

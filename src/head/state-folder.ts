@@ -56,6 +56,8 @@ export interface RayHead {
 export interface Serving {
   readonly mantad: ProcessIdentity;
   readonly url: string;
+  /** A socket for this user alone that leads to the same; commands come in by it, through SSH. */
+  readonly socket?: string;
   readonly version: string;
   readonly startedAt: number;
 }
@@ -83,6 +85,8 @@ export interface StateFolder {
     readonly hosts: string;
     /** Leads to mantad on the head. */
     readonly socket: string;
+    /** Where mantad itself listens, beside its port. */
+    readonly mantadSocket: string;
     /** Who holds a port of this machine that leads to the cluster, and which. */
     readonly tunnel: string;
     /** Private key of the cluster, on its head. */
@@ -117,6 +121,7 @@ export function stateFolder(home: string, name: string): StateFolder {
       daemonLog: join(path, 'mantad.log'),
       hosts: join(path, 'hosts'),
       socket: join(path, 'head.sock'),
+      mantadSocket: join(path, 'mantad.sock'),
       tunnel: join(path, 'tunnel.json'),
       key: join(path, 'key'),
     },
@@ -176,7 +181,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -1,6 +1,7 @@
 /**
  * Keeps mantad alive: starts it, starts it again when it dies, ends it when told to. Small on purpose: it holds no
- * state but the back-off, so there is nothing in it to get wrong. `node supervisor.js <state folder's home> <name>`.
+ * state but the back-off and mantad's listening socket, which it never accepts on: while mantad is started again nobody
+ * else can take the port, and clients wait instead of being refused. `node supervisor.js <state folder's home> <name>`.
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -8,6 +9,7 @@ import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
 import { readJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
+import { type HeldSocket, type HoldMessage, heldVariable } from './listen.ts';
 import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
 
 const shortestWait = 200;
@@ -38,6 +40,7 @@ let everServed = false;
 let child: ChildProcess | undefined;
 let timer: NodeJS.Timeout | undefined;
 let ending = false;
+let held: { readonly socket: HeldSocket; readonly port: number } | undefined;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
 process.on('SIGHUP', () => {});
@@ -57,11 +60,17 @@ function start(): void {
     process.execPath,
     [...process.execArgv, smallNewSpace, entryFile('mantad'), home as string, name as string],
     {
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', log, log, held?.socket.fd ?? 'ignore', 'ipc'],
+      env: { ...process.env, ...(held && { [heldVariable]: String(held.port) }) },
       cwd: folder.path,
     },
   );
   closeSync(log);
+  child.on('message', (message, socket) => {
+    if (socket === undefined) return;
+    held?.socket.close();
+    held = { socket: socket as unknown as HeldSocket, port: (message as HoldMessage).hold };
+  });
   child.on('error', () => later(startedAt, false));
   const { pid } = child;
   child.on('exit', (code) => {

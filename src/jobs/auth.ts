@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Clock } from '../base/clock.ts';
@@ -168,6 +168,22 @@ const headOf = (c: Context): RequestHead => ({
   header: (name) => c.req.header(name),
   cookie: (name) => getCookie(c, name),
 });
+
+/** What a message carries that no route of the app has seen; its path as the caller reads it. */
+export const headOfMessage = ({ method = '', headers }: IncomingMessage, path: string): RequestHead => ({
+  method,
+  path,
+  header: (name) => [headers[name]].flat()[0],
+  cookie: (name) => cookieOf(headers.cookie ?? '', name),
+});
+
+function cookieOf(header: string, name: string): string | undefined {
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=');
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
+}
 
 /** Plain text on Ray's paths, an error object on Manta's. */
 function refuse(c: Context, { status, text, error }: Refusal): Response {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { JobsApiDeps } from '../api.ts';
-import { judge } from '../auth.ts';
+import { headOfMessage, judge } from '../auth.ts';
 import { followJob } from '../job-log.ts';
 import { isOwner } from '../permissions.ts';
 import { words } from './words.ts';
@@ -22,15 +22,7 @@ export function makeTailUpgrade(
     const path = (request.url ?? '').split('?')[0] ?? '';
     const match = tailPath.exec(path);
     if (!match) return false;
-    const verdict = judge(
-      {
-        method: 'GET',
-        path,
-        header: (name) => [request.headers[name]].flat()[0],
-        cookie: (name) => cookieOf(request.headers.cookie ?? '', name),
-      },
-      deps.auth,
-    );
+    const verdict = judge(headOfMessage(request, path), deps.auth);
     if ('status' in verdict) return refuse(socket, verdict.status, verdict.text);
     const id = decode(match[1] ?? '');
     const job = deps.queue.get(id);
@@ -88,14 +80,6 @@ function refuse(socket: Duplex, status: number, text: string): true {
     `HTTP/1.1 ${status} ${names[status] ?? 'Error'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${text}`,
   );
   return true;
-}
-
-function cookieOf(header: string, name: string): string | undefined {
-  for (const pair of header.split(';')) {
-    const at = pair.indexOf('=');
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
-  }
-  return undefined;
 }
 
 function decode(text: string): string {
