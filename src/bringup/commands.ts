@@ -5,7 +5,8 @@ import type { Host } from '../base/host.ts';
 import { tellWaits } from './drops.ts';
 import { bringupErrors } from './errors.ts';
 import { bringupEvents } from './events.ts';
-import { type KnownStep, stepsFolder } from './prepare.ts';
+import { stepsFolder } from './node.ts';
+import type { KnownStep } from './prepare.ts';
 import { runStep } from './step.ts';
 import { stepErrors } from './step-errors.ts';
 

@@ -1,8 +1,8 @@
 import type { Host } from '../base/host.ts';
 import type { ClusterSpec, ContainerSpec } from '../core/spec/cluster.ts';
 import { removeContainer } from './container.ts';
-import type { Place } from './node.ts';
-import { stepsFolder } from './prepare.ts';
+import { endLease } from './lease.ts';
+import { type Place, stepsFolder } from './node.ts';
 import { endRay } from './ray-end.ts';
 import { endSteps } from './step.ts';
 
@@ -18,12 +18,15 @@ export interface NodeToEnd {
 
 type ContainerPlace = Place & { readonly kind: 'container' };
 
-/** Ends what was started for a node on its host: steps under way, Ray, containers. Returns what is still there. */
+/** Ends what was started for a node on its host: lease, steps under way, Ray, containers. Returns what is still there. */
 export async function endNode(host: Host, what: NodeToEnd, signal: AbortSignal): Promise<readonly string[]> {
   const { cluster, instance, containers, remove } = what;
   const of = { cluster, ...(instance !== undefined && { instance }) };
-  await endSteps(host, stepsFolder(cluster), signal);
-  const left: string[] = [];
+  const [lease] = await Promise.all([
+    endLease(host, cluster, { signal }),
+    endSteps(host, stepsFolder(cluster), signal),
+  ]);
+  const left: string[] = [...lease];
   for (const place of containers) {
     if (!remove) {
       await endRay(host, { ...of, place }, { signal });
@@ -40,6 +43,8 @@ export async function endNode(host: Host, what: NodeToEnd, signal: AbortSignal):
 export function containersOf({ head, nodeTypes }: ClusterSpec): readonly ContainerPlace[] {
   const all = [head.container, ...nodeTypes.map((type) => type.worker.container)];
   const found = all.filter((each): each is ContainerSpec => each !== undefined);
-  const byName = new Map(found.map(({ engine, name }) => [`${engine} ${name}`, { kind: 'container', engine, name } as const]));
+  const byName = new Map(
+    found.map(({ engine, name }) => [`${engine} ${name}`, { kind: 'container', engine, name } as const]),
+  );
   return [...byName.values()];
 }

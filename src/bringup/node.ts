@@ -1,5 +1,6 @@
 import type { Labels, Resources } from '../core/resources.ts';
 import type { NodeCommands } from '../core/spec/cluster.ts';
+import type { NodeLease } from './lease.ts';
 
 /** One node to be made on one host: everything that the steps need, and nothing that they would have to look up. */
 export interface NodeOrder {
@@ -23,6 +24,8 @@ export interface NodeOrder {
   readonly token?: string;
   /** Port on which Ray's dashboard listens on loopback. @default 8265 */
   readonly dashboardPort?: number;
+  /** Absent: the node needs nobody to stay alive, as the head does. */
+  readonly lease?: NodeLease;
 }
 
 /** What is copied to the node. Paths on this side are absolute and exist. */
@@ -39,3 +42,5 @@ export type Place =
 
 /** Folder of a cluster's node on its host, below the home of the user. Steps, record, token, `env.sh`. */
 export const nodeFolder = (cluster: string): string => `.manta/nodes/${cluster}`;
+
+export const stepsFolder = (cluster: string): string => `${nodeFolder(cluster)}/steps`;

@@ -1,7 +1,8 @@
 import type { Host, RunOptions } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
 import { bringupErrors } from './errors.ts';
-import { type NodeOrder, nodeFolder } from './node.ts';
+import { leaseText } from './lease.ts';
+import { type NodeOrder, nodeFolder, stepsFolder } from './node.ts';
 import { markPattern } from './ray-processes.ts';
 import { type NodeRecord, parseRecord } from './record.ts';
 import { environmentFile, exportText, quote, sessionEnvironment, tokenFile } from './shell-text.ts';
@@ -23,8 +24,6 @@ export interface Prepared {
   readonly freeBytes: number;
 }
 
-export const stepsFolder = (cluster: string): string => `${nodeFolder(cluster)}/steps`;
-
 /** Bytes that the node's folder takes before the first step. */
 export const roomForFiles = 65_536;
 
@@ -40,7 +39,7 @@ export async function prepareNode(host: Host, order: NodeOrder, options: RunOpti
     `umask 077; cd "$HOME" || exit 1
 echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 mkdir -p ${stepsFolder(order.cluster)} || exit 1
-${order.token === undefined ? `rm -f ${tokenFile(order.cluster)}\n` : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}
+${order.token === undefined ? `rm -f ${tokenFile(order.cluster)}\n` : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}${leaseText(order)}
 echo "home $HOME"
 for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; echo "step \${b##*/} $(cat "$d/rc" 2>/dev/null)"; done
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do

@@ -1,7 +1,6 @@
 /** What a node has to say of itself when something is wrong: its steps, Ray's logs, its processes, its packages. */
 import type { Host } from '../base/host.ts';
-import { nodeFolder, type Place } from '../bringup/node.ts';
-import { stepsFolder } from '../bringup/prepare.ts';
+import { nodeFolder, type Place, stepsFolder } from '../bringup/node.ts';
 import { sessionFile } from '../bringup/ray-probe.ts';
 import { bashAt } from '../bringup/shell-text.ts';
 import { headHome } from '../head/client/remote.ts';

@@ -1,5 +1,5 @@
 import type { Place } from '../bringup/node.ts';
-import { stepsFolder } from '../bringup/prepare.ts';
+import { stepsFolder } from '../bringup/node.ts';
 import { sessionFile } from '../bringup/ray-probe.ts';
 import { quote } from '../bringup/shell-text.ts';
 

@@ -1,0 +1,42 @@
+import type { Duration } from '../base/clock.ts';
+import type { Host, RunOptions } from '../base/host.ts';
+import { endLeaseText, grantText, renewText } from './lease-text.ts';
+import type { NodeOrder, Place } from './node.ts';
+
+/**
+ * A node's permission to stay alive. It is given with the node's folder and renewed by the head; when it lapses, the host
+ * ends Ray by itself.
+ */
+export interface NodeLease {
+  readonly lasts: Duration;
+  /** The machine is ended too: for instances of a cloud, never for the user's own hosts. */
+  readonly powersOff: boolean;
+}
+
+/** Sh text that gives the order's lease in the node's folder, which must be there; empty where the order has none. */
+export function leaseText({ cluster, lease, commands: { container } }: NodeOrder): string {
+  if (lease === undefined) return '';
+  const places: Place[] = [{ kind: 'host' }];
+  if (container) places.unshift({ kind: 'container', engine: container.engine, name: container.name });
+  return grantText({ cluster, lasts: seconds(lease.lasts) }, { cluster, places, powersOff: lease.powersOff });
+}
+
+/** One cheap round trip. `absent`: the host has none, as before its bring-up, or after a lapse. */
+export async function renewLease(
+  host: Host,
+  cluster: string,
+  lasts: Duration,
+  options: RunOptions,
+): Promise<'renewed' | 'absent' | 'failed'> {
+  const { stdout } = await host.sh(renewText({ cluster, lasts: seconds(lasts) }), options);
+  const said = /^(renewed|absent)$/m.exec(stdout)?.[1];
+  return said === 'renewed' || said === 'absent' ? said : 'failed';
+}
+
+/** Takes the lease back, and ends the watchdog. Returns what is still there. */
+export async function endLease(host: Host, cluster: string, options: RunOptions): Promise<readonly string[]> {
+  const { stdout } = await host.sh(endLeaseText(cluster), options);
+  return [...stdout.matchAll(/^left (.*)$/gm)].map((match) => match[1] as string);
+}
+
+const seconds = (duration: Duration): number => Math.max(1, Math.round(duration / 1_000));
