@@ -13,7 +13,7 @@ import { type Prepared, prepareNode } from './prepare.ts';
 import { checkRay } from './ray-check.ts';
 import { endRay } from './ray-end.ts';
 import { rayStepErrors } from './ray-errors.ts';
-import { startProgram, versionMismatchCode } from './ray-start.ts';
+import { noTokenModeCode, startProgram, versionMismatchCode } from './ray-start.ts';
 import { hasTokenMode, type RayVersions, rayVersions, startedVersions } from './ray-versions.ts';
 import { fingerprints, type NodeRecord, outdatedParts, type Part, writeRecord } from './record.ts';
 import { commandProgram, setupEnvironment } from './shell-text.ts';
@@ -77,12 +77,23 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   const outdated = edges.startOnly ? new Set<Part>(['start']) : outdatedParts(prepared.record, wanted);
   const done = new Set<Part>();
   let record: NodeRecord = { ...prepared.record, instance: order.instance };
-  const complete = async (...parts: readonly Part[]): Promise<void> => {
-    for (const part of parts) done.add(part);
-    record = { ...record, ...Object.fromEntries(parts.map((part) => [part, wanted[part]])) };
+  let unwritten = false;
+  const write = async (): Promise<void> => {
     await writeRecord(host, order.cluster, record, run);
+    unwritten = false;
   };
-  const commands = (part: 'initialization' | 'setup' | 'start', place: Place): Promise<void> =>
+  /** A part with nothing in it is written down with the next that has: to do it again costs nothing. */
+  const complete = async (part: Part, work: readonly unknown[]): Promise<void> => {
+    done.add(part);
+    record = { ...record, [part]: wanted[part] };
+    unwritten = true;
+    if (work.length > 0) await write();
+  };
+  const commands = (
+    part: 'initialization' | 'setup' | 'start',
+    place: Place,
+    list = order.commands[part],
+  ): Promise<void> =>
     runCommands(
       host,
       {
@@ -90,11 +101,14 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
         cluster: order.cluster,
         part,
         fingerprint: wanted[part],
-        commands: order.commands[part],
+        commands: list,
         known: prepared.steps,
         program: (command) =>
           part === 'start'
-            ? startProgram(order, place, command, edges.head?.()?.versions)
+            ? startProgram(order, place, command, {
+                ...(edges.head && { versions: edges.head()?.versions }),
+                tokenMode: order.kind === 'head' && order.token !== undefined && !edges.allowNoAuth,
+              })
             : commandProgram(order, place, command, setupEnvironment(order, place)),
       },
       edges.events,
@@ -114,12 +128,12 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   if (outdated.has('files')) {
     if (order.files.mounts.length > 0) tell('copying files', `${order.files.mounts.length} mounts`);
     await sync();
-    await complete('files');
+    await complete('files', order.files.mounts);
   }
   edges.onSynced?.();
   if (outdated.has('initialization')) {
     await commands('initialization', { kind: 'host' });
-    await complete('initialization');
+    await complete('initialization', order.commands.initialization);
   }
   let remade = false;
   if (container) {
@@ -128,31 +142,38 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     place = ensured.place;
     remade = ensured.made;
     await placeToken(host, order, place, signal);
-    if (outdated.has('container') || remade) await complete('container');
-  } else if (outdated.has('container')) record = { ...record, container: wanted.container };
+    if (outdated.has('container') || remade) await complete('container', [container]);
+  } else if (outdated.has('container')) {
+    record = { ...record, container: wanted.container };
+    unwritten = true;
+  }
   if (!edges.startOnly && (outdated.has('setup') || remade)) {
     await commands('setup', place);
-    await complete('setup');
+    await complete('setup', order.commands.setup);
   }
   const starts =
     !prepared.rayAlive ||
     remade ||
     edges.restart === 'always' ||
     (edges.restart === 'changed' && (outdated.has('start') || (done.has('setup') && (await isOtherRay()))));
-  if (!starts) return { record, done };
+  if (!starts) {
+    if (unwritten) await write();
+    return { record, done };
+  }
   // Until it is done again, nobody else is to bring back a Ray that is gone.
   const { start: started, ...unstarted } = record;
   record = unstarted;
-  if (started !== undefined) await writeRecord(host, order.cluster, record, run);
+  if (started !== undefined) await write();
   const versions = await start(
     host,
     order,
     place,
-    { edges, prepared, tell, commands: () => commands('start', place) },
+    { edges, prepared, tell, commands: (list) => commands('start', place, list) },
     signal,
   );
   record = { ...record, ...(versions && { versions }) };
-  await complete('start');
+  await complete('start', order.commands.start);
+  if (unwritten) await write();
   edges.events.emit(bringupEvents.started, { node, done: [...done].join(', ') }, { id: `node ${node}`, state: 'done' });
   return { record, done, ...(versions && { versions }) };
 }
@@ -181,41 +202,60 @@ interface Starting {
   readonly edges: BringUpEdges;
   readonly prepared: Prepared;
   readonly tell: (step: string, detail?: string) => void;
-  readonly commands: () => Promise<void>;
+  readonly commands: (list: readonly string[]) => Promise<void>;
 }
 
 async function start(
   host: Host,
   order: NodeOrder,
   place: Place,
-  { edges, tell, commands }: Starting,
+  { edges, prepared, tell, commands }: Starting,
   signal: AbortSignal,
 ): Promise<RayVersions | undefined> {
-  const found = order.kind === 'head' ? await rayVersions(host, order, place, signal) : undefined;
-  if (order.token !== undefined && found !== undefined && !hasTokenMode(found) && !edges.allowNoAuth)
-    throw rayStepErrors.NoTokenMode({ node: host.name, version: found.ray });
-  if (edges.headListens) {
-    tell('waiting for the head');
-    await edges.headListens(signal);
+  if (order.kind === 'head' && order.token !== undefined && !edges.allowNoAuth && prepared.rayAlive) {
+    // A start would find it out too, when the Ray that runs has been stopped for it.
+    const found = await rayVersions(host, order, place, signal);
+    if (found !== undefined && !hasTokenMode(found))
+      throw rayStepErrors.NoTokenMode({ node: host.name, version: found.ray });
   }
-  tell('starting Ray');
+  const all = order.commands.start;
+  const stops = edges.headListens ? leadingStops(all) : 0;
   const began = performance.now();
+  const waitForHead = async (): Promise<void> => {
+    if (edges.headListens) {
+      tell('waiting for the head');
+      await edges.headListens(signal);
+    }
+    tell('starting Ray');
+  };
   try {
-    await commands();
+    // What only ends an earlier Ray needs no head.
+    if (stops > 0) await commands(all.slice(0, stops));
+    await waitForHead();
+    await commands(all.slice(stops));
   } catch (error) {
     if (!bringupErrors.CommandFailed.is(error)) throw error;
     const { code, command } = error.data;
     const head = edges.head?.();
-    if (code === versionMismatchCode && head) {
+    if ((code === versionMismatchCode && head) || code === noTokenModeCode) {
       const versions = await startedVersions(host, order, place, signal);
-      if (versions) throw rayStepErrors.Versions({ head, worker: { node: host.name, versions } }, error);
+      if (versions && code === noTokenModeCode)
+        throw rayStepErrors.NoTokenMode({ node: host.name, version: versions.ray }, error);
+      if (versions && head) throw rayStepErrors.Versions({ head, worker: { node: host.name, versions } }, error);
     }
     // Ray gives up a start on a machine that is busy; nothing of it may be left when it is tried again.
     edges.events.emit(bringupEvents.retrying, { node: host.name, command, code });
     await endRay(host, { cluster: order.cluster, instance: order.instance, place }, { signal });
-    await commands();
+    await waitForHead();
+    await commands(all);
   }
   tell('checking Ray');
-  await checkRay(host, order, place, { events: edges.events, elapsed: performance.now() - began + 1_000, signal });
-  return found ?? (await startedVersions(host, order, place, signal));
+  const elapsed = performance.now() - began + 1_000;
+  return (await checkRay(host, order, place, { events: edges.events, elapsed, signal })).versions;
+}
+
+/** How many commands at the beginning do nothing but stop Ray. */
+function leadingStops(commands: readonly string[]): number {
+  const others = commands.findIndex((command) => !/^\s*ray\s+stop(?:\s+(?:-f|--force))?\s*$/.test(command));
+  return others < 0 ? commands.length : others;
 }

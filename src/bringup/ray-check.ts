@@ -6,6 +6,7 @@ import { endRay } from './ray-end.ts';
 import { rayStepErrors } from './ray-errors.ts';
 import { rayEvents } from './ray-events.ts';
 import { checkProgram, readFindings } from './ray-probe.ts';
+import type { RayVersions } from './ray-versions.ts';
 import { quote } from './shell-text.ts';
 
 export interface CheckOptions extends RunOptions {
@@ -20,6 +21,8 @@ export interface RunningRay {
   readonly session: string;
   /** Where Ray's dashboard listens; on the head, unless it was left out. */
   readonly dashboardPort?: number;
+  /** Those that the last `ray start` found, unless they were hidden from it. */
+  readonly versions?: RayVersions;
 }
 
 /**
@@ -46,7 +49,8 @@ export async function checkRay(host: Host, order: NodeOrder, place: Place, optio
     if (found.dashboard === 'open') return await refuse(rayStepErrors.Open({ node, part: 'the dashboard', command }));
   }
   const port = found.exposed[0]?.port;
-  return { session: found.session, ...(port !== undefined && { dashboardPort: port }) };
+  const { session, versions } = found;
+  return { session, ...(port !== undefined && { dashboardPort: port }), ...(versions && { versions }) };
 }
 
 /**

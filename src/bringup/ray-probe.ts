@@ -2,6 +2,7 @@
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
 import { markPattern, processText } from './ray-processes.ts';
+import { type RayVersions, readVersions, startedVersionsText } from './ray-versions.ts';
 import { bashAt, quote } from './shell-text.ts';
 
 /** Last session of Ray on a node, its GCS and its folder; relative to the home of the user at the place. */
@@ -25,6 +26,8 @@ export interface Findings {
   /** What a call without a token came to. */
   readonly gcs: Answer;
   readonly dashboard: Answer;
+  /** Of the Ray that the last `ray start` ran. */
+  readonly versions?: RayVersions;
 }
 
 /**
@@ -72,6 +75,7 @@ for p in "\${!manta_found[@]}"; do
     esac ;;
   esac
 done 2>/dev/null
+${startedVersionsText(order.cluster)}
 ${order.kind === 'head' ? probeText : ''}`,
   );
 }
@@ -140,7 +144,9 @@ export function readFindings(output: string): Findings {
   const all = (kind: string): string[][] => lines.filter((line) => line[0] === kind).map((line) => line.slice(1));
   const session = all('session')[0]?.[0];
   const status = all('dashboard')[0]?.[0];
+  const versions = readVersions(output);
   return {
+    ...(versions && { versions }),
     ...(session && { session }),
     monitors: all('monitor').map(([pid]) => Number(pid)),
     exposed: all('listen').map(([hex = '', port]) => ({ ...readAddress(hex), port: Number(port) })),

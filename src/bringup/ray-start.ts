@@ -7,12 +7,22 @@ import { markVariable } from '../base/process.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { markPattern, processFunctions, processText } from './ray-processes.ts';
 import type { RayVersions } from './ray-versions.ts';
-import { versionFile, versionFunctions, versionText } from './ray-versions.ts';
+import { tokenModeSince, versionFile, versionFunctions, versionText } from './ray-versions.ts';
 import type { Environment } from './shell-text.ts';
 import { authEnvironment, commandProgram, markWord, quote, setupEnvironment } from './shell-text.ts';
 
 /** Exit code of a start command whose Ray or Python is not the head's. */
 export const versionMismatchCode = 86;
+/** Exit code of a start command whose Ray has no token authentication where it is needed. */
+export const noTokenModeCode = 87;
+
+/** What a `ray start` is refused for, before anything is started. */
+export interface StartTerms {
+  /** Of the head: another Ray, or another minor release of Python, is refused with `versionMismatchCode`. */
+  readonly versions?: RayVersions | undefined;
+  /** A Ray that knows no token is refused with `noTokenModeCode`. */
+  readonly tokenMode?: boolean;
+}
 
 /** What the start commands see, and all that they start. */
 function startEnvironment(order: NodeOrder, place: Place): Environment {
@@ -32,19 +42,16 @@ function startEnvironment(order: NodeOrder, place: Place): Environment {
   };
 }
 
-/**
- * Sh program that runs one of the node's start commands. With `wanted` a `ray start` in it fails with
- * `versionMismatchCode`, before anything is started, when its Ray or Python is another.
- */
-export function startProgram(order: NodeOrder, place: Place, command: string, wanted?: RayVersions): string {
-  return commandProgram(order, place, command, startEnvironment(order, place), rayFunction(order, wanted));
+/** Sh program that runs one of the node's start commands. */
+export function startProgram(order: NodeOrder, place: Place, command: string, terms: StartTerms = {}): string {
+  return commandProgram(order, place, command, startEnvironment(order, place), rayFunction(order, terms));
 }
 
 /**
  * Bash text that defines and exports `ray`. Its `ray stop` ends Ray as Ray's own does, in a fraction of the time, and
  * leaves alone what that would take with it on a shared machine: Rays of other users and of other clusters.
  */
-function rayFunction(order: NodeOrder, wanted?: RayVersions): string {
+function rayFunction(order: NodeOrder, { versions: wanted, tokenMode }: StartTerms): string {
   const head = ['--no-monitor', '--dashboard-host=127.0.0.1'];
   if (order.dashboardPort !== undefined) head.push(`--dashboard-port=${order.dashboardPort}`);
   const functions = ['ray', 'manta_ray_stop', ...processFunctions, ...versionFunctions];
@@ -77,7 +84,8 @@ ray() {
     return
   fi
   if [[ $verb = start && -z $help ]]; then
-    manta_ray_versions ${quote(versionFile(order.cluster))} ${quote(expected)} || return ${versionMismatchCode}
+    manta_ray_versions ${quote(versionFile(order.cluster))} ${quote(expected)} '${tokenMode ? tokenModeSince : ''}' ||
+      return $(($? == 1 ? ${versionMismatchCode} : ${noTokenModeCode}))
   fi
   [[ -z $head ]] || set -- "$@" ${head.join(' ')}
   (

@@ -14,9 +14,10 @@ export interface RayVersions {
 export const versionFile = (cluster: string): string => `${nodeFolder(cluster)}/ray-version`;
 
 /**
- * `manta_ray_versions FILE [EXPECTED]` looks which Ray the word `ray` means here, without running it: importing Ray takes
- * a second, its metadata some milliseconds. Writes `RAY PYTHON` into the file below home, and fails when it is another
- * Ray than expected, or a Python of another minor release. A Ray that hides its versions is let through.
+ * `manta_ray_versions FILE EXPECTED OLDEST` looks which Ray the word `ray` means here, without running it: importing Ray
+ * takes a second, its metadata some milliseconds. Writes `RAY PYTHON` into the file below home. Returns 1 when it is
+ * another Ray than expected, or a Python of another minor release, and 2 when it is older than the minor release of Ray 2
+ * that is given; either may be empty. A Ray that hides its versions is let through.
  */
 export const versionText = `
 manta_ray_find() {
@@ -35,7 +36,7 @@ manta_ray_find() {
   "$python" -c 'import importlib.metadata as m, platform; print(m.version("ray"), platform.python_version())' 2>/dev/null
 }
 manta_ray_versions() {
-  local found
+  local found major minor
   found=$(manta_ray_find)
   [[ -n $found ]] || return 0
   [[ ! -d ~/\${1%/*} ]] || echo "$found" >~/"$1"
@@ -43,15 +44,19 @@ manta_ray_versions() {
     echo "manta: this node has Ray \${found% *} on Python \${found#* }, its head has Ray \${2% *} on Python \${2#* }" >&2
     return 1
   }
+  IFS=. read -r major minor _ <<<"$found"
+  [[ -z $3 || $major -gt 2 || $minor -ge $3 ]] || return 2
 }
 `;
 
 export const versionFunctions: readonly string[] = ['manta_ray_find', 'manta_ray_versions'];
 
-/** Whether this Ray has token authentication: it came with 2.52. */
+/** Minor release of Ray 2 with which token authentication came. */
+export const tokenModeSince = 52;
+
 export function hasTokenMode(versions: RayVersions): boolean {
   const [major = 0, minor = 0] = versions.ray.split('.').map(Number);
-  return major > 2 || (major === 2 && minor >= 52);
+  return major > 2 || (major === 2 && minor >= tokenModeSince);
 }
 
 /** The Ray that a login shell at this place finds; undefined where it finds none (start commands may activate one). */
@@ -72,13 +77,16 @@ export async function startedVersions(
   place: Place,
   signal: AbortSignal,
 ): Promise<RayVersions | undefined> {
-  const command = `sed 's/^/manta-ray /' ~/${quote(versionFile(order.cluster))} 2>/dev/null`;
-  const program = commandProgram({ loginShells: false }, place, command, {});
+  const program = commandProgram({ loginShells: false }, place, startedVersionsText(order.cluster), {});
   return readVersions((await host.sh(program, { signal })).stdout);
 }
 
+/** Shell text that prints what `readVersions` reads of the last `ray start`. */
+export const startedVersionsText = (cluster: string): string =>
+  `sed 's/^/manta-ray /' ~/${quote(versionFile(cluster))} 2>/dev/null`;
+
 // Start-up files of a login shell may print whatever they like.
-function readVersions(output: string): RayVersions | undefined {
+export function readVersions(output: string): RayVersions | undefined {
   const found = /^manta-ray (\S+) (\S+)$/m.exec(output);
   return found?.[1] && found[2] ? { ray: found[1], python: found[2] } : undefined;
 }

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
 import type { NodeOrder } from '../../src/bringup/node.ts';
-import { startProgram, versionMismatchCode } from '../../src/bringup/ray-start.ts';
+import { noTokenModeCode, startProgram, versionMismatchCode } from '../../src/bringup/ray-start.ts';
 import { hasTokenMode, rayVersions, startedVersions, versionsMatch } from '../../src/bringup/ray-versions.ts';
 import { never } from '../contract/waiting.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
@@ -148,7 +148,7 @@ test('a worker with another Ray than its head is refused before Ray is started',
   const { python } = (await rayVersions(host, head, here, never)) ?? { python: '' };
   const worker: NodeOrder = { ...head, kind: 'worker' };
   const run = (ray: string, on = python) =>
-    host.sh(startProgram(worker, here, 'ray start --address=$RAY_HEAD_IP:6379', { ray, python: on }), {
+    host.sh(startProgram(worker, here, 'ray start --address=$RAY_HEAD_IP:6379', { versions: { ray, python: on } }), {
       signal: never,
     });
   const refused = await run('2.60.0');
@@ -170,4 +170,17 @@ test('where no Ray runs `ray stop` says so without starting Ray', { skip }, asyn
   const host = await hostWithFakeRay(t);
   const { code, stdout } = await host.sh(startProgram(head, here, 'ray stop --force'), { signal: never });
   assert.deepEqual([code, stdout], [0, 'Did not find any active Ray processes.\n']);
+});
+
+test('a Ray that knows no token is not started where one is needed', { skip }, async (t) => {
+  const codeOf = async (version: string): Promise<number> => {
+    const host = await hostWithFakeRay(t, version);
+    const program = startProgram(head, here, 'ray stop; ray start --head', { tokenMode: true });
+    const { code, stdout } = await host.sh(program, { signal: never });
+    assert.equal(calls(stdout).length, code === 0 ? 1 : 0);
+    return code;
+  };
+  assert.equal(await codeOf('2.51.2'), noTokenModeCode);
+  assert.equal(await codeOf('2.52.0'), 0);
+  assert.equal(await codeOf('3.0.0.dev0'), 0);
 });
