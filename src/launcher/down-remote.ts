@@ -4,15 +4,13 @@ import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { takeLock } from '../base/lock.ts';
 import { mayComeUp } from '../base/ssh/host.ts';
-import { containersOf, endNode } from '../bringup/end-node.ts';
-import { nodeFolder } from '../bringup/node.ts';
-import { quote, stagingFolder } from '../bringup/shell-text.ts';
+import { endHost } from '../bringup/end-host.ts';
+import { containersOf } from '../bringup/end-node.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { ownHosts } from '../core/spec/local.ts';
 import { headHome } from '../head/client/remote.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
-import { releaseClaim } from '../providers/local/claims.ts';
 import { endWorkers } from './down-workers.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
@@ -20,9 +18,8 @@ import { lockHead } from './head-lock.ts';
 import { type HeadLook, idByKey, lookAtHead } from './head-look.ts';
 import { clearForRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
-import { endSessionsText } from './sessions-text.ts';
 import { stopMantad } from './ship.ts';
-import { reachWorker, removeKeyText } from './worker-key.ts';
+import { reachWorker } from './worker-key.ts';
 
 export interface DownRemoteRequest {
   readonly cluster: RemoteCluster;
@@ -126,7 +123,7 @@ async function endAll(
   const onHost = async (address: string, open: () => Promise<Host>): Promise<void> => {
     try {
       const host = await open();
-      const why = await endHost(host, cluster, look, signal);
+      const why = await endOn(host, cluster, look, signal);
       if (why === undefined) ended.push(address);
       else left.push({ host: address, why });
     } catch (error) {
@@ -172,7 +169,7 @@ function specsOf({ spec, name, folder }: RemoteCluster, look: HeadLook | undefin
 }
 
 /** Ends everything of the cluster on a host; what is still there afterwards, or undefined. */
-async function endHost(
+async function endOn(
   host: Host,
   cluster: RemoteCluster,
   look: HeadLook | undefined,
@@ -181,34 +178,19 @@ async function endHost(
   const { name } = cluster;
   const all = specsOf(cluster, look).flatMap(containersOf);
   const containers = [...new Map(all.map((each) => [`${each.engine} ${each.name}`, each])).values()];
-  const left = await endNode(host, { cluster: name, containers, remove: true }, signal);
-  const { stdout } = await host.sh(
-    `cd "$HOME" || exit 0
-${endSessionsText(name)}rm -rf ${nodeFolder(name)}
-${removeMountsText(name)}${look?.publicKey === undefined ? '' : removeKeyText(look.publicKey)}
-exit 0
-`,
-    { signal },
-  );
   const clusterId = look?.cluster?.ray?.id ?? (look?.publicKey && idByKey(look, 'cluster'));
-  if (clusterId !== undefined)
-    await releaseClaim(host, { clusterId, cluster: name, owner: '', headAddress: '' }, undefined, { signal });
-  const rest = [...left, ...said(stdout)];
-  return rest.length === 0 ? undefined : `still there: ${rest.join(', ')}`;
+  const left = await endHost(
+    host,
+    {
+      cluster: name,
+      containers,
+      ...(look?.publicKey !== undefined && { publicKey: look.publicKey }),
+      ...(clusterId !== undefined && { clusterId }),
+    },
+    signal,
+  );
+  return left.length === 0 ? undefined : `still there: ${left.join(', ')}`;
 }
-
-/** Copies of the user's files, for containers; what was made readable for the user of an image may not be ours any more. */
-function removeMountsText(name: string): string {
-  const folder = quote(stagingFolder(name));
-  return `if [ -e ${folder} ]; then
-  rm -rf ${folder} 2>/dev/null || sudo -n rm -rf ${folder} 2>/dev/null
-  [ ! -e ${folder} ] || echo "manta-left the copied files in" ${folder}
-fi
-`;
-}
-
-const said = (stdout: string): readonly string[] =>
-  [...stdout.matchAll(/^manta-left (.*)$/gm)].map((match) => match[1] as string);
 
 /** From here on no supervisor starts mantad again, whatever happens to this command. */
 async function markEnding(head: Host, name: string, now: number, signal: AbortSignal): Promise<void> {

@@ -10,11 +10,9 @@
  */
 import { shellQuoted } from '../base/shell-quote.ts';
 import { nodeFolder } from '../bringup/node.ts';
+import { sessionsFolder, stopRequestFile } from '../bringup/sessions-place.ts';
 
 export type SessionKind = 'tmux' | 'screen';
-
-export const sessionsFolder = (cluster: string): string => `${nodeFolder(cluster)}/sessions`;
-export const stopRequestFile = (cluster: string): string => `${nodeFolder(cluster)}/stop-requested.json`;
 
 /** How many that have ended are kept. */
 const kept = 50;
@@ -120,12 +118,3 @@ while :; do
 done
 `;
 }
-
-/** Ends the windows of all sessions, and with them what runs there; they belong to the cluster and go with it. */
-export const endSessionsText = (cluster: string): string => `for i in ${sessionsFolder(cluster)}/*; do
-  case $(cat "$i/kind" 2>/dev/null) in
-    tmux) tmux kill-session -t "=\${i##*/}" ;;
-    screen) screen -S "\${i##*/}" -X quit ;;
-  esac >/dev/null 2>&1 </dev/null
-done
-`;

@@ -1,18 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Host, RunOptions } from '../base/host.ts';
 import type { Place } from '../bringup/node.ts';
+import { sessionsFolder } from '../bringup/sessions-place.ts';
 import { newMark } from './exec.ts';
 import { execErrors } from './exec-errors.ts';
 import { placedText, terminalGuard } from './exec-text.ts';
-import {
-  fieldEnd,
-  listText,
-  rowEnd,
-  type SessionKind,
-  type StartProblem,
-  sessionsFolder,
-  startText,
-} from './sessions-text.ts';
+import { fieldEnd, listText, rowEnd, type SessionKind, type StartProblem, startText } from './sessions-text.ts';
 
 /** A command that was started in a tmux or screen of the head. */
 export interface Session {

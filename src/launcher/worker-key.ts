@@ -62,12 +62,3 @@ grep -qxF ${quote(line)} authorized_keys 2>/dev/null && exit 0
     }),
   );
 }
-
-/** Sh text that takes the cluster's key out again and says so when it is still there. */
-export const removeKeyText = (publicKey: string): string => {
-  const blob = quote(publicKey.trim().split(' ').slice(0, 2).join(' '));
-  return `f="$HOME/.ssh/authorized_keys"
-if grep -qF ${blob} "$f" 2>/dev/null; then umask 077; grep -vF ${blob} "$f" >"$f.manta"; chmod 600 "$f.manta" && mv "$f.manta" "$f"; fi
-if grep -qF ${blob} "$f" 2>/dev/null; then echo "manta-left key"; fi
-`;
-};

@@ -1,0 +1,52 @@
+import type { Host } from '../base/host.ts';
+import { releaseClaim } from '../providers/local/claims.ts';
+import { endNode, type NodeToEnd } from './end-node.ts';
+import { nodeFolder } from './node.ts';
+import { endSessionsText } from './sessions-place.ts';
+import { quote, stagingFolder } from './shell-text.ts';
+
+export interface HostToEnd extends Pick<NodeToEnd, 'cluster' | 'containers'> {
+  /** The cluster's key, which is taken out again. */
+  readonly publicKey?: string;
+  /** Whose claim is given back. */
+  readonly clusterId?: string;
+}
+
+/** Ends everything of the cluster on a host, and removes what it has made there. Returns what is still there afterwards. */
+export async function endHost(
+  host: Host,
+  { cluster, containers, publicKey, clusterId }: HostToEnd,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const left = await endNode(host, { cluster, containers, remove: true }, signal);
+  const { stdout } = await host.sh(
+    `cd "$HOME" || exit 0
+${endSessionsText(cluster)}rm -rf ${nodeFolder(cluster)}
+${removeMountsText(cluster)}${publicKey === undefined ? '' : removeKeyText(publicKey)}
+exit 0
+`,
+    { signal },
+  );
+  if (clusterId !== undefined)
+    await releaseClaim(host, { clusterId, cluster, owner: '', headAddress: '' }, undefined, { signal });
+  return [...left, ...[...stdout.matchAll(/^manta-left (.*)$/gm)].map((match) => match[1] as string)];
+}
+
+/** Copies of the user's files, for containers; what was made readable for the user of an image may not be ours any more. */
+function removeMountsText(cluster: string): string {
+  const folder = quote(stagingFolder(cluster));
+  return `if [ -e ${folder} ]; then
+  rm -rf ${folder} 2>/dev/null || sudo -n rm -rf ${folder} 2>/dev/null
+  [ ! -e ${folder} ] || echo "manta-left the copied files in" ${folder}
+fi
+`;
+}
+
+/** Takes the cluster's key out again and says so when it is still there. */
+function removeKeyText(publicKey: string): string {
+  const blob = quote(publicKey.trim().split(' ').slice(0, 2).join(' '));
+  return `f="$HOME/.ssh/authorized_keys"
+if grep -qF ${blob} "$f" 2>/dev/null; then umask 077; grep -vF ${blob} "$f" >"$f.manta"; chmod 600 "$f.manta" && mv "$f.manta" "$f"; fi
+if grep -qF ${blob} "$f" 2>/dev/null; then echo "manta-left key"; fi
+`;
+}
