@@ -18,6 +18,7 @@ import { AutoscalerStateService, DrainReason } from './gen/autoscaler_pb.js';
 import { RayHttp } from './http.ts';
 import type { NodeFate } from './job-info.ts';
 import { type RayJob, RayJobsApi } from './jobs-api.ts';
+import { type OtherWork, otherWork } from './other-work.ts';
 import { RayPackages, type ShipArchive } from './packages.ts';
 import { readState } from './read-state.ts';
 import { StateWatch } from './state-watch.ts';
@@ -216,6 +217,11 @@ export class RayEngine implements Engine, Runner {
     return (await this.#jobs.list(signal)).filter(
       ({ submission_id }) => submission_id === null || !own.has(submission_id),
     );
+  }
+
+  /** What lives there beside the attempts of jobs. */
+  async otherWork(signal: AbortSignal): Promise<OtherWork> {
+    return await otherWork(this.#options.dashboard, this.#http, await this.jobsOfOthers(signal), signal);
   }
 
   /** A value of the GCS's own store; undefined when there is none. */
