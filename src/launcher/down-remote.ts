@@ -14,8 +14,8 @@ import { changeCluster, readCluster, removeCluster } from '../head/state-folder.
 import { endWorkers } from './down-workers.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
-import { lockHead } from './head-lock.ts';
-import { type HeadLook, idByKey, lookAtHead } from './head-look.ts';
+import { lockAndLook } from './head-lock.ts';
+import { type HeadLook, idByKey } from './head-look.ts';
 import { clearForRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { stopMantad } from './ship.ts';
@@ -53,7 +53,7 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
   try {
     const known = readCluster(cluster.folder) !== undefined;
     events.emit(launcherEvents.ending, { name: cluster.name, what: 'mantad' }, { id: 'down', state: 'running' });
-    const look = await lockAndLook(request, unlocks, signal);
+    const look = await lockIfReached(request, unlocks, signal);
     if (look instanceof Error && !request.forget)
       throw launcherErrors.HeadUnreached(
         { name: cluster.name, host: cluster.head.name, why: look.message, next: nextOf(look) },
@@ -85,15 +85,16 @@ const nextOf = (why: Error): string | undefined =>
   why instanceof MantaError && !mayComeUp(why) ? why.hint : undefined;
 
 /** The head as it is while no other command changes it; the reason where it cannot be reached. */
-async function lockAndLook(
+async function lockIfReached(
   { cluster, clock }: DownRemoteRequest,
   unlocks: (() => Promise<void>)[],
   signal: AbortSignal,
 ): Promise<HeadLook | Error> {
   try {
     await cluster.head.connect({ signal, within: hostWithin });
-    unlocks.push(await lockHead(cluster, 'down', clock, signal));
-    return await lookAtHead(cluster.head, cluster.name, { key: false, signal });
+    const { look, unlock } = await lockAndLook(cluster, 'down', clock, signal);
+    unlocks.push(unlock);
+    return look;
   } catch (error) {
     signal.throwIfAborted();
     if (launcherErrors.BusyElsewhere.is(error)) throw error;

@@ -6,29 +6,37 @@ import { createJson, readJson } from '../base/json-file.ts';
 import { quote } from '../bringup/shell-text.ts';
 import { headHome } from '../head/client/remote.ts';
 import { launcherErrors } from './errors.ts';
+import { type HeadLook, headLook } from './head-look.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 
 /** Seconds after which a lock that was not renewed is nobody's: whoever held it has died, or lost its way to the head. */
 const lapsesAfter = 45;
 const renewEvery = 10_000;
 
+/** Exit code of the text that takes the lock when another machine holds it. */
+const held = 9;
+
 /**
- * Keeps commands of other machines from changing the cluster meanwhile. On one machine the lock of the cluster's folder
- * does that, so that the next command there takes over from one that was killed. Returns what gives it back.
+ * Keeps commands of other machines from changing the cluster meanwhile, and looks at its head: one round trip. On one
+ * machine the lock of the cluster's folder does that, so that the next command there takes over from one that was killed.
+ * `unlock` gives it back.
  */
-export async function lockHead(
+export async function lockAndLook(
   cluster: RemoteCluster,
   what: 'up' | 'down',
   clock: Clock,
   signal: AbortSignal,
-): Promise<() => Promise<void>> {
+): Promise<{ readonly look: HeadLook; readonly unlock: () => Promise<void> }> {
   const { head, name } = cluster;
   const id = machineId(cluster);
   const file = `${headHome}/clusters/${name}/command.lock`;
   const who = `${userInfo().username}@${hostname()}`.replaceAll(/[^\w.@-]/g, '_');
   const words = `${id} $(date +%s) 'manta ${what}' of ${who}`;
+  const look = headLook(name, what === 'up');
   // Where nothing can be written down (a full disk) there is no lock; what must write will say so.
-  const { stdout } = await head.sh(takeText(file, id, words), { signal });
+  const { stdout } = await head.sh(`(\n${takeText(file, id, words)})\n[ $? != ${held} ] || exit 0\n${look.text}`, {
+    signal,
+  });
   const holder = /^held (.*)$/m.exec(stdout)?.[1];
   if (holder !== undefined) throw launcherErrors.BusyElsewhere({ name, holder });
 
@@ -39,12 +47,13 @@ export async function lockHead(
       if (!ending.signal.aborted) await head.sh(renewText(file, id, words), { signal: ending.signal }).catch(() => {});
     }
   })();
-  return async () => {
+  const unlock = async (): Promise<void> => {
     ending.abort();
     await renewing;
     // It lapses where the head cannot be told.
     await head.sh(releaseText(file, id), { signal: AbortSignal.timeout(5_000) }).catch(() => {});
   };
+  return { look: look.read(stdout), unlock };
 }
 
 /** By which this machine knows its own locks again. */
@@ -64,7 +73,7 @@ while [ $n -lt 20 ]; do
   if ln "$f.$$" "$f" 2>/dev/null; then rm -f "$f.$$"; exit 0; fi
   rm -f "$f.$$"
   read -r id at who 2>/dev/null <"$f" || continue
-  if [ "$id" != ${id} ] && [ $(($(date +%s) - at)) -lt ${lapsesAfter} ]; then echo "held $who"; exit 0; fi
+  if [ "$id" != ${id} ] && [ $(($(date +%s) - at)) -lt ${lapsesAfter} ]; then echo "held $who"; exit ${held}; fi
   mv "$f" "$f.old.$$" 2>/dev/null && rm -f "$f.old.$$"
 done
 exit 1

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Host, RunOptions } from '../base/host.ts';
+import type { Host } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
 import { nodeFolder } from '../bringup/node.ts';
 import { markPattern } from '../bringup/ray-processes.ts';
@@ -24,8 +24,6 @@ export interface HeadLook {
   readonly now: number;
   /** Addresses of the host itself. */
   readonly addresses: readonly string[];
-  /** A Node that is new enough, and where. */
-  readonly node?: string;
   /** Names of the runtimes that are there. */
   readonly runtimes: readonly string[];
   /** The cluster's record on the head. */
@@ -50,19 +48,17 @@ export interface HeadLook {
   readonly foreignRay: boolean;
 }
 
-/** Oldest Node that mantad runs on. */
-const oldestNode = 24;
-
-/** One round trip. Makes the cluster's key where there is none and `key` is wanted. */
-export async function lookAtHead(
-  host: Host,
+/**
+ * Sh text that looks at a head, and what reads its output. Makes the cluster's key where there is none and `key` is
+ * wanted.
+ */
+export function headLook(
   cluster: string,
-  { key, ...options }: RunOptions & { readonly key: boolean },
-): Promise<HeadLook> {
+  key: boolean,
+): { readonly text: string; readonly read: (stdout: string) => HeadLook } {
   const mark = randomBytes(8).toString('hex');
   const folder = `${headHome}/clusters/${cluster}`;
-  const { stdout } = await host.sh(
-    `say() { printf '%s %s %s\\n' ${mark} "$1" "$(printf '%s' "$2" | base64 | tr -d '\\n')"; }
+  const text = `say() { printf '%s %s %s\\n' ${mark} "$1" "$(printf '%s' "$2" | base64 | tr -d '\\n')"; }
 file() { if [ -f "$2" ]; then say "$1" "$(cat "$2")"; fi; }
 alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }
 cd "$HOME" || exit 1
@@ -70,11 +66,6 @@ say home "$HOME"; say hostname "$(hostname 2>/dev/null || cat /proc/sys/kernel/h
 say now "$(date +%s)"; say free "$(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 say system "$(uname -s) $(uname -m)"
 say addresses "$(hostname -I 2>/dev/null || true)"
-good() { [ -x "$1" ] && v=$("$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null) && [ "$v" -ge ${oldestNode} ] 2>/dev/null; }
-for n in "$HOME"/${runtimeHome}/node-*/node "$(command -v node 2>/dev/null)"; do if good "$n"; then say node "$n"; found=1; break; fi; done
-if [ -z "\${found:-}" ] && command -v bash >/dev/null; then
-  n=$(bash -lic 'command -v node' 2>/dev/null </dev/null | tail -n 1); if good "$n"; then say node "$n"; fi
-fi
 say runtimes "$(ls ${runtimeHome} 2>/dev/null)"
 file cluster ${folder}/cluster.json
 file serving ${folder}/mantad.json
@@ -102,15 +93,16 @@ fi`
     : `file key ${folder}/key.pub`
 }
 exit 0
-`,
-    options,
-  );
-  const said = new Map<string, string>();
-  for (const line of stdout.split('\n')) {
-    const [first, name, value] = line.split(' ');
-    if (first === mark && name !== undefined) said.set(name, Buffer.from(value ?? '', 'base64').toString('utf8'));
-  }
-  return lookOf(said);
+`;
+  const read = (stdout: string): HeadLook => {
+    const said = new Map<string, string>();
+    for (const line of stdout.split('\n')) {
+      const [first, name, value] = line.split(' ');
+      if (first === mark && name !== undefined) said.set(name, Buffer.from(value ?? '', 'base64').toString('utf8'));
+    }
+    return lookOf(said);
+  };
+  return { text, read };
 }
 
 /**
@@ -151,7 +143,6 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     foreignRay: said.has('foreign'),
     boot: { systemd: said.has('systemd'), cron: said.has('cron') },
     ...some('freeBytes', /^\d+$/.test(text('free')) ? Number(text('free')) * 1_024 : undefined),
-    ...some('node', text('node')),
     ...some('cluster', parsed<ClusterFile>(said.get('cluster'))),
     ...some('serving', serving?.mantad.pid === mantadPid ? serving : undefined),
     ...some('supervisorPid', Number(text('supervisor')) || undefined),

@@ -12,6 +12,9 @@ import { nodeBinary, type Runtime } from './runtime.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** Oldest Node that mantad runs on. */
+const oldestNode = 24;
+
 /** Puts the runtime on the head, and a Node where it has none; what is there is left as it is. Returns where Node is. */
 export async function shipRuntime(
   host: Host,
@@ -19,19 +22,39 @@ export async function shipRuntime(
   runtime: Runtime,
   env: Env,
   options: RunOptions,
-): Promise<{ readonly node: string; readonly shipped: readonly string[] }> {
-  const shipped: string[] = [];
-  if (!look.runtimes.includes(runtime.name)) {
-    await send(
-      host,
-      createReadStream(runtime.archive),
-      `umask 077; cd "$HOME" && mkdir -p ${runtimeHome} && d=$(mktemp -d ${runtimeHome}/.new.XXXXXX) && { tar -xzf - -C "$d" || { rm -rf "$d"; exit 1; }; } && { mv -T "$d" ${runtimeHome}/${runtime.name} 2>/dev/null || { [ -d ${runtimeHome}/${runtime.name} ] && rm -rf "$d"; }; }`,
-      'Manta',
-      options,
-    );
-    shipped.push('Manta');
-  }
-  if (look.node !== undefined) return { node: look.node, shipped };
+): Promise<{ readonly node: string }> {
+  const [found] = await Promise.all([
+    findNode(host, options),
+    look.runtimes.includes(runtime.name) ? undefined : shipManta(host, runtime, options),
+  ]);
+  return { node: found ?? (await shipNode(host, look, env, options)) };
+}
+
+/** A Node on the head that is new enough, and where: one that was shipped, or the one that a login shell finds. */
+async function findNode(host: Host, options: RunOptions): Promise<string | undefined> {
+  const { stdout } = await host.sh(
+    `good() { [ -x "$1" ] && v=$("$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null) && [ "$v" -ge ${oldestNode} ] 2>/dev/null; }
+for n in "$HOME"/${runtimeHome}/node-*/node "$(command -v node 2>/dev/null)"; do if good "$n"; then echo "manta-node $n"; exit 0; fi; done
+command -v bash >/dev/null || exit 0
+n=$(bash -lic 'command -v node' 2>/dev/null </dev/null | tail -n 1); if good "$n"; then echo "manta-node $n"; fi
+exit 0
+`,
+    options,
+  );
+  return /^manta-node (.+)$/m.exec(stdout)?.[1];
+}
+
+async function shipManta(host: Host, runtime: Runtime, options: RunOptions): Promise<void> {
+  await send(
+    host,
+    createReadStream(runtime.archive),
+    `umask 077; cd "$HOME" && mkdir -p ${runtimeHome} && d=$(mktemp -d ${runtimeHome}/.new.XXXXXX) && { tar -xzf - -C "$d" || { rm -rf "$d"; exit 1; }; } && { mv -T "$d" ${runtimeHome}/${runtime.name} 2>/dev/null || { [ -d ${runtimeHome}/${runtime.name} ] && rm -rf "$d"; }; }`,
+    'Manta',
+    options,
+  );
+}
+
+async function shipNode(host: Host, look: HeadLook, env: Env, options: RunOptions): Promise<string> {
   const binary = await nodeBinary(look.platform, look.arch, env, options.signal);
   const folder = `${runtimeHome}/node-${process.versions.node}`;
   const digest = await sha256(binary);
@@ -42,8 +65,7 @@ export async function shipRuntime(
     'Node',
     options,
   );
-  shipped.push('Node');
-  return { node: `${look.home}/${folder}/node`, shipped };
+  return `${look.home}/${folder}/node`;
 }
 
 async function sha256(file: string): Promise<string> {

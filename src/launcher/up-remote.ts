@@ -21,8 +21,8 @@ import { type ClusterFile, changeCluster, createCluster, type RayHead, readClust
 import { requireClaim } from '../providers/local/claims.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
-import { lockHead } from './head-lock.ts';
-import { type HeadLook, idByKey, lookAtHead, unmakeKey } from './head-look.ts';
+import { lockAndLook } from './head-lock.ts';
+import { type HeadLook, idByKey, unmakeKey } from './head-look.ts';
 import { localFiles } from './mounts.ts';
 import { madeByRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
@@ -90,18 +90,22 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     within: connectWithin,
     onWait: tellWaits((why) => events.emit(launcherEvents.waiting, { host: host.name, why })),
   });
-  const unlock = await lockHead(cluster, 'up', clock, signal);
+  const { look, unlock } = await lockAndLook(cluster, 'up', clock, signal);
   try {
-    return await bringUpLocked(request, files, signal);
+    return await bringUpLocked(request, files, look, signal);
   } finally {
     await unlock();
   }
 }
 
-async function bringUpLocked(request: UpRemoteRequest, files: NodeFiles, signal: AbortSignal): Promise<UpRemoteResult> {
+async function bringUpLocked(
+  request: UpRemoteRequest,
+  files: NodeFiles,
+  look: HeadLook,
+  signal: AbortSignal,
+): Promise<UpRemoteResult> {
   const { cluster, events, clock } = request;
   const { head: host, spec, name } = cluster;
-  const look = await lookAtHead(host, name, { key: true, signal });
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
   const before = look.cluster;
