@@ -20,6 +20,7 @@ import { sweep } from '../jobs/retention.ts';
 import { type JobStore, openJobStore } from '../jobs/store.ts';
 import { openUsers, type Users } from '../jobs/users.ts';
 import { recentFailures } from './api/questions.ts';
+import { capacityOf, isUnknown } from './capacity.ts';
 import { openHeadDatabase, repairWords } from './database.ts';
 import { embeddedGround } from './embedded-ground.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
@@ -93,6 +94,7 @@ export async function openHead(
   let spec = read();
   let last: { view: View; plan: Plan } | undefined;
   let autoscaler: Autoscaler | undefined;
+  let engineState: EngineState | undefined;
   const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
   const metrics = new HeadMetrics(folder.name);
   const trouble = (error: unknown): void => log(messageOf(error));
@@ -127,21 +129,11 @@ export async function openHead(
     clock,
     events,
     limits: () => ({ ...defaultLimits, weights: users.weights(), admins: users.admins() }),
-    capacity: () => ({
-      types: spec.nodeTypes.map((type) => ({
-        name: type.name,
-        resources: type.resources,
-        labels: type.labels,
-        atMost:
-          type.name === spec.headType ? 1 : Math.min(type.maxWorkers, spec.maxWorkers ?? Number.POSITIVE_INFINITY),
-      })),
-      ...(spec.maxWorkers !== undefined && { maxNodes: spec.maxWorkers + 1 }),
-    }),
+    capacity: () => capacityOf(spec, engineState?.nodes ?? []),
     newId: () => `raysubmit_${randomWord(16)}`,
     baseEnv: env,
   });
 
-  let engineState: EngineState | undefined;
   let passBegan = performance.now();
   let passMs: number | undefined;
   let told = '';
@@ -219,6 +211,8 @@ export async function openHead(
       async state(signal) {
         passBegan = performance.now();
         engineState = await engine.state(signal);
+        // Own machines are looked at on their way into the cluster.
+        if (spec.nodeTypes.some(isUnknown)) spec = ground.complete(spec);
         return engineState;
       },
       drain: (node, reason, signal) => engine.drain(node, reason, signal),
