@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { connect as connectSocket } from 'node:net';
 import { promisify } from 'node:util';
@@ -32,13 +32,14 @@ export async function forwardThrough(
   const far = 'port' in remote ? `127.0.0.1:${remote.port}` : remote.socket;
   const order = (what: 'forward' | 'cancel'): Promise<unknown> =>
     run(edge.client, [...sshArguments(target), '-O', what, '-L', `${localSocket}:${far}`, '--', target.address]);
+  const control = controlPath(target);
   const ending = new AbortController();
   const both = AbortSignal.any([signal, ending.signal]);
   let held: Socket | undefined;
 
   const stand = async (during: AbortSignal): Promise<Socket> => {
     await edge.connect(during);
-    const master = await holdMaster(controlPath(target));
+    const master = await holdMaster(control);
     try {
       await order('forward');
     } catch (error) {
@@ -73,7 +74,8 @@ export async function forwardThrough(
   return async () => {
     ending.abort();
     held?.destroy();
-    await Promise.all([kept, order('cancel').catch(() => {})]);
+    // Where the socket of the master is gone, so is the tunnel; asking would make the folder of both again.
+    await Promise.all([kept, existsSync(control) ? order('cancel').catch(() => {}) : undefined]);
     rmSync(localSocket, { force: true });
   };
 }

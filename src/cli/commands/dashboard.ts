@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { wallClock } from '../../base/wall-clock.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import type { Target } from '../../head/client/target.ts';
 import { headErrors } from '../../head/errors.ts';
-import type { StateFolder } from '../../head/state-folder.ts';
+import { readCluster, type StateFolder } from '../../head/state-folder.ts';
 import type { Invocation, Io, Run } from '../command.ts';
 import { targetOf } from './cluster-connection.ts';
 
@@ -38,8 +37,8 @@ async function hold(
   const remotePort = invocation.options['remote-port'] as number;
   const far = remotePort === usualPort ? undefined : await farPort(target.folder, remotePort, io);
   const { folder } = target;
-  const known = isKnown(folder);
-  const isGone = (): boolean => known && !isKnown(folder);
+  const known = isUp(folder);
+  const isGone = (): boolean => known && !isUp(folder);
   const end = far ?? mantadSocket(target);
   // Nobody is asked any more for a cluster that is down: looking for it would only make its folder again.
   const socket = async (signal: AbortSignal): Promise<string> => {
@@ -55,7 +54,7 @@ async function hold(
         `It stands until Ctrl-C, and comes back by itself when the connection drops. Meanwhile, elsewhere:\n  eval "$(manta env ${target.folder.name})"; ray job submit --address ${base} -- python train.py\n`,
       );
     while (!io.signal.aborted && !isGone()) await wallClock.sleep(lookEvery, io.signal).catch(() => {});
-    if (isGone() && !io.json) io.out(`The cluster '${folder.name}' is down, and its tunnel with it.\n`);
+    if (isGone() && !io.json) io.out(`The cluster '${folder.name}' is taken down, and its tunnel with it.\n`);
     return 0;
   } finally {
     await tunnel.close();
@@ -63,8 +62,11 @@ async function hold(
   }
 }
 
-/** Whether this machine has a record of the cluster, which `down` removes. */
-const isKnown = (folder: StateFolder): boolean => existsSync(folder.files.cluster);
+/** Whether this machine has a record of the cluster, which `down` marks before it begins and removes in the end. */
+function isUp(folder: StateFolder): boolean {
+  const record = readCluster(folder);
+  return record !== undefined && record.endingSince === undefined;
+}
 
 /** Another port of the head's host than mantad's. */
 async function farPort(
