@@ -14,7 +14,7 @@ interface Changes {
 }
 
 /** A file of 2020 for own machines, with the keys that Ray has dropped since, and a head that believes in its monitor. */
-const clusterFile = (bed: ClusterBed, { workerSetUp = ': as ever', start = '' }: Changes = {}): string => `
+const clusterFile = (bed: ClusterBed, { workerSetUp = 'as ever', start = '' }: Changes = {}): string => `
 cluster_name: old
 min_workers: ${workers}
 initial_workers: ${workers}
@@ -116,7 +116,7 @@ describe('a legacy file, as a user without root', { skip: labProblem() ?? false 
     await eventually('all workers were set up again', async () => {
       const [onHead, ...onWorkers] = await linesOf('worker-set-up');
       assert.equal(onHead, '');
-      return onWorkers.every((text) => text === ': as ever\nanother\n');
+      return onWorkers.every((text) => text === 'as ever\nanother\n');
     });
     await table!.until('all nodes are alive', ({ length }) => length === workers + 1);
     const [headNow, ...now] = raylets();
