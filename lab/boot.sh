@@ -77,6 +77,18 @@ install_system() {
   mkdir -p etc/sudoers.d
   echo 'ada ALL=(ALL:ALL) NOPASSWD: ALL' > etc/sudoers.d/ada
   chmod 440 etc/sudoers.d/ada
+  # The machine's own would look for systemd.
+  for name in shutdown poweroff halt; do
+    rm -f "usr/sbin/$name"
+    cat > "usr/sbin/$name" <<'OFF'
+#!/bin/sh
+for word; do
+  case $word in -h | -P | -H | -f | now | +0) ;; *) echo "this host cannot '$word': it switches off now or not at all" >&2; exit 1 ;; esac
+done
+kill -PWR 1
+OFF
+    chmod 755 "usr/sbin/$name"
+  done
   new_home 0:0 "$disk/root"
   new_home 2001:2001 "$disk/home/ada"
   new_home 2002:2002 "$disk/home/bob"

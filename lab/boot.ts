@@ -22,6 +22,9 @@ export interface BootOrder {
   readonly disk: string;
   readonly cut: boolean;
   readonly cron: boolean;
+  readonly sshd: boolean;
+  /** What its first process does before anything else, once. */
+  readonly first: string;
   /** Put before the PATH of login shells. */
   readonly path: readonly string[];
   /** What the host does not have, though this machine does. */
@@ -76,8 +79,15 @@ export async function startKeeper(network: Network, tied: boolean, folder: strin
   release(child);
 }
 
-/** Boots a host in the namespaces of its lab; returns its first process when it accepts connections. */
-export async function bootHost(keeper: ProcessIdentity, order: BootOrder): Promise<ProcessIdentity> {
+/**
+ * Boots a host in the namespaces of its lab; returns its first process when it accepts connections. `poweredOff` is
+ * called when the host switches itself off, and not when it is killed.
+ */
+export async function bootHost(
+  keeper: ProcessIdentity,
+  order: BootOrder,
+  poweredOff: () => void = () => {},
+): Promise<ProcessIdentity> {
   const log = join(order.folder, 'boot.log');
   const logFile = openSync(log, 'a');
   const child = spawn(
@@ -94,6 +104,9 @@ export async function bootHost(keeper: ProcessIdentity, order: BootOrder): Promi
   const pid = childrenOf(child.pid!).flatMap(childrenOf)[0];
   const identity = pid === undefined ? undefined : identify(pid);
   if (identity === undefined) throw new Error(`${order.name} went down as soon as it was up`);
+  child.on('exit', (code) => {
+    if (code === 0) poweredOff();
+  });
   release(child);
   return identity;
 }
@@ -133,12 +146,13 @@ function bootEnvironment(order: BootOrder): Record<string, string> {
   };
 }
 
-/** First process of a host: starts its daemons, then collects orphans for ever. */
-function initProgram({ kind, cron }: BootOrder): string {
-  const lines = ['mkdir -p /var/log'];
-  if (kind === 'host') lines.push('/usr/sbin/sshd -D -e 2>>/var/log/sshd.log 8>&- &');
+/** First process of a host: starts its daemons, then collects orphans until it is told to switch off. */
+function initProgram({ sshd, cron, first }: BootOrder): string {
+  const lines = ["trap 'exit 0' PWR", 'mkdir -p /var/log'];
+  if (first !== '') lines.push('if [ ! -e /etc/lab-first ]; then : > /etc/lab-first', first, 'fi');
+  if (sshd) lines.push('/usr/sbin/sshd -D -e 2>>/var/log/sshd.log 8>&- &');
   if (cron) lines.push('/usr/sbin/cron -f 2>>/var/log/cron.log 8>&- &');
-  if (kind === 'host') lines.push('until [ -s /run/sshd.pid ]; do sleep 0.01; done');
+  if (sshd) lines.push('until [ -s /run/sshd.pid ]; do sleep 0.01; done');
   lines.push('echo ready >&8', 'exec 8>&-', 'while :; do sleep infinity & wait; done');
   return lines.join('\n');
 }

@@ -37,6 +37,8 @@ export interface HostGround {
   readonly order: BootOrder;
   /** Told whenever what another process should know of the host has changed. */
   readonly changed: () => void;
+  /** Told when the host has switched itself off. */
+  readonly poweredOff?: () => void;
 }
 
 /** One machine of the lab. */
@@ -189,9 +191,18 @@ export class LabHost {
   async boot(): Promise<void> {
     if (this.up) throw new Error(`${this.name} is up already`);
     makeGroups(this.#ground.groups);
-    this.#pid1 = await bootHost(this.#ground.keeper, { ...this.#ground.order, cut: this.#cable.state.cut });
+    const { keeper, order, poweredOff } = this.#ground;
+    this.#pid1 = await bootHost(keeper, { ...order, cut: this.#cable.state.cut }, poweredOff);
     await this.#cable.plugged();
     this.#ground.changed();
+  }
+
+  /** Power cut, for ever: its disk is gone too. */
+  async discard(): Promise<void> {
+    if (this.up) await this.#cable.fast();
+    await this.kill();
+    const at = ['--target', String(this.#ground.keeper.pid), '--mount', '--'];
+    await promisify(execFile)('nsenter', [...at, 'umount', '--lazy', this.#disk]).catch(() => {});
   }
 
   /** Power cut and power on. */

@@ -12,9 +12,10 @@ sysctl ipv6/conf/default/accept_dad 0
 sysctl ipv6/conf/all/disable_ipv6 0
 # A gateway that leads nowhere answers "unreachable" at once.
 sysctl ipv4/ip_forward 1
+# An address of its own: a bridge that has none takes that of a port, which changes as hosts come and go.
 ip -batch - <<NET
 link set lo up
-link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0
+link add br0 address 02:77:00:00:00:fe type bridge stp_state 0 forward_delay 0 mcast_snooping 0
 addr add $net.254/24 dev br0
 addr add $net6::fe/64 dev br0
 link set br0 up

@@ -4,19 +4,20 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rayVersion } from '../scripts/ray-venv.ts';
 import { address6Of, addressOf, type BootOrder, gatewayOf, networkOf, startKeeper } from './boot.ts';
-import { hostGroups } from './cgroups.ts';
+import { hostGroups, removeGroups } from './cgroups.ts';
 import { containerFiles } from './containers.ts';
 import { LabHost } from './host.ts';
 import { type Registry, startRegistries } from './images/registry.ts';
 import { eachHost, type HostOptions, type LabOptions } from './options.ts';
 import { labProblem } from './problem.ts';
-import { identify } from './processes.ts';
+import { identify, type ProcessIdentity } from './processes.ts';
 import {
+  type AddedHost,
   claimNumber,
   folderOf,
   groupOf,
@@ -38,12 +39,23 @@ export interface Lab {
   readonly id: number;
   /** `h0`: where `manta` is run from. It has no sshd; the private key, Node 24 and this repository are on it. */
   readonly laptop: LabHost;
-  /** `h1` and on. */
+  /** `h1` and on; those that were added are at the end. */
   readonly hosts: readonly LabHost[];
   /** Path on this machine of the private key that every user of every host accepts. */
   readonly key: string;
   /** Where hosts pull images from; there when a host has an engine. */
   readonly registry?: Registry;
+  /** The switch as hosts reach it. */
+  readonly gateway: string;
+  /** First process of the lab, in whose network the switch is. */
+  readonly keeper: ProcessIdentity;
+  /**
+   * One more host, which is not switched on yet. Those that are up do not learn its name. `poweredOff` is called when it
+   * switches itself off.
+   */
+  addHost(has: HostOptions, poweredOff?: () => void): Promise<LabHost>;
+  /** Takes away a host that was added, with its disk. Its address is given out again, as late as can be. */
+  removeHost(host: LabHost): Promise<void>;
   /** Ends everything of the lab. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -101,17 +113,60 @@ async function startGround(claimed: LabRecord): Promise<LabRecord> {
 
 async function assemble(given: LabRecord): Promise<Lab> {
   let record = given;
-  const each = eachHost(record.options);
-  const software = await layOutSoftware(folderOf(record.id), each);
-  const all = each.map((has, number) => makeHost(record, number, has, software(has), save));
+  const folder = folderOf(record.id);
+  const initial = eachHost(record.options);
+  const software = await layOutSoftware(folder, initial);
+  const all = initial.map((has, number) => makeHost(record, number, has, software(has), save));
+  const added = new Map<number, { readonly host: LabHost; readonly has: HostOptions }>();
+  let next = all.length;
+  /** Longest free first. */
+  const free: number[] = [];
+  for (const { number, has } of record.added ?? []) await add(number, has);
   function save(): void {
-    record = { ...record, hosts: all.map((host) => host.record) };
+    const hosts = [...all, ...[...added.values()].map(({ host }) => host)].map((host) => host.record);
+    const more = [...added].map(([number, { has }]): AddedHost => ({ number, has }));
+    record = { ...record, hosts, ...(more.length > 0 || record.added ? { added: more } : {}) };
     writeRecord(record);
   }
+  async function add(number: number, has: HostOptions, poweredOff?: () => void): Promise<LabHost> {
+    next = Math.max(next, number + 1);
+    const own = await layOutSoftware(folder, [has]);
+    const host = makeHost(record, number, has, own(has), save, poweredOff);
+    added.set(number, { host, has });
+    return host;
+  }
   const [laptop, ...hosts] = all as [LabHost, ...LabHost[]];
-  const key = join(folderOf(record.id), 'key');
   const { id, registry } = record;
-  return { id, laptop, hosts, key, ...(registry && { registry }), close: () => removeLab(record) };
+  return {
+    id,
+    laptop,
+    get hosts() {
+      return [...hosts, ...[...added.values()].map(({ host }) => host)];
+    },
+    key: join(folder, 'key'),
+    gateway: gatewayOf(networkOf(id)),
+    keeper: record.keeper!,
+    ...(registry && { registry }),
+    addHost: async (has, poweredOff) => {
+      const number = next <= mostHosts ? next++ : free.shift();
+      if (number === undefined) throw new Error(`the lab is full: it has room for ${mostHosts} hosts`);
+      const host = await add(number, has, poweredOff);
+      save();
+      return host;
+    },
+    removeHost: async (host) => {
+      const found = [...added].find(([, each]) => each.host === host);
+      if (found === undefined) return;
+      const [number] = found;
+      added.delete(number);
+      await host.discard();
+      await removeGroups(`${groupOf(record)}/${host.name}`);
+      rmSync(join(folder, host.name), { recursive: true, force: true });
+      free.push(number);
+      save();
+    },
+    close: () => removeLab(record),
+  };
 }
 
 function makeHost(
@@ -120,6 +175,7 @@ function makeHost(
   has: HostOptions,
   software: readonly Software[],
   changed: () => void,
+  poweredOff?: () => void,
 ): LabHost {
   const name = `h${number}`;
   const laptop = number === 0;
@@ -127,17 +183,21 @@ function makeHost(
   const groups = hostGroups(groupOf(lab), name, has.podman ?? false);
   const folder = join(folderOf(lab.id), name);
   mkdirSync(folder, { recursive: true });
+  const keyFile = join(has.keys === undefined ? folderOf(lab.id) : folder, 'key');
+  if (has.keys !== undefined) writeFileSync(`${keyFile}.pub`, has.keys.map((key) => `${key}\n`).join(''));
   const order: BootOrder = {
     name,
     kind: laptop ? 'laptop' : 'host',
     folder,
-    keyFile: join(folderOf(lab.id), 'key'),
+    keyFile,
     number,
     network,
-    names: hostNames(lab),
+    names: hostNames(lab, number),
     disk: has.disk ?? (has.podman ? '4g' : '2g'),
     cut: false,
     cron: has.cron ?? false,
+    sshd: !laptop && (has.sshd ?? true),
+    first: has.first ?? '',
     path: software.flatMap(({ path }) => path),
     hide: has.podman ? ['/usr/local/bin/docker'] : ['/usr/bin/podman', '/usr/bin/docker', '/usr/local/bin/docker'],
     binds: [...software.flatMap(({ binds }) => binds), ...(laptop ? [{ source: repository, target: repository }] : [])],
@@ -145,7 +205,14 @@ function makeHost(
     ...(has.podman && { containers: { ...containerFiles(gatewayOf(network)), controllers: groups.controllers } }),
   };
   const at = { name, address: addressOf(network, number), address6: address6Of(network, number) };
-  const ground = { keeper: lab.keeper!, user: lab.options.user ?? 'root', groups, order, changed };
+  const ground = {
+    keeper: lab.keeper!,
+    user: lab.options.user ?? 'root',
+    groups,
+    order,
+    changed,
+    ...(poweredOff && { poweredOff }),
+  };
   return new LabHost(
     at,
     ground,
@@ -169,9 +236,10 @@ async function layOutSoftware(
 }
 
 /** Plain names lead to IPv4, so that what a test sees does not depend on what a resolver prefers. */
-function hostNames({ id, options }: LabRecord): string {
+function hostNames({ id, options, added = [] }: LabRecord, own: number): string {
   const network = networkOf(id);
-  const lines = eachHost(options).map((_, host) => [
+  const numbers = [...eachHost(options).keys(), ...added.map(({ number }) => number), own];
+  const lines = [...new Set(numbers)].map((host) => [
     `${addressOf(network, host)} h${host}`,
     `${address6Of(network, host)} h${host}.v6`,
   ]);

@@ -10,6 +10,12 @@ export interface HostOptions {
   readonly cron?: boolean;
   /** Size of its disk. Memory is used only for what is written. @default '2g', '4g' with an engine */
   readonly disk?: string;
+  /** @default true */
+  readonly sshd?: boolean;
+  /** Public keys that its users accept in place of the lab's. */
+  readonly keys?: readonly string[];
+  /** An sh program that its first process takes in before it starts anything, at the first boot alone. */
+  readonly first?: string;
 }
 
 export interface LabOptions extends HostOptions {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { CableState } from './cable.ts';
 import { removeGroups, thawAll } from './cgroups.ts';
 import type { Registry } from './images/registry.ts';
-import type { LabOptions } from './options.ts';
+import type { HostOptions, LabOptions } from './options.ts';
 import { endProcess, isAlive, type ProcessIdentity } from './processes.ts';
 
 /** Where the labs of this machine are recorded, one folder each. */
@@ -40,6 +40,13 @@ export interface LabRecord {
   readonly registry?: Registry;
   readonly options: LabOptions;
   readonly hosts: readonly HostRecord[];
+  /** Those beyond `options`, by their numbers. */
+  readonly added?: readonly AddedHost[];
+}
+
+export interface AddedHost {
+  readonly number: number;
+  readonly has: HostOptions;
 }
 
 export const pidNamespace = (): string => readlinkSync('/proc/self/ns/pid');

@@ -24,10 +24,10 @@ export const providerErrors = {
     message: (e) => `the account's quota does not allow ${where(e)}`,
     hint: () => 'ask the provider for a higher quota, or lower max_workers',
   }),
-  Throttled: defineError<{ call: string }>({
+  Throttled: defineError<{ call: string; detail?: string }>({
     code: 'MANTA_PROVIDER_THROTTLED',
     exit: 5,
-    message: (e) => `the provider throttled '${e.call}'`,
+    message: (e) => `the provider throttled '${e.call}'${e.detail ? `: ${e.detail}` : ''}`,
     hint: () => 'the call is tried again after a back-off',
   }),
   Denied: defineError<{ call: string; detail?: string }>({

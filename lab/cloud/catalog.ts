@@ -1,0 +1,81 @@
+import { cloudErrors } from './errors.ts';
+
+export type Market = 'on-demand' | 'spot';
+
+export interface MachineType {
+  readonly name: string;
+  readonly cpus: number;
+  readonly memory_gib: number;
+  readonly gpus?: number;
+  /** Per hour, in dollars. */
+  readonly price: number;
+  readonly spot_price: number;
+}
+
+/** What the cloud sells, and where. */
+export interface Catalog {
+  /** Zones by region. */
+  readonly regions: Readonly<Record<string, readonly string[]>>;
+  readonly machine_types: readonly MachineType[];
+}
+
+/** A price that differs from the machine type's own. The last that fits counts. */
+export interface PriceRule {
+  readonly type?: string;
+  readonly zone?: string;
+  readonly market?: Market;
+  readonly price: number;
+}
+
+export interface Price {
+  readonly type: string;
+  readonly zone: string;
+  readonly market: Market;
+  readonly price: number;
+}
+
+export const labCatalog: Catalog = {
+  regions: { 'lab-1': ['lab-1a', 'lab-1b', 'lab-1c'], 'lab-2': ['lab-2a'] },
+  machine_types: [
+    { name: 'small', cpus: 2, memory_gib: 4, price: 0.1, spot_price: 0.03 },
+    { name: 'medium', cpus: 4, memory_gib: 8, price: 0.2, spot_price: 0.06 },
+    { name: 'large', cpus: 8, memory_gib: 16, price: 0.4, spot_price: 0.12 },
+    { name: 'gpu', cpus: 8, memory_gib: 32, gpus: 1, price: 2.5, spot_price: 0.8 },
+  ],
+};
+
+export const zonesOf = ({ regions }: Catalog): readonly string[] => Object.values(regions).flat();
+
+export function machineType(catalog: Catalog, name: string): MachineType {
+  const found = catalog.machine_types.find((type) => type.name === name);
+  if (found === undefined) throw cloudErrors.invalid(`there is no machine type '${name}'`);
+  return found;
+}
+
+export function pricesOf(catalog: Catalog, rules: readonly PriceRule[]): readonly Price[] {
+  return catalog.machine_types.flatMap((type) =>
+    zonesOf(catalog).flatMap((zone) =>
+      (['on-demand', 'spot'] as const).map((market): Price => {
+        const own = market === 'spot' ? type.spot_price : type.price;
+        const rule = rules.findLast((each) => concerns(each, { type: type.name, zone, market }));
+        return { type: type.name, zone, market, price: rule?.price ?? own };
+      }),
+    ),
+  );
+}
+
+/** Whether a rule, which names what it is about, is about this. */
+export function concerns(
+  rule: { readonly type?: string; readonly zone?: string; readonly market?: string },
+  about: {
+    readonly type?: string | undefined;
+    readonly zone?: string | undefined;
+    readonly market?: string | undefined;
+  },
+): boolean {
+  return (
+    (rule.type === undefined || rule.type === about.type) &&
+    (rule.zone === undefined || rule.zone === about.zone) &&
+    (rule.market === undefined || rule.market === about.market)
+  );
+}

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { shellQuoted } from '../../src/base/shell-quote.ts';
+import type { HostOptions, Lab, LabHost } from '../lab.ts';
+import type { Ground, Login, Machine, MachineOrder } from './ground.ts';
+
+/** Machines that are hosts of a lab. `image` is what each of them has. */
+export function labGround(lab: Lab, image: HostOptions): Ground & { host(address: string): LabHost | undefined } {
+  const hosts = new Map<string, LabHost>();
+  return {
+    host: (address) => hosts.get(address),
+    make: async (order) => {
+      const host = await lab.addHost(
+        { ...image, sshd: order.sshd, keys: [], first: firstBoot(order, image.first) },
+        order.poweredOff,
+      );
+      hosts.set(host.address, host);
+      return machineOf(lab, host, () => hosts.delete(host.address));
+    },
+  };
+}
+
+function machineOf(lab: Lab, host: LabHost, gone: () => void): Machine {
+  return {
+    address: host.address,
+    boot: () => host.boot(),
+    kill: () => host.kill(),
+    discard: async () => {
+      gone();
+      await lab.removeHost(host);
+    },
+    console: () =>
+      host.up
+        ? ['var/log/console.log', 'var/log/sshd.log']
+            .map((file) => join(host.root, file))
+            .filter((file) => existsSync(file))
+            .map((file) => readFileSync(file, 'utf8'))
+            .join('')
+        : '',
+  };
+}
+
+/** What cloud-init would do: the user with the key, then the program that was given. */
+function firstBoot({ instance, login, userData }: MachineOrder, image: string | undefined): string {
+  const lines = [
+    `{ echo 'instance ${instance} boots for the first time'`,
+    ...(image === undefined ? [] : [`( ${image}\n)`]),
+    ...(login === undefined ? [] : [makeLogin(login)]),
+    ...(userData === undefined ? [] : [`/bin/sh -c ${shellQuoted(userData)}; echo "user data ended with $?"`]),
+    'echo "first boot is over"; } > /var/log/console.log 2>&1 8>&-',
+  ];
+  return lines.join('\n');
+}
+
+/** Without PAM sshd refuses an account whose password is locked, which a new one's is. */
+function makeLogin({ user, public_key }: Login): string {
+  const name = shellQuoted(user);
+  return [
+    `id -u ${name} >/dev/null 2>&1 || { useradd --create-home --shell /bin/bash --password '*' ${name} &&`,
+    `  echo ${shellQuoted(`${user} ALL=(ALL:ALL) NOPASSWD: ALL`)} > /etc/sudoers.d/${name}; }`,
+    `home=$(getent passwd ${name} | cut -d: -f6)`,
+    `mkdir -p "$home/.ssh" && echo ${shellQuoted(public_key)} > "$home/.ssh/authorized_keys"`,
+    `chmod 700 "$home/.ssh"; chmod 600 "$home/.ssh/authorized_keys"; chown -R ${name}: "$home/.ssh"`,
+  ].join('\n');
+}

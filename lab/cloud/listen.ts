@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import type { Server } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { ProcessIdentity } from '../processes.ts';
+
+export interface ListenAt {
+  readonly address: string;
+  readonly port: number;
+  /** The switch does not have the address yet. @default false */
+  readonly add?: boolean;
+}
+
+/**
+ * Listens in the network of a lab's switch, from this process: a child that enters that network opens the sockets and
+ * hands them over. Whoever connects is seen by its true address.
+ */
+export async function listenOnSwitch(keeper: ProcessIdentity, at: readonly ListenAt[]): Promise<readonly Server[]> {
+  const program = fileURLToPath(new URL('listen-inside.ts', import.meta.url));
+  const child = spawn(
+    'nsenter',
+    ['--target', String(keeper.pid), '--net', '--', process.execPath, program, JSON.stringify(at)],
+    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
+  );
+  let said = '';
+  child.stderr!.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const servers: Server[] = [];
+  await new Promise<void>((resolve, reject) => {
+    child.on('message', (_, handle) => {
+      if (servers.push(handle as Server) === at.length) resolve();
+    });
+    child.on('error', reject);
+    child.on('exit', () => reject(new Error(`nobody can listen on the switch: ${said.trim() || 'nothing was said'}`)));
+  });
+  child.removeAllListeners('exit');
+  child.disconnect();
+  return servers;
+}

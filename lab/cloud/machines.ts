@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Ground } from './ground.ts';
+import type { CloudInstance } from './instance.ts';
+import type { Random } from './random.ts';
+import type { Settings } from './settings.ts';
+
+/** What goes wrong with one boot. */
+interface BootFate {
+  /** Milliseconds more until it is switched on. */
+  readonly slow: number;
+  /** Pending for ever. */
+  readonly hangs: boolean;
+  /** Said to run, and never answers. */
+  readonly dead: boolean;
+  readonly sshd: boolean;
+}
+
+/** Does to machines what becomes of their instances. */
+export class Machines {
+  readonly #ground: Ground;
+  readonly #random: Random;
+  readonly #settings: () => Settings;
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(ground: Ground, random: Random, settings: () => Settings) {
+    this.#ground = ground;
+    this.#random = random;
+    this.#settings = settings;
+  }
+
+  begin(instance: CloudInstance, fate: BootFate): void {
+    const wait = 1000 * this.#random.between(this.#settings().boot_s) + fate.slow;
+    void instance.then(async () => {
+      try {
+        await this.#boot(instance, fate, wait);
+      } catch (error) {
+        if (instance.exists) this.end(instance, `it did not boot: ${(error as Error).message}`);
+      }
+    });
+  }
+
+  end(instance: CloudInstance, reason: string): void {
+    if (!instance.exists || instance.now.state === 'terminating') return;
+    instance.change({ state: 'terminating', reason }, Date.now());
+    instance.ending.abort();
+    const wait = 1000 * this.#random.between(this.#settings().terminate_s);
+    void instance.then(async () => {
+      await instance.machine?.kill();
+      await sleep(wait, undefined, { ref: false });
+      await this.#discard(instance);
+      if (instance.exists) instance.change({ state: 'terminated' }, Date.now());
+    });
+  }
+
+  stop(instance: CloudInstance): void {
+    instance.change({ state: 'stopping', reason: 'it was stopped' }, Date.now());
+    void instance.then(async () => {
+      if (instance.now.state !== 'stopping') return;
+      await instance.machine?.kill();
+      if (instance.now.state === 'stopping') instance.change({ state: 'stopped' }, Date.now());
+    });
+  }
+
+  start(instance: CloudInstance): void {
+    instance.change({ state: 'pending', reason: undefined }, Date.now());
+    const wait = 1000 * this.#random.between(this.#settings().boot_s);
+    void instance.then(async () => {
+      await this.#wait(wait, instance);
+      if (instance.now.state !== 'pending') return;
+      await instance.machine?.boot();
+      if (instance.now.state === 'pending') instance.change({ state: 'running' }, Date.now());
+    });
+  }
+
+  preempt(instance: CloudInstance, notice: number): void {
+    if (!instance.exists || instance.now.preemptionAt !== undefined) return;
+    if (notice > 0) instance.change({ preemptionAt: Date.now() + notice }, Date.now());
+    this.after(notice, () => this.end(instance, 'it was preempted'));
+  }
+
+  vanish(instance: CloudInstance): void {
+    if (!instance.exists) return;
+    instance.change({ state: 'gone', reason: 'it vanished' }, Date.now());
+    instance.ending.abort();
+    void instance.then(() => this.#discard(instance));
+  }
+
+  /** Does something later, unless the cloud is closed by then. */
+  after(wait: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, wait).unref();
+    this.#timers.add(timer);
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  async #boot(instance: CloudInstance, fate: BootFate, wait: number): Promise<void> {
+    const { id, order, ending } = instance;
+    // The address is given out at once, as clouds do.
+    const machine = await this.#ground.make({
+      instance: id,
+      machineType: order.machine_type,
+      login: order.login,
+      userData: order.user_data,
+      sshd: fate.sshd,
+      poweredOff: () => this.#poweredOff(instance),
+    });
+    instance.machine = machine;
+    if (ending.signal.aborted) return;
+    instance.change({ address: machine.address }, Date.now());
+    await this.#wait(wait, instance);
+    if (fate.hangs || instance.now.state !== 'pending') return;
+    if (!fate.dead) await machine.boot();
+    if (instance.now.state === 'pending') instance.change({ state: 'running' }, Date.now());
+  }
+
+  #poweredOff(instance: CloudInstance): void {
+    if (instance.now.state !== 'running' && instance.now.state !== 'pending') return;
+    const reason = 'it switched itself off';
+    if (instance.order.on_shutdown === 'stop') instance.change({ state: 'stopped', reason }, Date.now());
+    else this.end(instance, reason);
+  }
+
+  async #discard(instance: CloudInstance): Promise<void> {
+    await instance.machine?.discard();
+    instance.machine = undefined;
+  }
+
+  async #wait(wait: number, { ending }: CloudInstance): Promise<void> {
+    if (wait > 0) await sleep(wait, undefined, { signal: ending.signal, ref: false }).catch(() => {});
+  }
+}

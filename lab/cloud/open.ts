@@ -1,0 +1,104 @@
+/** A small cloud on the switch of a lab, whose instances are hosts that really boot. What it does is in behaviour.md. */
+import { randomBytes } from 'node:crypto';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, Server as NetServer } from 'node:net';
+import type { HostOptions, Lab, LabHost } from '../lab.ts';
+import { Accounts } from './accounts.ts';
+import { CloudAdmin } from './admin.ts';
+import { AdminServer } from './admin-server.ts';
+import { ApiServer } from './api-server.ts';
+import { CallLog } from './call-log.ts';
+import { Cloud, type CloudOptions } from './cloud.ts';
+import { labGround } from './lab-ground.ts';
+import { listenOnSwitch } from './listen.ts';
+import { metadataAddress, serveMetadata } from './metadata-server.ts';
+
+export interface LabCloud {
+  /** Of the API, as hosts of the lab and its laptop reach it. */
+  readonly endpoint: string;
+  /** The same for processes of this machine. */
+  readonly localEndpoint: string;
+  /** Of the account `lab`. */
+  readonly token: string;
+  readonly adminToken: string;
+  /** Knobs, the truth and the log of calls, over the endpoint for this machine. */
+  readonly admin: CloudAdmin;
+  /** The host that an instance is, while there is one. */
+  host(instance: string): LabHost | undefined;
+  /** Ends every instance. The lab stays. */
+  close(): Promise<void>;
+}
+
+export interface LabCloudOptions extends Omit<CloudOptions, 'ground'> {
+  /** What every instance has. */
+  readonly image?: HostOptions;
+}
+
+const apiPort = 8700;
+
+export async function openLabCloud(lab: Lab, { image = {}, ...options }: LabCloudOptions = {}): Promise<LabCloud> {
+  const ground = labGround(lab, image);
+  const cloud = new Cloud({ ...options, ground });
+  const served = await serveCloud(cloud);
+  const onSwitch = await listenOnSwitch(lab.keeper, [
+    { address: lab.gateway, port: apiPort },
+    { address: metadataAddress, port: 80, add: true },
+  ]);
+  const metadata = createServer((request, response) => void serveMetadata(cloud, request, response));
+  const [api, inside] = onSwitch as readonly [NetServer, NetServer];
+  api.on('connection', (socket) => served.server.emit('connection', socket));
+  inside.on('connection', (socket) => metadata.emit('connection', socket));
+  return {
+    endpoint: `http://${lab.gateway}:${apiPort}`,
+    localEndpoint: served.endpoint,
+    token: served.token,
+    adminToken: served.adminToken,
+    admin: served.admin,
+    host: (id) => {
+      const address = cloud.instance(id)?.machine?.address;
+      return address === undefined ? undefined : ground.host(address);
+    },
+    close: async () => {
+      for (const each of onSwitch) each.close();
+      metadata.closeAllConnections();
+      await served.close();
+    },
+  };
+}
+
+export interface ServedCloud {
+  readonly server: Server;
+  readonly endpoint: string;
+  readonly token: string;
+  readonly adminToken: string;
+  readonly admin: CloudAdmin;
+  close(): Promise<void>;
+}
+
+/** API and admin endpoint of a cloud, on loopback. */
+export async function serveCloud(cloud: Cloud): Promise<ServedCloud> {
+  const accounts = new Accounts();
+  const log = new CallLog();
+  const adminToken = randomBytes(18).toString('base64url');
+  const token = accounts.open('lab');
+  const api = new ApiServer(cloud, accounts, log);
+  const admin = new AdminServer(cloud, accounts, log, adminToken);
+  const listener: RequestListener = (request, response) => {
+    void (request.url?.startsWith('/admin/') ? admin : api).serve(request, response);
+  };
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    server,
+    endpoint,
+    token,
+    adminToken,
+    admin: new CloudAdmin(endpoint, adminToken),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await cloud.close();
+    },
+  };
+}

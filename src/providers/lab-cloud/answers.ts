@@ -1,0 +1,59 @@
+import type { Instant } from '../../base/clock.ts';
+import type { Market } from '../../core/instance.ts';
+
+/** An instance as the cloud's API shows it. */
+export interface CloudInstance {
+  readonly id: string;
+  readonly machine_type: string;
+  readonly zone: string;
+  readonly market: Market;
+  readonly state: 'pending' | 'running' | 'stopping' | 'stopped' | 'terminating' | 'terminated';
+  readonly launched_at: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly address?: string;
+  readonly preemption_at?: string;
+  readonly reason?: string;
+}
+
+export interface CloudPage {
+  readonly instances: readonly CloudInstance[];
+  readonly next_page?: string;
+}
+
+export interface MachineType {
+  readonly name: string;
+  readonly cpus: number;
+  readonly memory_gib: number;
+  readonly gpus?: number;
+}
+
+export interface Price {
+  readonly type: string;
+  readonly zone: string;
+  readonly market: Market;
+  /** Per hour, in dollars. */
+  readonly price: number;
+}
+
+/** What a part of a list is not: an answer that the cloud would never give must not pass for one with nothing in it. */
+export function pageProblem(body: unknown): string | undefined {
+  if (!isObject(body) || !Array.isArray(body['instances'])) return 'the answer holds no instances';
+  const bad = body['instances'].find((each) => !isInstance(each));
+  if (bad !== undefined) return `the answer holds what is no instance: ${JSON.stringify(bad).slice(0, 200)}`;
+  if (body['next_page'] !== undefined && typeof body['next_page'] !== 'string') return 'the next page has no name';
+  return undefined;
+}
+
+const states = new Set(['pending', 'running', 'stopping', 'stopped', 'terminating', 'terminated']);
+
+const isInstance = (value: unknown): boolean =>
+  isObject(value) &&
+  typeof value['id'] === 'string' &&
+  states.has(value['state'] as string) &&
+  isObject(value['tags']) &&
+  Number.isFinite(instantOf(value['launched_at']));
+
+export const instantOf = (value: unknown): Instant => (typeof value === 'string' ? Date.parse(value) : Number.NaN);
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
