@@ -96,7 +96,7 @@ function hangUp(place: Place, mark: string): string {
 }
 
 /** `end SIGNAL`: to every process of the sessions in `s`, but for those that ignore a hang-up. */
-const endFunction = `end() { for d in /proc/[0-9]*; do { read -r l <$d/stat; } 2>/dev/null || continue; g=$1; set -- \${l##*) }; p=$4; set -- $g; case $s in *" $p "*) ;; *) continue;; esac; case $(grep -s ^SigIgn: $d/status) in *[13579bdf]) continue;; esac; kill -$1 \${d#/proc/} 2>/dev/null; done; };`;
+export const endFunction = `end() { for d in /proc/[0-9]*; do { read -r l <$d/stat; } 2>/dev/null || continue; g=$1; set -- \${l##*) }; p=$4; set -- $g; case $s in *" $p "*) ;; *) continue;; esac; case $(grep -s ^SigIgn: $d/status) in *[13579bdf]) continue;; esac; kill -$1 \${d#/proc/} 2>/dev/null; done; };`;
 
 /** Sets `s` to the sessions that have the mark in the words of a process, but for the one that searches. */
 const findSessions = (mark: string): string =>

@@ -11,6 +11,7 @@
 import { shellQuoted } from '../base/shell-quote.ts';
 import { nodeFolder } from '../bringup/node.ts';
 import { sessionsFolder, stopRequestFile } from '../bringup/sessions-place.ts';
+import { endFunction } from './exec-text.ts';
 
 export type SessionKind = 'tmux' | 'screen';
 
@@ -25,21 +26,30 @@ alive() { IFS='|' read -r at pid since <"$1/process" && [ "$at" = "$(boot)" ] &&
 
 /**
  * Bash program of the window. The terminal inside is one of its own, so that what is kept is what the command said and no
- * more; where there is no \`script\` the output is a pipe. The shell that follows is as in Ray: the window stays to be looked at.
+ * more; where there is no `script` the output is a pipe. The shell that follows is as in Ray: the window stays to be looked
+ * at. A window that is taken away ends all of it: a second process, which outlives it, sees to that (`script` is deaf to a
+ * hang-up) and writes it down. A session counts as started when that one is there.
  */
 const runner = (stopFile: string): string => `${prelude}
 d=$1
-echo "$(boot)|$$|$(born $$)" >"$d/process"; date +%s >"$d/started"
 finish() {
   date +%s >"$d/ended"; echo "$1" >"$d/rc.new" && mv "$d/rc.new" "$d/rc"
   if [ -e "$d/stop" ]; then printf '{"session":"%s","exitCode":%s,"at":%s}\\n' "\${d##*/}" "$1" "$(date +%s)" >${stopFile}.new && mv ${stopFile}.new ${stopFile}; fi
 }
-trap 'finish 129; exit 129' HUP
+if [ -n "$2" ]; then
+  echo "$(boot)|$2|$(born "$2")" >"$d/process"
+  tail -f --pid="$2" /dev/null; [ ! -s "$d/rc" ] || exit
+  ${endFunction} s=" $2 "; (end KILL); finish 129; exit
+fi
+date +%s >"$d/started"
+setsid bash "$d/run" "$d" $$ </dev/null >/dev/null 2>&1 &
+g=$!
 trap : INT
 umask 022
 if script -qefc true /dev/null >/dev/null 2>&1 </dev/null; then script -qefc "/bin/sh '$d/work'" /dev/null | (umask 077; exec tee -ai "$d/log"); c=\${PIPESTATUS[0]}
 else /bin/sh "$d/work" 2>&1 | (umask 077; exec tee -ai "$d/log"); c=\${PIPESTATUS[0]}; fi
-umask 077; trap '' HUP; finish "$c"; trap - HUP INT; umask 022
+umask 077; finish "$c"; umask 022; trap - INT
+kill -s KILL -- -$g 2>/dev/null
 echo "[exit code $c]"
 exec "\${SHELL:-bash}"
 `;
@@ -59,7 +69,7 @@ export interface SessionText {
 /** What a start that did not succeed says first. */
 export type StartProblem = 'absent' | 'taken' | 'missing' | 'failed';
 
-/** Starts a session under its id, once. Says \`started\`, or a problem and its words. */
+/** Starts a session under its id, once. Says `started`, or a problem and its words. */
 export function startText(session: SessionText): string {
   const { cluster, id, kind, stop, screenOptions = '' } = session;
   const write = (name: string, text: string): string => `printf %s ${shellQuoted(text)} >"$d/${name}"`;
@@ -104,7 +114,7 @@ done
 exit 0
 `;
 
-/** Prints the log from the start; with \`follow\` until the session has ended. Exits with the session's code then. */
+/** Prints the log from the start; with `follow` until the session has ended. Exits with the session's code then. */
 export function logText(cluster: string, id: string, follow: boolean): string {
   const d = `~/${sessionsFolder(cluster)}/${id}`;
   if (!follow) return `cat ${d}/log`;

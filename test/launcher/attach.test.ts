@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { labProblem } from '../../lab/lab.ts';
-import { type Bed, openBed } from './exec-bed.ts';
+import { type Bed, detach, openBed } from './exec-bed.ts';
 
 describe('manta attach', { skip: labProblem() ?? false }, () => {
   let bed: Bed;
@@ -16,14 +16,17 @@ describe('manta attach', { skip: labProblem() ?? false }, () => {
       [
         { after: '# ', type: 'stty size; echo "=ü€=$RAY_AUTH_MODE="\n' },
         { after: '=ü€=token=', size: [50, 132] },
-        { after: '# ', type: 'stty size; echo sleeps; sleep 99\n' },
+        {
+          after: '# ',
+          type: 'until [ "$(stty size)" = "50 132" ]; do sleep 0.1; done; (echo sleeps; exec sleep 99)\n',
+        },
         { after: 'sleeps\r\n', type: '\u0003' },
         { after: '# ', type: 'exit 5\n' },
       ],
     );
     assert.equal(code, 5);
-    assert.match(seen, /\n24 80\r\n/);
-    assert.match(seen, /\n50 132\r\n/);
+    assert.match(seen, /24 80\r\n/);
+    assert.match(seen, /\^C/);
   });
 
   it('opens it on the node that is asked for', async () => {
@@ -38,27 +41,21 @@ describe('manta attach', { skip: labProblem() ?? false }, () => {
     assert.match(stderr, /'10\.9\.9\.9' is no node of the cluster 'c1'/);
   });
 
-  for (const [kind, detach, list] of [
-    ['tmux', '\u0002d', 'tmux ls'],
-    ['screen', '\u0001d', 'screen -ls'],
+  for (const [kind, prefix, list] of [
+    ['tmux', '\u0002', 'tmux ls'],
+    ['screen', '\u0001', 'screen -ls'],
   ] as const)
     it(`with --${kind} opens a ${kind}, and comes back to the same one`, async () => {
       await bed.inTerminal(
         ['attach', 'cluster.yaml', `--${kind}`],
-        [
-          { after: '# ', type: 'word=kept; echo now-$word-\n' },
-          { after: 'now-kept-', type: detach },
-        ],
+        [{ after: '# ', type: 'word=kept; echo now-$word-\n' }, ...detach('now-kept-', prefix)],
       );
       const { seen } = await bed.inTerminal(
         ['attach', 'cluster.yaml', `--${kind}`],
-        [
-          { after: '# ', type: 'echo again-$word-\n' },
-          { after: 'again-kept-', type: detach },
-        ],
+        [{ after: '# ', type: 'echo again-$word-\n' }, ...detach('again-kept-', prefix)],
       );
       assert.match(seen, /again-kept-/);
-      await bed.inTerminal(['attach', 'cluster.yaml', `--${kind}`, '--new'], [{ after: '# ', type: detach }]);
+      await bed.inTerminal(['attach', 'cluster.yaml', `--${kind}`, '--new'], detach('# ', prefix));
       const { stdout } = await bed.head.exec(list);
       assert.equal(stdout.split('\n').filter((line) => /windows|tached/.test(line)).length, 2);
     });

@@ -28,6 +28,12 @@ export type Act =
   | { readonly after: string; readonly size: readonly [rows: number, columns: number] }
   | { readonly after: string; readonly hangUp: true };
 
+/** Leaves a tmux or screen by its prefix and d. */
+export const detach = (after: string, prefix: string): readonly Act[] => [
+  { after, type: prefix },
+  { after: '', type: 'd' },
+];
+
 const mantaWords = (words: readonly string[]): string[] => ['node', manta, ...words];
 
 export async function openBed(more = ''): Promise<Bed> {
@@ -70,7 +76,7 @@ ${more}`;
   };
 }
 
-/** Plays a script in a terminal of its own; prints what was seen, then the exit code on the last line. */
+/** Plays a script in a terminal of its own, no faster than a person, or tmux takes keys for pasted ones; prints what was seen, then the exit code on the last line. */
 const terminal = `
 import fcntl, json, os, pty, select, struct, sys, termios, time
 script = json.loads(sys.argv[1])
@@ -88,6 +94,7 @@ while fd is not None:
         seen += data
     if script and script[0]['after'].encode() in seen[since:]:
         act, since = script.pop(0), len(seen)
+        time.sleep(0.1)
         if 'type' in act: os.write(fd, act['type'].encode())
         elif 'size' in act: size(*act['size'])
         else: os.close(fd); fd = None

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { labProblem } from '../../lab/lab.ts';
-import { type Bed, openBed } from './exec-bed.ts';
+import { type Bed, detach, openBed } from './exec-bed.ts';
 
 interface Listed {
   readonly id: string;
@@ -49,30 +49,24 @@ describe('commands in a tmux or screen', { skip: labProblem() ?? false }, () => 
     const id = await started('--tmux', 'echo working; read -r word; echo "got-$word-"');
     const { seen } = await bed.inTerminal(
       ['attach', 'cluster.yaml', '--session', id],
-      [
-        { after: 'working', type: 'this\n' },
-        { after: 'got-this-', type: '\u0002d' },
-      ],
+      [{ after: 'working', type: 'this\n' }, ...detach('got-this-', '\u0002')],
     );
     assert.match(seen, /got-this-/);
     const { seen: later } = await bed.inTerminal(
       ['attach', 'cluster.yaml', '--session', id.slice(0, 6)],
-      [{ after: 'got-this-', type: '\u0002d' }],
+      detach('exit code 0', '\u0002'),
     );
     assert.match(later, /exit code 0/);
   });
 
-  it('whose window is taken away are not taken for running ones', async () => {
-    const hung = await started('--tmux', 'sleep 4331');
-    await bed.head.must(['tmux', 'kill-session', '-t', hung]);
+  it('whose window is taken away are ended, and known to have been', async () => {
+    const id = await started('--tmux', 'sleep 4331');
+    await bed.head.must(['tmux', 'kill-session', '-t', id]);
     await bed.gone(bed.head, 'sleep 4331');
-    const lost = await started('--tmux', 'sleep 4332');
-    await bed.head.must(`kill -9 $(cut -d'|' -f2 .manta/nodes/c1/sessions/${lost}/process)`);
-    await bed.gone(bed.head, 'sleep 4332');
-    const found = await sessions();
-    const stateOf = (id: string): unknown => found.find((each) => each.id === id)?.state;
-    assert.deepEqual([stateOf(hung), stateOf(lost)], ['ended', 'lost']);
-    const { code, stderr } = await bed.manta(['attach', 'cluster.yaml', '--session', lost]);
+    await bed.head.must(`until [ -s .manta/nodes/c1/sessions/${id}/rc ]; do sleep 0.1; done`);
+    const session = (await sessions()).find((each) => each.id === id);
+    assert.deepEqual([session?.state, session?.exitCode], ['ended', 129]);
+    const { code, stderr } = await bed.manta(['attach', 'cluster.yaml', '--session', id]);
     assert.equal(code, 1);
     assert.match(stderr, /MANTA_SESSION_CLOSED/);
   });
@@ -96,5 +90,12 @@ describe('commands in a tmux or screen', { skip: labProblem() ?? false }, () => 
     const { code, stderr } = await bed.manta(['sessions', 'cluster.yaml', '--log', 'nope']);
     assert.equal(code, 2);
     assert.match(stderr, /there is no session 'nope'/);
+  });
+
+  it('that a reboot took with it are not taken for running ones', async () => {
+    const id = await started('--tmux', 'sleep 4332');
+    await bed.head.reboot();
+    const session = (await sessions()).find((each) => each.id === id);
+    assert.deepEqual([session?.state, session?.exitCode], ['lost', undefined]);
   });
 });
