@@ -136,7 +136,10 @@ export function jobCases(current: () => RayEngine): void {
       const proxy = createServer((asked, answer) => {
         const headers = { ...asked.headers };
         const onward = request(`${dashboard}${asked.url}`, { method: asked.method, headers }, (reply) => {
-          if (asked.method === 'POST' && dropped++ === 0) return void answer.destroy();
+          if (asked.method === 'POST' && dropped++ === 0) {
+            reply.destroy();
+            return void answer.destroy();
+          }
           answer.writeHead(reply.statusCode ?? 500, reply.headers);
           reply.pipe(answer);
         });
