@@ -69,6 +69,7 @@ export function passUpgrade(
     client.on('close', () => ray.destroy());
     ray.pipe(client).pipe(ray);
   });
+  sent.end();
 }
 
 /** Answers on a socket that no response belongs to, and ends it. */

@@ -125,6 +125,7 @@ export class Gateway {
           masked: user?.admin !== true,
         }),
         ...(length !== undefined && hasBody(request) && { 'content-length': length }),
+        connection: 'close',
         ...more,
       },
     });

@@ -1,21 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { getRequestListener } from '@hono/node-server';
+import type { Server } from 'node:http';
 import { Hono } from 'hono';
-import { type JobsApiDeps, makeUpgradeHandler, mountJobsApi } from '../jobs/api.ts';
+import { type JobsApiDeps, mountJobsApi } from '../jobs/api.ts';
 import { errorAnswer } from '../jobs/api-answer.ts';
 import { apiErrors } from '../jobs/api-errors.ts';
-import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket, serverLimits } from '../jobs/auth.ts';
+import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket } from '../jobs/auth.ts';
 import { mountHeadApi } from './api/routes.ts';
 import { clusterHost } from './cluster-host.ts';
-import { Gateway, refuse, refusedFor } from './gateway.ts';
-import { gatewayErrors } from './gateway-errors.ts';
-import { ambiguityOf } from './gateway-headers.ts';
-import { type RequestTarget, readTarget, routeOf } from './gateway-path.ts';
-import { endWith, passUpgrade } from './gateway-upgrade.ts';
+import { Front } from './front.ts';
+import { Gateway } from './gateway.ts';
 import type { Head } from './head.ts';
 import { handToSupervisor, listenOnLoopback, listenOnSocket } from './listen.ts';
 import { isPagePath, readPage } from './page.ts';
+import type { RayFront } from './ray-front.ts';
 
 /** The Ray whose API is spoken: its clients compare versions. */
 const rayVersion = '2.60.0';
@@ -59,6 +55,7 @@ export async function serve(head: Head, { port, lastPort, heldPort }: ServeOrder
       return head.ray?.version ?? rayVersion;
     },
     rayCommit,
+    ...(head.ray && { others: (signal: AbortSignal) => (head.ray as RayFront).jobsOfOthers(signal) }),
     sessionName: `session_manta_${head.folder.name}`,
   };
   const gateway = head.ray && new Gateway({ auth, ray: head.ray });
@@ -99,71 +96,6 @@ function appOf(head: Head, deps: JobsApiDeps): Hono<JobsEnv> {
     return c.json({ error: { code: 'MANTA_INTERNAL', message: 'mantad failed to answer; its log says why' } }, 500);
   });
   return app;
-}
-
-/** Reads where each request goes, once and for all, and gives it to whoever answers there. */
-class Front {
-  readonly #answer: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
-  readonly #tail: ReturnType<typeof makeUpgradeHandler>;
-  readonly #deps: JobsApiDeps;
-  readonly #gateway: Gateway | undefined;
-
-  constructor(app: Hono<JobsEnv>, deps: JobsApiDeps, gateway: Gateway | undefined) {
-    this.#answer = getRequestListener(app.fetch);
-    this.#tail = makeUpgradeHandler(deps);
-    this.#deps = deps;
-    this.#gateway = gateway;
-  }
-
-  server(): Server {
-    const server = createServer(
-      {
-        maxHeaderSize: serverLimits.maxHeaderSize,
-        headersTimeout: serverLimits.headersTimeout,
-        keepAliveTimeout: 65_000,
-        noDelay: true,
-        // A client that vanished without a word is noticed, and what it followed is let go.
-        keepAlive: true,
-        keepAliveInitialDelay: 60_000,
-      },
-      (request, response) => this.#request(request, response),
-    );
-    server.on('upgrade', (request, socket, early) => this.#upgrade(request, socket, early));
-    return server;
-  }
-
-  #request(request: IncomingMessage, response: ServerResponse): void {
-    const target = readWhole(request);
-    if (typeof target === 'string')
-      return refuse(request, response, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
-    const route = routeOf(target, this.#gateway !== undefined);
-    switch (route.to) {
-      case 'elsewhere':
-        response.writeHead(308, { location: route.location, 'content-length': 0 }).end();
-        return;
-      case 'ray':
-        return this.#gateway?.handle(request, response, target);
-      case 'manta':
-        request.url = `${route.path}${target.query}`;
-        void this.#answer(request, response);
-    }
-  }
-
-  #upgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
-    const target = readWhole(request);
-    if (typeof target === 'string')
-      return endWith(socket, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
-    const route = routeOf(target, this.#gateway !== undefined);
-    if (route.to === 'ray' && this.#gateway)
-      return passUpgrade(this.#gateway, this.#deps.users, request, socket, early, target);
-    request.url = `${route.to === 'manta' ? route.path : target.path}${target.query}`;
-    if (!this.#tail(request, socket, early)) endWith(socket, { status: 404, text: 'not found', code: '' });
-  }
-}
-
-/** Where a request goes; what is wrong with it when that cannot be said. */
-function readWhole(request: IncomingMessage): RequestTarget | string {
-  return ambiguityOf(request) ?? readTarget(request.url ?? '') ?? 'its path is not one that all would read the same';
 }
 
 const ended = (server: Server): Promise<void> =>

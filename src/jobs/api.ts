@@ -7,6 +7,7 @@ import type { LogStore } from './log-store.ts';
 import { mountMantaApi } from './manta-api/routes.ts';
 import type { PackageStore } from './packages.ts';
 import type { JobQueue } from './queue.ts';
+import type { OtherJob } from './ray-api/details.ts';
 import { mountRayApi } from './ray-api/routes.ts';
 import { makeTailUpgrade } from './ray-api/tail.ts';
 import type { JobStore } from './store.ts';
@@ -24,6 +25,8 @@ export interface JobsApiDeps {
   readonly rayVersion: string;
   readonly rayCommit: string;
   readonly sessionName: string;
+  /** Jobs of the engine that were not submitted here. Absent: there can be none. */
+  readonly others?: (signal: AbortSignal) => Promise<readonly OtherJob[]>;
   /** Between two pings on a followed log. @default 20 s */
   readonly pingEvery?: Duration;
 }

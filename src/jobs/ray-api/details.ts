@@ -62,3 +62,26 @@ export function listedJob(job: Job, owner: boolean): string {
   }
   return text;
 }
+
+/** A job that somebody submitted to Ray itself, or a driver that was started by hand, as Ray tells of it. */
+export interface OtherJob {
+  readonly type: string;
+  readonly job_id: string | null;
+  readonly submission_id: string | null;
+  readonly status: string;
+  readonly entrypoint: string;
+  readonly message?: string | null;
+  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly runtime_env?: Readonly<Record<string, unknown>> | null;
+}
+
+/** Such a job in a listing, said to be none of Manta's. Ray's token is for administrators, and so is what it brought about. */
+export function listedOther(job: OtherJob, admin: boolean): string {
+  const message = (admin ? job.message : withoutOutput(job.message ?? '')) ?? '';
+  return JSON.stringify({
+    ...job,
+    message: message.slice(0, longestListedMessage),
+    runtime_env: job.runtime_env ? maskRuntimeEnv(job.runtime_env) : (job.runtime_env ?? null),
+    metadata: { ...job.metadata, submitted_to: 'ray' },
+  });
+}

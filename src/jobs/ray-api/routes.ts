@@ -10,9 +10,11 @@ import { jobErrors } from '../errors.ts';
 import { readJob } from '../job-log.ts';
 import { isOwner, requireOwner } from '../permissions.ts';
 import type { User } from '../users.ts';
-import { jobDetails, listedJob } from './details.ts';
+import { jobDetails, listedJob, listedOther, type OtherJob } from './details.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
 import { words } from './words.ts';
+
+const othersWithin = 3_000;
 
 /** Ray's jobs API, as its command line and Python client use it. */
 export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
@@ -69,8 +71,8 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
       return c.json({ job_id: job.id, submission_id: job.id });
     }),
   );
-  app.get('/api/jobs/', (c) =>
-    c.body(inPieces(listing([...store.jobs.values()], c.get('user'))), 200, {
+  app.get('/api/jobs/', async (c) =>
+    c.body(inPieces(listing([...store.jobs.values()], await othersOf(deps), c.get('user'))), 200, {
       'content-type': 'application/json; charset=utf-8',
     }),
   );
@@ -139,15 +141,23 @@ async function jsonBody(c: Context): Promise<unknown> {
 }
 
 /** The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once. */
-function* listing(jobs: readonly Job[], reader: User): Generator<string> {
+function* listing(jobs: readonly Job[], others: readonly OtherJob[], reader: User): Generator<string> {
+  let before = '[';
   for (let at = 0; at < jobs.length; at += 250) {
     const piece = jobs
       .slice(at, at + 250)
       .map((job) => listedJob(job, isOwner(job, reader)))
       .join(',');
-    yield `${at === 0 ? '[' : ','}${piece}`;
+    yield `${before}${piece}`;
+    before = ',';
   }
-  yield jobs.length === 0 ? '[]' : ']';
+  if (others.length > 0) yield before + others.map((job) => listedOther(job, reader.admin)).join(',');
+  yield jobs.length === 0 && others.length === 0 ? '[]' : ']';
+}
+
+/** Without them where they cannot be had in time: the queue answers also while Ray does not. */
+async function othersOf({ others }: JobsApiDeps): Promise<readonly OtherJob[]> {
+  return (await others?.(AbortSignal.timeout(othersWithin)).catch(() => [])) ?? [];
 }
 
 /** `{"logs": "…"}` without holding the whole output in memory. */
