@@ -9,7 +9,7 @@ import { headErrors } from './errors.ts';
 import type { ClusterFile } from './state-folder.ts';
 
 /** Providers that clusters can be run on. */
-const runnable: ReadonlySet<string> = new Set(['process', 'local']);
+const runnable: ReadonlySet<string> = new Set(['process', 'local', 'lab_cloud']);
 
 /** The spec that a cluster's record stands for. Throws when its file cannot be used. */
 export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'overrides'>): ClusterSpec {

@@ -13,6 +13,8 @@ import { type RayVersions, startedVersions } from '../bringup/ray-versions.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { RayEngine } from '../engines/ray/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
+import { isCloud } from '../providers/clouds.ts';
+import { cloudMachines } from './cloud-machines.ts';
 import { headErrors } from './errors.ts';
 import type { Ground, GroundEdges } from './ground.ts';
 import { ownMachines } from './own-machines.ts';
@@ -29,7 +31,10 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
   const head = (): RayHead => rayHeadOf(folder);
   const first = head();
   const token = rayToken(folder.name);
-  const machines = ownMachines(edges, first);
+  const cloud = isCloud(edges.spec().provider.type);
+  const machines = cloud
+    ? await cloudMachines(edges, first)
+    : ownMachines(edges, first);
   const { provider } = machines;
   const engine = new RayEngine({
     address: hostPort(first.address, first.gcsPort),
@@ -111,12 +116,12 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         await endNode(machines.hostOf(instance), what, signal);
       },
     },
+    // Own machines are listed from this disk: such lists do not lag.
     settings: {
-      listLag: 2_000,
       batchIdle: 20,
       batchMax: 500,
       callDeadline: 60_000,
-      timeouts: { ...loopSettings.timeouts, absent: 2_000 },
+      ...(!cloud && { listLag: 2_000, timeouts: { ...loopSettings.timeouts, absent: 2_000 } }),
     },
     complete: (spec) => machines.complete(withHashes(spec)),
     addressOf: (machine) => machines.addressOf(machine),

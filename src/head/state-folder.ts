@@ -28,7 +28,14 @@ export interface ClusterFile {
   /** Asked for by `--port`; absent: 8265 or the next free one. */
   readonly port?: number;
   /** On the machine that commands are given on: where the head of a cluster of other machines is. */
-  readonly remote?: { readonly address: string };
+  readonly remote?: {
+    /** Absent while a cloud's head has none yet. */
+    readonly address?: string;
+    /** Of a cloud: the head's instance, by what the cluster is known there, and what the head was asked for with. */
+    readonly instance?: string;
+    readonly clusterId?: string;
+    readonly launchToken?: string;
+  };
   /** On the head of a cluster of other machines: what its launcher found out. */
   readonly ray?: RayHead;
   /** Set by `down` before anything is ended, so that a crash on the way is completed and not undone. */
@@ -181,7 +188,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

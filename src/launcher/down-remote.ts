@@ -12,6 +12,8 @@ import { headHome } from '../head/client/remote.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
 import { endWorkers } from './down-workers.ts';
+import { isCloud } from '../providers/clouds.ts';
+import { endCloudInstances } from './cloud-head.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { lockAndLook } from './head-lock.ts';
@@ -28,6 +30,7 @@ export interface DownRemoteRequest {
   readonly keepMinWorkers: boolean;
   /** Hosts that do not answer are given up. */
   readonly forget: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly events: EventSink;
 }
@@ -47,6 +50,7 @@ const hostWithin = 20_000;
  */
 export async function downRemote(request: DownRemoteRequest, signal: AbortSignal): Promise<DownRemoteResult> {
   const { cluster, events } = request;
+  if (isCloud(cluster.spec.provider.type)) return await downCloud(request, signal);
   const taken = takeLock(cluster.folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name: cluster.name, pid: taken.holder.pid });
   const unlocks: (() => Promise<void>)[] = [];
@@ -76,6 +80,33 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
     return { wasThere, ended: result.ended, left };
   } finally {
     await Promise.all(unlocks.map((unlock) => unlock()));
+    taken.lock.release();
+  }
+}
+
+/** A cloud's instances go by its own order, and with them all that is on them; what is left is what the cloud still lists. */
+async function downCloud(request: DownRemoteRequest, signal: AbortSignal): Promise<DownRemoteResult> {
+  const { cluster, events, clock, env, workersOnly } = request;
+  const { folder, config, head, name } = cluster;
+  const taken = takeLock(folder.files.commandLock);
+  if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
+  const unlocks: (() => Promise<void>)[] = [];
+  try {
+    if (!workersOnly) changeCluster(folder, (now) => ({ ...now, endingSince: now.endingSince ?? clock.now() }));
+    // mantad first, so that nothing is launched any more; a head that does not answer is ended all the same.
+    const look = await lockIfReached(request, unlocks, signal);
+    if (workersOnly && !(look instanceof Error) && look.serving !== undefined) return await endWorkers(request, look, signal);
+    if (!(look instanceof Error)) {
+      await markEnding(head, name, clock.now(), signal);
+      await stopMantad(head, name, look, { signal });
+    }
+    events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
+    const ended = await endCloudInstances({ folder, config, env, clock, events }, ({ kind }) => workersOnly && kind === 'head', signal);
+    await cluster.disconnect();
+    if (!workersOnly) removeCluster(folder);
+    events.emit(launcherEvents.endedThere, { name, hosts: ended.length, left: [] }, { id: 'down', state: 'done' });
+    return { wasThere: true, ended, left: [] };
+  } finally {
     taken.lock.release();
   }
 }

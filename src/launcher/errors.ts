@@ -46,6 +46,18 @@ export const launcherErrors = {
     message: (e) => `no port of this machine leads to the cluster '${e.name}'`,
     hint: (e) => `hold one with 'manta dashboard ${e.name}' in another terminal, then run this again`,
   }),
+  HeadNotBooted: defineError<{ name: string; seconds: number }>({
+    code: 'MANTA_LAUNCHER_HEAD_NOT_BOOTED',
+    exit: 5,
+    message: (e) => `the head of '${e.name}' had no address after ${e.seconds} s`,
+    hint: () => 'run it again to wait on, or `manta down` to end what was asked for',
+  }),
+  NotUpYet: defineError<{ name: string }>({
+    code: 'MANTA_LAUNCHER_NOT_UP_YET',
+    exit: 4,
+    message: (e) => `the cluster '${e.name}' has no head yet`,
+    hint: () => "'manta up' with its cluster file makes one",
+  }),
   NotAgreed: defineError<{ name: string; plan: string }>({
     code: 'MANTA_LAUNCHER_NOT_AGREED',
     exit: 2,

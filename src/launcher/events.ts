@@ -28,6 +28,16 @@ export const launcherEvents = {
     level: 'warn',
     text: (e) => `the cluster serves ${e.url} until it is started anew; port ${e.port} takes effect then`,
   }),
+  asking: defineEvent<{ type: string }>({
+    code: 'MANTA_LAUNCHER_ASKING',
+    level: 'info',
+    text: (e) => `asking for an instance of ${e.type} for the head`,
+  }),
+  gotHead: defineEvent<{ instance: string; address: string }>({
+    code: 'MANTA_LAUNCHER_GOT_HEAD',
+    level: 'info',
+    text: (e) => `the head is ${e.instance} at ${e.address}`,
+  }),
   connecting: defineEvent<{ host: string }>({
     code: 'MANTA_LAUNCHER_CONNECTING',
     level: 'info',

@@ -6,9 +6,11 @@ import { wallClock } from '../base/wall-clock.ts';
 import type { Place } from '../bringup/node.ts';
 import { targetOf } from '../bringup/reach.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
-import { type HostPool, ownHosts } from '../core/spec/local.ts';
+import type { HostPool } from '../core/spec/local.ts';
+import { knownHosts } from '../head/known-hosts.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, readCluster, type StateFolder, stateFolder } from '../head/state-folder.ts';
+import { isCloud } from '../providers/clouds.ts';
 import { launcherErrors } from './errors.ts';
 
 export interface RemoteRequest {
@@ -49,8 +51,11 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
   const { config, name } = configOf(request);
   const spec = { ...loadSpec({ name, config, ...(request.overrides && { overrides: request.overrides }) }), name };
   const folder = stateFolder(request.home, name);
-  const { head, pools } = ownHosts(spec);
-  if (head === undefined) throw launcherErrors.NoHeadAddress({ file: config.path });
+  const { head, pools } = knownHosts(spec, folder);
+  if (head === undefined)
+    throw isCloud(spec.provider.type)
+      ? launcherErrors.NotUpYet({ name })
+      : launcherErrors.NoHeadAddress({ file: config.path });
   const hosts = new Map([head, ...pools.flatMap((pool) => pool.hosts)].map((each) => [each.name, each]));
   makeFolder(folder.path);
   const from = { cluster: name, pins: makeFolder(folder.files.hosts), control: folder.path };

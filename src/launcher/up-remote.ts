@@ -18,6 +18,7 @@ import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/client/remote.ts';
 import { type ClusterFile, changeCluster, createCluster, type RayHead, readCluster } from '../head/state-folder.ts';
+import { credentialsOf, isCloud } from '../providers/clouds.ts';
 import { requireClaim } from '../providers/local/claims.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
@@ -109,9 +110,10 @@ async function bringUpLocked(
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
   const before = look.cluster;
+  const { remote } = readCluster(cluster.folder) ?? {};
   const ray: RayHead = {
-    id: before?.ray?.id ?? idByKey(look, 'cluster'),
-    instance: before?.ray?.instance ?? look.record?.instance ?? `head-${idByKey(look, 'head').slice(0, 12)}`,
+    id: before?.ray?.id ?? remote?.clusterId ?? idByKey(look, 'cluster'),
+    instance: remote?.instance ?? before?.ray?.instance ?? look.record?.instance ?? `head-${idByKey(look, 'head').slice(0, 12)}`,
     address: cluster.headAddress,
     gcsPort: gcsPortOf(spec),
     dashboardPort,
@@ -150,12 +152,11 @@ async function bringUpLocked(
   }
   remember(request);
 
-  await requireClaim(
-    host,
-    { clusterId: ray.id, cluster: name, owner: ownerOf(), headAddress: ray.address },
-    ray.instance,
-    { signal },
-  );
+  const cloud = isCloud(spec.provider.type);
+  if (!cloud) {
+    const claimant = { clusterId: ray.id, cluster: name, owner: ownerOf(), headAddress: ray.address };
+    await requireClaim(host, claimant, ray.instance, { signal });
+  }
   const synced = Promise.withResolvers<void>();
   const ending = new AbortController();
   const all = AbortSignal.any([signal, ending.signal]);
@@ -167,7 +168,8 @@ async function bringUpLocked(
       synced.promise,
     ]);
     const record = recordFor(request, look, ray, clock.now());
-    await putFolder(request, look, record, all);
+    const credential = cloud ? await credentialsOf(spec, request.env) : undefined;
+    await putFolder(request, look, record, credential, all);
     const boot = await startMantad(host, name, look, { node, runtime }, { signal: all });
     request.onHandedOver(look.now);
     if (boot === 'none') events.emit(launcherEvents.noBoot, { host: host.name });
@@ -246,7 +248,7 @@ async function tokenFor(
 function remember({ cluster, overrides, clock }: UpRemoteRequest): void {
   const { folder, config, headAddress } = cluster;
   const known = readCluster(folder);
-  const wanted = { engine: 'ray' as const, config, overrides, remote: { address: headAddress } };
+  const wanted = { engine: 'ray' as const, config, overrides, remote: { ...known?.remote, address: headAddress } };
   if (known === undefined) createCluster(folder, { ...wanted, createdAt: clock.now() });
   else changeCluster(folder, (record) => ({ ...record, ...wanted }));
 }
@@ -273,6 +275,7 @@ async function putFolder(
   { cluster }: UpRemoteRequest,
   look: HeadLook,
   record: ClusterFile,
+  credential: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { head: host, name, folder } = cluster;
@@ -286,7 +289,7 @@ async function putFolder(
     `umask 077; cd "$HOME" || exit 1
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
 ${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
-${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
+${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
 ${look.mantadPid === undefined ? '' : `kill -HUP ${look.mantadPid} 2>/dev/null; :`}
 `,
     { signal },

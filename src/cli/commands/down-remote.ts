@@ -1,5 +1,5 @@
 import { wallClock } from '../../base/wall-clock.ts';
-import { stateHome } from '../../head/state-folder.ts';
+import { readCluster, removeCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { type DownRemoteResult, downRemote } from '../../launcher/down-remote.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import { launcherEvents } from '../../launcher/events.ts';
@@ -14,6 +14,7 @@ export async function runDownRemote(
   confirmed: (question: string) => Promise<boolean>,
   io: Io,
 ): Promise<number> {
+  if (await endedWithoutHead(meant, io)) return 0;
   const cluster = openRemote({ home: stateHome(io.env), ...meant });
   const { name } = cluster;
   const workersOnly = options['workers-only'] === true || options['keep-min-workers'] === true;
@@ -36,6 +37,7 @@ export async function runDownRemote(
         workersOnly,
         keepMinWorkers: options['keep-min-workers'] === true,
         forget,
+        env: io.env,
         clock: wallClock,
         events: io.events,
       },
@@ -54,6 +56,19 @@ export async function runDownRemote(
     if (begun && io.signal.aborted) io.events.emit(launcherEvents.cutShort, { name, what: 'down' });
     await cluster.close();
   }
+}
+
+/** A cloud's cluster whose head never came: what was asked for is ended by the cloud's own list. */
+async function endedWithoutHead({ name }: MeantCluster, io: Io): Promise<boolean> {
+  const folder = stateFolder(stateHome(io.env), name ?? 'default');
+  const { remote, config } = readCluster(folder) ?? {};
+  if (remote?.clusterId === undefined || remote.address !== undefined || config === undefined) return false;
+  const { endCloudInstances } = await import('../../launcher/cloud-head.ts');
+  const request = { folder, config, env: io.env, clock: wallClock, events: io.events };
+  const ended = await endCloudInstances(request, () => false, io.signal);
+  removeCluster(folder);
+  io.out(`The cluster '${folder.name}' is down: it had no head yet, and ${ended.length} instances were ended.\n`);
+  return true;
 }
 
 function leftText(name: string, ended: number, left: DownRemoteResult['left'], forget: boolean): string {

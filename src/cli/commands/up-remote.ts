@@ -24,6 +24,8 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
     ...(minWorkers !== undefined && { minWorkers }),
     ...(maxWorkers !== undefined && { maxWorkers }),
   };
+  const { headInCloud } = await import('./up-cloud.ts');
+  if (!(await headInCloud(invocation, meant, io))) return options['plan'] === true ? 0 : 1;
   const cluster = openRemote({ home, ...meant, overrides });
   let agreedTo = false;
   let told: MantadTold | undefined;
@@ -54,7 +56,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
       return options['plan'] === true ? 0 : 1;
     }
     const waited = options['no-wait'] === true ? undefined : told && (await workers(cluster.name, result, told, io));
-    await leaveForRay(cluster, addressesOf(waited), io.signal).catch((error: unknown) =>
+    if (cluster.spec.provider.type === 'local') await leaveForRay(cluster, addressesOf(waited), io.signal).catch((error: unknown) =>
       io.events.emit(launcherEvents.notForRay, { why: (error as Error).message }),
     );
     tell(cluster.name, result, waited, io);

@@ -4,8 +4,8 @@ import { makeFolder } from '../../base/json-file.ts';
 import { sshHost } from '../../base/ssh/host.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { targetOf } from '../../bringup/reach.ts';
-import { ownHosts } from '../../core/spec/local.ts';
 import { headErrors } from '../errors.ts';
+import { knownHosts } from '../known-hosts.ts';
 import { loadSpec } from '../load-spec.ts';
 import type { ClusterFile, Serving, StateFolder } from '../state-folder.ts';
 import { clientErrors } from './errors.ts';
@@ -25,7 +25,7 @@ export class RemoteLine {
   constructor(folder: StateFolder, record: Pick<ClusterFile, 'name' | 'config'>, events: EventSink) {
     this.#folder = folder;
     this.#events = events;
-    const { head } = ownHosts(loadSpec(record));
+    const { head } = knownHosts(loadSpec(record), folder);
     if (head === undefined) throw headErrors.NotRunning({ name: folder.name });
     const from = { cluster: folder.name, pins: makeFolder(folder.files.hosts), control: folder.path };
     this.#host = sshHost(targetOf({ ...head, address: head.outside ?? head.address }, from), { clock: wallClock });

@@ -1,0 +1,143 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { promisify } from 'node:util';
+import type { Clock } from '../base/clock.ts';
+import type { EventSink } from '../base/events.ts';
+import { makeFolder } from '../base/json-file.ts';
+import { rayTags } from '../core/ray-tags.ts';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { loadSpec } from '../head/load-spec.ts';
+import { type ClusterFile, changeCluster, createCluster, readCluster, type StateFolder } from '../head/state-folder.ts';
+import { credentialsOf, openCloud, usualUser } from '../providers/clouds.ts';
+import type { Provider, ProviderInstance } from '../providers/provider.ts';
+import { launcherErrors } from './errors.ts';
+import { launcherEvents } from './events.ts';
+
+const run = promisify(execFile);
+
+export interface CloudHeadRequest {
+  readonly folder: StateFolder;
+  readonly config: NonNullable<ClusterFile['config']>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly events: EventSink;
+}
+
+const bootsWithin = 900_000;
+const lookEvery = 500;
+
+/**
+ * Finds the head's instance, or asks for one, and waits until it has an address. What was asked for is written down
+ * before the call: cut short, the next `up` finds it and never makes a second one.
+ */
+export async function ensureCloudHead(request: CloudHeadRequest, signal: AbortSignal): Promise<ProviderInstance> {
+  const { folder, config, clock, events } = request;
+  const spec = loadSpec({ name: folder.name, config });
+  const known = remembered(request);
+  const provider = await cloudOf(request, spec, known.clusterId);
+  const found = (await provider.list(signal)).filter(isLiveHead)[0];
+  let token = known.launchToken;
+  if (found === undefined) {
+    // A token that once made a head which is gone makes no second one.
+    if (known.instance !== undefined) token = newToken();
+    remember(folder, { ...known, launchToken: token, instance: undefined, address: undefined });
+    events.emit(launcherEvents.asking, { type: spec.headType }, { id: 'head', state: 'running' });
+    const tags = { [rayTags.kind]: 'head' };
+    await provider.launch({ token, type: spec.headType, count: 1, market: 'on-demand', tags }, signal);
+  }
+  for (const until = clock.now() + bootsWithin; ; ) {
+    const head = (await provider.list(signal)).filter(isLiveHead)[0];
+    if (head?.state === 'running' && head.address !== undefined) {
+      remember(folder, { ...known, launchToken: token, instance: head.id, address: head.address });
+      events.emit(launcherEvents.gotHead, { instance: head.id, address: head.address }, { id: 'head', state: 'done' });
+      return head;
+    }
+    if (clock.now() > until) throw launcherErrors.HeadNotBooted({ name: folder.name, seconds: bootsWithin / 1_000 });
+    await clock.sleep(lookEvery, signal);
+  }
+}
+
+/** Ends every instance of the cluster and looks again until the cloud shows none. Returns how many there were. */
+export async function endCloudInstances(
+  request: CloudHeadRequest,
+  keep: (instance: ProviderInstance) => boolean,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { clock, folder, config } = request;
+  const { clusterId } = remembered(request);
+  const provider = await cloudOf(request, loadSpec({ name: folder.name, config }), clusterId);
+  const ended = new Set<string>();
+  let emptySince: number | undefined;
+  for (const until = clock.now() + bootsWithin; clock.now() < until; ) {
+    const there = (await provider.list(signal)).filter((instance) => !keep(instance));
+    for (const { id } of there) ended.add(id);
+    // Lists lag: none has to be seen for a while before there are none.
+    emptySince = there.length === 0 ? (emptySince ?? clock.now()) : undefined;
+    if (emptySince !== undefined && clock.now() - emptySince >= settlesIn) return [...ended];
+    const live = there.filter(({ state }) => state !== 'stopping').map(({ id }) => id);
+    if (live.length > 0) await provider.terminate(live, signal);
+    await clock.sleep(lookEvery, signal);
+  }
+  throw launcherErrors.StillThere({ name: folder.name, what: [...ended] });
+}
+
+const settlesIn = 3_000;
+
+const isLiveHead = ({ kind, state }: ProviderInstance): boolean =>
+  kind === 'head' && (state === 'pending' || state === 'running');
+
+async function cloudOf({ folder, env }: CloudHeadRequest, spec: ClusterSpec, clusterId: string): Promise<Provider> {
+  const credential = await credentialsOf(spec, env);
+  const publicKey = await ownPublicKey(folder, spec);
+  return await openCloud({
+    cluster: folder.name,
+    clusterId,
+    spec: () => spec,
+    login: () => ({ user: spec.auth.user ?? usualUser, publicKey }),
+    credential: () => credential,
+  });
+}
+
+/** The public half of the key that this machine logs in to the head with; made where the file names none. */
+async function ownPublicKey(folder: StateFolder, { auth }: ClusterSpec): Promise<string> {
+  const key = loginKey(folder, auth.privateKey);
+  const given = (auth.publicKey ?? `${key}.pub`).replace(/^~(?=\/)/, homedir());
+  if (existsSync(given)) return readFileSync(given, 'utf8').trim();
+  if (!existsSync(key)) {
+    makeFolder(folder.path);
+    await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', `manta ${folder.name}`, '-f', key]);
+  }
+  return (await run('ssh-keygen', ['-y', '-f', key])).stdout.trim();
+}
+
+/** Path of the private key for the head. */
+export const loginKey = (folder: StateFolder, given: string | undefined): string =>
+  given === undefined ? folder.files.key : given.replace(/^~(?=\/)/, homedir());
+
+type Remote = NonNullable<ClusterFile['remote']>;
+interface CloudRemote extends Remote {
+  readonly clusterId: string;
+  readonly launchToken: string;
+}
+
+const newToken = (): string => `head-${randomBytes(6).toString('hex')}`;
+
+/** What is known of the cluster's head; written down first where nothing is. */
+function remembered({ folder, config, clock }: CloudHeadRequest): CloudRemote {
+  const { remote } = readCluster(folder) ?? {};
+  if (remote?.clusterId !== undefined && remote.launchToken !== undefined) return remote as CloudRemote;
+  const made = { clusterId: randomBytes(8).toString('hex'), launchToken: newToken() };
+  if (readCluster(folder) === undefined)
+    createCluster(folder, { createdAt: clock.now(), engine: 'ray', config, remote: made });
+  else remember(folder, made);
+  return made;
+}
+
+function remember(
+  folder: StateFolder,
+  remote: { readonly [Key in keyof Remote]: Remote[Key] | undefined },
+): void {
+  changeCluster(folder, (record) => ({ ...record, remote: JSON.parse(JSON.stringify(remote)) as Remote }));
+}

@@ -1,0 +1,56 @@
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import type { Provider } from './provider.ts';
+
+/** Who asks a cloud for instances. */
+export interface CloudClient {
+  readonly cluster: string;
+  /** Tells clusters of one name apart; made once for each cluster. */
+  readonly clusterId: string;
+  /** As it is now: a changed cluster file counts at once. */
+  readonly spec: () => ClusterSpec;
+  /** What instances let in: a user, made where there is none, with this key. */
+  readonly login: () => { readonly user: string; readonly publicKey: string };
+  /** The cloud's own credential, as `credentialsOf` found it. */
+  readonly credential: () => string;
+}
+
+/** Who logs in where the file names nobody. */
+export const usualUser = 'ubuntu';
+
+/** Providers that make instances of their own, each loaded only when it is used. */
+const clouds: Readonly<Record<string, Cloud>> = {
+  lab_cloud: {
+    open: async ({ spec, credential, ...client }) => {
+      const { LabCloudProvider } = await import('./lab-cloud/provider.ts');
+      const { readLabCloud } = await import('./lab-cloud/spec.ts');
+      return new LabCloudProvider({ ...client, spec: () => readLabCloud(spec()), token: credential });
+    },
+    credential: async (spec, env) => {
+      const { readLabCloud, readToken } = await import('./lab-cloud/spec.ts');
+      return readToken(readLabCloud(spec).token, env as NodeJS.ProcessEnv);
+    },
+  },
+};
+
+interface Cloud {
+  open(client: CloudClient): Promise<Provider>;
+  credential(spec: ClusterSpec, env: Readonly<Record<string, string | undefined>>): Promise<string>;
+}
+
+export const isCloud = (type: string): boolean => Object.hasOwn(clouds, type);
+
+/** The provider of a cluster whose machines are a cloud's. */
+export function openCloud(client: CloudClient): Promise<Provider> {
+  return cloudOf(client.spec()).open(client);
+}
+
+/** What the cloud is asked with, from this machine's files or environment; the head gets it with the hand-over. */
+export function credentialsOf(spec: ClusterSpec, env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  return cloudOf(spec).credential(spec, env);
+}
+
+const cloudOf = (spec: ClusterSpec): Cloud => {
+  const cloud = clouds[spec.provider.type];
+  if (cloud === undefined) throw new Error(`'${spec.provider.type}' is no cloud`);
+  return cloud;
+};
