@@ -28,6 +28,7 @@ import { madeByRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { runtimeOf } from './runtime.ts';
 import { type BootWay, shipRuntime, startMantad } from './ship.ts';
+import { untilOf } from './up.ts';
 import { planUp, type UpPlan } from './up-plan.ts';
 import { installKey, type KeyOutcome } from './worker-key.ts';
 
@@ -36,6 +37,8 @@ export interface UpRemoteRequest {
   /** The state folders' home on this machine. */
   readonly home: string;
   readonly overrides: NonNullable<ClusterFile['overrides']>;
+  /** When it ends by itself, by the head's clock; null takes back what was said before. Absent: as it was. */
+  readonly until?: (now: number) => number | null;
   readonly noRestart: boolean;
   readonly restartOnly: boolean;
   readonly loginShells: boolean;
@@ -64,6 +67,7 @@ export type UpRemoteResult =
 /** Ray's own page; what users speak to on 8265 is mantad. */
 const dashboardPort = 8264;
 const connectWithin = 900_000;
+const turnsOffWithin = 120_000;
 
 /**
  * Brings the head up and hands the cluster over to mantad there, which brings the workers up. Every step may be repeated:
@@ -90,7 +94,7 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     within: connectWithin,
     onWait: tellWaits((why) => events.emit(launcherEvents.waiting, { host: host.name, why })),
   });
-  const { look, unlock } = await lockAndLook(cluster, 'up', clock, signal);
+  const { look, unlock } = await lockWhenTurnedOff(cluster, clock, signal);
   try {
     return await bringUpLocked(request, files, look, signal);
   } finally {
@@ -104,7 +108,7 @@ async function bringUpLocked(
   look: HeadLook,
   signal: AbortSignal,
 ): Promise<UpRemoteResult> {
-  const { cluster, events, clock } = request;
+  const { cluster, events } = request;
   const { head: host, spec, name } = cluster;
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
@@ -166,7 +170,7 @@ async function bringUpLocked(
       letIn(request, look, all),
       synced.promise,
     ]);
-    const record = recordFor(request, look, ray, clock.now());
+    const record = recordFor(request, look, ray);
     await putFolder(request, look, record, all);
     const boot = await startMantad(host, name, look, { node, runtime }, { signal: all });
     request.onHandedOver(look.now);
@@ -174,7 +178,8 @@ async function bringUpLocked(
     return { boot, unreached };
   };
   const lost = (why: Error): void => events.emit(bringupEvents.goingOn, { node: host.name, why: why.message });
-  const handingOver = throughDrops(handOver, lost, all);
+  const connect = (): Promise<void> => host.connect({ signal: all, within: connectWithin });
+  const handingOver = throughDrops(connect, handOver, lost, all);
   // What keeps mantad from being started is told at once, and not when the last setup command is through.
   handingOver.catch((error: unknown) => ending.abort(error));
   try {
@@ -199,6 +204,22 @@ async function bringUpLocked(
     synced.reject(error);
     await handingOver.catch(() => {});
     throw ending.signal.reason;
+  }
+}
+
+/** A cluster that turns itself off just now is waited for. */
+async function lockWhenTurnedOff(
+  cluster: RemoteCluster,
+  clock: Clock,
+  signal: AbortSignal,
+): ReturnType<typeof lockAndLook> {
+  for (const until = performance.now() + turnsOffWithin; ; ) {
+    const locked = await lockAndLook(cluster, 'up', clock, signal);
+    if (locked.look.cluster?.turningOff === undefined) return locked;
+    await locked.unlock();
+    if (locked.look.supervisorPid === undefined || performance.now() > until)
+      throw launcherErrors.HalfDown({ name: cluster.name });
+    await clock.sleep(500, signal);
   }
 }
 
@@ -251,16 +272,19 @@ function remember({ cluster, overrides, clock }: UpRemoteRequest): void {
   else changeCluster(folder, (record) => ({ ...record, ...wanted }));
 }
 
-function recordFor({ cluster, overrides }: UpRemoteRequest, look: HeadLook, ray: RayHead, now: number): ClusterFile {
+function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLook, ray: RayHead): ClusterFile {
+  const { cluster: before } = look;
   return {
     format: 1,
     name: cluster.name,
     machine: look.hostname,
-    createdAt: look.cluster?.createdAt ?? now,
+    // One that turned itself off begins a new life.
+    createdAt: (before?.ended === undefined ? before?.createdAt : undefined) ?? look.now,
     engine: 'ray',
     config: cluster.config,
     overrides,
     ray,
+    ...untilOf(until?.(look.now), before),
   };
 }
 
