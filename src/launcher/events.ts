@@ -28,6 +28,16 @@ export const launcherEvents = {
     level: 'warn',
     text: (e) => `the cluster serves ${e.url} until it is started anew; port ${e.port} takes effect then`,
   }),
+  fileWarning: defineEvent<{ file: string; line: number; message: string }>({
+    code: 'MANTA_LAUNCHER_FILE_WARNING',
+    level: 'warn',
+    text: (e) => `${e.file}:${e.line}: ${e.message}`,
+  }),
+  moreWarnings: defineEvent<{ file: string; more: number }>({
+    code: 'MANTA_LAUNCHER_MORE_WARNINGS',
+    level: 'warn',
+    text: (e) => `${e.file}: ${e.more} more warnings, which 'manta config check' lists`,
+  }),
   connecting: defineEvent<{ host: string }>({
     code: 'MANTA_LAUNCHER_CONNECTING',
     level: 'info',
