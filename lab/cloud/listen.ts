@@ -15,7 +15,7 @@ export interface ListenAt {
  * hands them over. Whoever connects is seen by its true address.
  */
 export async function listenOnSwitch(keeper: ProcessIdentity, at: readonly ListenAt[]): Promise<readonly Server[]> {
-  const program = fileURLToPath(new URL('listen-inside.ts', import.meta.url));
+  const program = fileURLToPath(new URL('./listen-inside.ts', import.meta.url));
   const child = spawn(
     'nsenter',
     ['--target', String(keeper.pid), '--net', '--', process.execPath, program, JSON.stringify(at)],
