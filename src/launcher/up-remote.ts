@@ -215,9 +215,11 @@ async function lockWhenTurnedOff(
 ): ReturnType<typeof lockAndLook> {
   for (const until = performance.now() + turnsOffWithin; ; ) {
     const locked = await lockAndLook(cluster, 'up', clock, signal);
-    if (locked.look.cluster?.turningOff === undefined) return locked;
+    const { cluster: record, supervisorPid } = locked.look;
+    const ending = record?.turningOff !== undefined || (record?.ended !== undefined && supervisorPid !== undefined);
+    if (!ending) return locked;
     await locked.unlock();
-    if (locked.look.supervisorPid === undefined || performance.now() > until)
+    if (supervisorPid === undefined || performance.now() > until)
       throw launcherErrors.HalfDown({ name: cluster.name });
     await clock.sleep(500, signal);
   }
