@@ -284,7 +284,7 @@ test('every call is logged with its time and what came of it', async (t) => {
   assert.deepEqual(refused?.asked, { type: 'small', zone: 'lab-1a', count: 1, token: 'a' });
   assert.deepEqual([given?.status, given?.asked?.count, given?.instances], [200, 3, made]);
   assert.deepEqual([lost?.call, lost?.status, lost?.faults], ['list', undefined, ['lost-answer']]);
-  assert.ok(before <= refused!.at + 1 && refused!.at <= given!.at && given!.at <= lost!.at);
+  assert.ok(before <= refused.at + 1 && refused.at <= given!.at && given!.at <= lost!.at);
   assert.deepEqual(await admin.calls({ since: given!.number, call: 'launch' }), []);
 });
 

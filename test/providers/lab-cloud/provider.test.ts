@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { providerErrors } from '../../../src/providers/errors.ts';
+import { clusterIdTag } from '../../../src/providers/lab-cloud/provider.ts';
 import type { LaunchRequest } from '../../../src/providers/provider.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { providerOf, standInCloud } from './cloud-bed.ts';
@@ -64,6 +65,23 @@ test('what the cloud says is in the error', async (t) => {
   await assert.rejects(provider.launch(ask('where', { zone: 'mars-1' }), never), /there is no zone 'mars-1'/);
   await assert.rejects(provider.launch(ask('what', { type: 'nothing' }), never), /there is no node type 'nothing'/);
   await assert.rejects(providerOf({ ...cloud, token: 'wrong' }).list(never), { code: providerErrors.Denied.code });
+});
+
+test('an instance carries the tags of Ray, by which others recognise it', async (t) => {
+  const provider = providerOf(await standInCloud(t));
+  const [worker] = await provider.launch(ask('worker', { tags: { team: 'vision' } }), never);
+  assert.deepEqual(worker?.tags, {
+    team: 'vision',
+    'ray-cluster-name': 'bed',
+    'ray-launch-request': 'worker',
+    'ray-node-name': 'ray-bed-worker',
+    'ray-node-type': 'worker',
+    'ray-user-node-type': 'worker',
+    [clusterIdTag]: 'c-1',
+  });
+  const [head] = await provider.launch(ask('head', { tags: { 'ray-node-type': 'head' } }), never);
+  assert.equal(head?.kind, 'head');
+  assert.equal(head?.tags['ray-node-name'], 'ray-bed-head');
 });
 
 test('zone and market of an instance are those that were asked for', async (t) => {
