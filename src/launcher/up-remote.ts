@@ -15,6 +15,7 @@ import type { NodeFiles } from '../bringup/node.ts';
 import { gcsPortOf, headOrder } from '../bringup/order.ts';
 import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
+import { stagedPath } from '../bringup/sync.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/client/remote.ts';
 import { type ClusterFile, changeCluster, createCluster, type RayHead, readCluster } from '../head/state-folder.ts';
@@ -292,7 +293,7 @@ function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLoo
 
 /** Where the mounts lie on the head's own host, from which its workers get them. */
 const mountsOnHead = (staging: string, { mounts }: NodeFiles): RayHead['mounts'] =>
-  mounts.map(({ remote, directory }) => ({ remote, local: `${staging}${remote}`, directory }));
+  mounts.map(({ remote, directory }) => ({ remote, local: staging === '' ? remote : stagedPath(staging, remote), directory }));
 
 /** What mantad's folder on the head begins with: the record, and the host keys that are known here. */
 async function putFolder(
