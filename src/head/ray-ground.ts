@@ -126,7 +126,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       callDeadline: 60_000,
       timeouts: { ...loopSettings.timeouts, absent: 2_000 },
     },
-    complete: (spec) => machines.complete(withHashes(spec)),
+    complete: (spec) => machines.complete(withHashes(spec, head().leaveWorkers !== true)),
     addressOf: (machine) => machines.addressOf(machine),
     reloaded: () => files.look(),
     keep: async (signal) => {
@@ -195,9 +195,9 @@ function filesForWorkers(spec: ClusterSpec, { mounts }: RayHead): NodeFiles {
 }
 
 /** Workers whose commands or container are others than those of the file are outdated, and replaced in turn. */
-const withHashes = (spec: ClusterSpec): ClusterSpec => ({
+const withHashes = (spec: ClusterSpec, replaceOutdated: boolean): ClusterSpec => ({
   ...spec,
-  replaceOutdated: true,
+  replaceOutdated,
   nodeTypes: spec.nodeTypes.map((type) => ({
     ...type,
     launchHash: createHash('sha256').update(JSON.stringify(type.worker)).digest('hex').slice(0, 16),

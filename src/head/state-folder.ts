@@ -60,6 +60,8 @@ export interface RayHead {
   readonly dashboardPort: number;
   readonly loginShells: boolean;
   readonly usageStats: boolean;
+  /** Workers that run stay as they are, also where their commands changed, until the next `up` without `--no-restart`. */
+  readonly leaveWorkers?: boolean;
   /** File mounts as they lie on the head's host, from where workers get them. */
   readonly mounts: readonly { readonly remote: string; readonly local: string; readonly directory: boolean }[];
   readonly versions?: { readonly ray: string; readonly python: string };

@@ -122,6 +122,7 @@ async function bringUpLocked(
     dashboardPort,
     loginShells: request.loginShells,
     usageStats: request.usageStats,
+    ...(request.noRestart && { leaveWorkers: true }),
     mounts: mountsOnHead(spec.head.container !== undefined ? stagingFolder(name) : '', files),
   };
   const token = await tokenFor(request, look, signal);

@@ -14,6 +14,7 @@ import { MantadTold, type Waited, waitForWorkers } from '../../launcher/wait-wor
 import type { Invocation, Io } from '../command.ts';
 import { turnOffLine, turnOffOf, untilGiven } from './turn-off-words.ts';
 import { isNothing, planText } from './up-plan-text.ts';
+import { warnOfFile } from './up-warnings.ts';
 import type { MeantCluster } from './which-cluster.ts';
 
 /** `up` of a cluster of other machines: shows the plan, asks, brings the head up, and waits for the workers. */
@@ -28,6 +29,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
   };
   const until = untilGiven(options);
   const cluster = openRemote({ home, ...meant, overrides });
+  warnOfFile(cluster, io);
   let agreedTo = false;
   let told: MantadTold | undefined;
   try {
