@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 /** `manta-lab`: hosts to try things on by hand. The library is lab.ts; README.md shows both. */
 import { parseArgs } from 'node:util';
-import { attachLab, type Lab, type LabHost, labProblem, openLab } from './lab.ts';
+import { openLabCloud } from './cloud/open.ts';
+import { attachLab, type HostOptions, type Lab, type LabHost, labProblem, openLab } from './lab.ts';
 import { isLeft, type LabRecord, readRecords, removeLab, sweep } from './record.ts';
 
 const usage = `usage: manta-lab COMMAND [options]
   up [--hosts N] [--ray [--ray-version V]] [--podman] [--cron] [--node] [--disk SIZE]
                         a laptop (h0) and N hosts (h1 and on), until 'down'
+  cloud [--hosts N] [the rest as for up]   a lab with a cloud whose machines have the rest, until Ctrl-C
   down [--lab K | --all]            end a lab made by 'up', or all, and what dead processes left
   ls                    labs and their hosts
   exec [--user U] HOST COMMAND...   run a command on a host, without SSH
@@ -76,6 +78,7 @@ async function main(words: readonly string[]): Promise<number> {
   const problem = labProblem();
   if (problem !== undefined) throw new Error(problem);
   if (command === 'up') return up(values);
+  if (command === 'cloud') return cloud(values);
   if (command === 'down') return down(values);
   if (command === 'ls') return list();
   if (command !== 'exec' && hostCommands[command] === undefined) throw new UsageError(`unknown command '${command}'`);
@@ -101,21 +104,43 @@ function splitExec(words: readonly string[]): { own: readonly string[]; command:
   return { own: words.slice(0, at + 1), command: rest[0] === '--' ? rest.slice(1) : rest };
 }
 
-async function up(values: Values): Promise<number> {
+function hostOptions(values: Values): HostOptions {
   const version = values['ray-version'];
-  const lab = await openLab({
-    hosts: numberOf('hosts', values.hosts) || 4,
-    kept: true,
+  return {
     podman: values.podman ?? false,
     cron: values.cron ?? false,
     ...(values.node && { node: true }),
     ...((values.ray || version !== undefined) && { ray: version ?? true }),
     ...(values.disk !== undefined && { disk: values.disk }),
-  });
+  };
+}
+
+async function up(values: Values): Promise<number> {
+  const lab = await openLab({ hosts: numberOf('hosts', values.hosts) || 4, kept: true, ...hostOptions(values) });
   say(`lab ${lab.id}`);
   for (const host of [lab.laptop, ...lab.hosts]) say(line(host));
   if (lab.registry !== undefined) say(`images: ${Object.values(lab.registry.images).join(' ')}`);
   say(`try: manta-lab exec --lab ${lab.id} h0 ssh -o StrictHostKeyChecking=accept-new h1`);
+  return 0;
+}
+
+async function cloud(values: Values): Promise<number> {
+  const image = hostOptions(values);
+  const lab = await openLab({ hosts: numberOf('hosts', values.hosts), ...image });
+  try {
+    const opened = await openLabCloud(lab, { image });
+    const file = '/root/.lab-cloud-token';
+    await lab.laptop.must(['sh', '-c', 'umask 077; cat > "$0"', file], { user: 'root', input: `${opened.token}\n` });
+    say(`lab ${lab.id}, with a cloud at ${opened.endpoint}; the laptop's root has the token in ${file}`);
+    say(`from this machine: ${opened.localEndpoint}, admin token ${opened.adminToken}`);
+    say(`try: manta-lab exec --lab ${lab.id} h0 sh`);
+    await new Promise<void>((resolve) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    });
+    await opened.close();
+  } finally {
+    await lab.close();
+  }
   return 0;
 }
 

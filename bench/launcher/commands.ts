@@ -1,10 +1,13 @@
 /** Short commands, Manta's and Ray's in turns, on one cluster that both know. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Measurement } from '../../scripts/bench.ts';
 import type { ClusterBed } from '../../test/lab/cluster-bed.ts';
 import { program } from '../../test/lab/cluster-bed.ts';
+import { costOf } from '../bed/shipped-cluster.ts';
 import { clusterYaml, file, freshen, median, note, openBed, timeCommand, timeUp, ways } from './bed.ts';
 
 const rounds = 7;
+const idleFor = 15_000;
 
 interface Pair {
   readonly name: string;
@@ -51,6 +54,7 @@ export async function measureCommands(): Promise<Measurement[]> {
     await timeUp(bed, ways(bed)[0]!);
     const measured: Measurement[] = [];
     for (const pair of pairs) measured.push(await measurePair(bed, pair));
+    measured.push(await measureIdle(bed));
     return measured;
   } finally {
     await bed.close();
@@ -77,6 +81,19 @@ async function measurePair(bed: ClusterBed, { name, ours, theirs, most, goal, co
     ratio: mine / rays,
     goal,
     reached: mine / rays <= most,
+  };
+}
+
+/** What mantad takes on the head of a cluster in which nothing happens. */
+async function measureIdle({ head }: ClusterBed): Promise<Measurement> {
+  const { pid = 0 } = head.processes().find(({ command }) => command.some((word) => word.endsWith('/mantad.js'))) ?? {};
+  const before = costOf(pid);
+  await sleep(idleFor);
+  const after = costOf(pid);
+  const share = ((after.seconds - before.seconds) * 1_000) / idleFor;
+  return {
+    name: 'launcher: mantad beside an idle Ray',
+    ours: `${(share * 100).toFixed(1)} % of a core, ${after.megabytes.toFixed(0)} MB`,
   };
 }
 

@@ -171,7 +171,7 @@ export class Cloud {
   async empty(account?: string): Promise<void> {
     const mine = this.#instances.filter((instance) => account === undefined || instance.account === account);
     for (const instance of mine.filter(({ exists }) => exists)) this.#machines.end(instance, 'the account was emptied');
-    await Promise.all(mine.map((instance) => instance.then(async () => {})));
+    await Promise.all(mine.map((instance) => instance.inTurn(async () => {})));
   }
 
   async close(): Promise<void> {

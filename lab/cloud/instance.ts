@@ -90,7 +90,7 @@ export class CloudInstance {
   }
 
   /** What is done to its machine is done one after the other. */
-  then(work: () => Promise<void>): Promise<void> {
+  inTurn(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(work, work);
     return this.#work;
   }

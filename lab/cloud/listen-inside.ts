@@ -1,11 +1,8 @@
 /** Runs in the network of a lab's switch: opens the listening sockets of its arguments and hands them to its parent. */
-import { spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:net';
 import type { ListenAt } from './listen.ts';
 
-for (const { address, port, add } of JSON.parse(process.argv[2] ?? '[]') as readonly ListenAt[]) {
-  // It may be there from an earlier cloud on this switch.
-  if (add) spawnSync('ip', ['address', 'add', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' });
+for (const { address, port } of JSON.parse(process.argv[2] ?? '[]') as readonly ListenAt[]) {
   const server: Server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

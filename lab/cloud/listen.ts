@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { ProcessIdentity } from '../processes.ts';
@@ -15,12 +15,14 @@ export interface ListenAt {
  * hands them over. Whoever connects is seen by its true address.
  */
 export async function listenOnSwitch(keeper: ProcessIdentity, at: readonly ListenAt[]): Promise<readonly Server[]> {
-  const program = fileURLToPath(new URL('listen-inside.ts', import.meta.url));
-  const child = spawn(
-    'nsenter',
-    ['--target', String(keeper.pid), '--net', '--', process.execPath, program, JSON.stringify(at)],
-    { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
-  );
+  const enter = ['--target', String(keeper.pid), '--net', '--'];
+  // It may be there from an earlier cloud on this switch.
+  for (const { address } of at.filter(({ add }) => add))
+    spawnSync('nsenter', [...enter, 'ip', 'address', 'add', `${address}/32`, 'dev', 'lo'], { stdio: 'ignore' });
+  const program = fileURLToPath(new URL('./listen-inside.ts', import.meta.url));
+  const child = spawn('nsenter', [...enter, process.execPath, program, JSON.stringify(at)], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
   let said = '';
   child.stderr!.on('data', (chunk: Buffer) => {
     said += chunk.toString();

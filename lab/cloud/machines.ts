@@ -30,7 +30,7 @@ export class Machines {
 
   begin(instance: CloudInstance, fate: BootFate): void {
     const wait = 1000 * this.#random.between(this.#settings().boot_s) + fate.slow;
-    void instance.then(async () => {
+    void instance.inTurn(async () => {
       try {
         await this.#boot(instance, fate, wait);
       } catch (error) {
@@ -44,7 +44,7 @@ export class Machines {
     instance.change({ state: 'terminating', reason }, Date.now());
     instance.ending.abort();
     const wait = 1000 * this.#random.between(this.#settings().terminate_s);
-    void instance.then(async () => {
+    void instance.inTurn(async () => {
       await instance.machine?.kill();
       await sleep(wait, undefined, { ref: false });
       await this.#discard(instance);
@@ -54,7 +54,7 @@ export class Machines {
 
   stop(instance: CloudInstance): void {
     instance.change({ state: 'stopping', reason: 'it was stopped' }, Date.now());
-    void instance.then(async () => {
+    void instance.inTurn(async () => {
       if (instance.now.state !== 'stopping') return;
       await instance.machine?.kill();
       if (instance.now.state === 'stopping') instance.change({ state: 'stopped' }, Date.now());
@@ -64,7 +64,7 @@ export class Machines {
   start(instance: CloudInstance): void {
     instance.change({ state: 'pending', reason: undefined }, Date.now());
     const wait = 1000 * this.#random.between(this.#settings().boot_s);
-    void instance.then(async () => {
+    void instance.inTurn(async () => {
       await this.#wait(wait, instance);
       if (instance.now.state !== 'pending') return;
       await instance.machine?.boot();
@@ -82,7 +82,7 @@ export class Machines {
     if (!instance.exists) return;
     instance.change({ state: 'gone', reason: 'it vanished' }, Date.now());
     instance.ending.abort();
-    void instance.then(() => this.#discard(instance));
+    void instance.inTurn(() => this.#discard(instance));
   }
 
   /** Does something later, unless the cloud is closed by then. */

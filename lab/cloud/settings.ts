@@ -83,7 +83,7 @@ export const listOf =
     if (!Array.isArray(value)) throw cloudErrors.invalid(`${at} must be a list`);
     return value.map((item, index) => each(item, `${at}[${index}]`));
   };
-export const orNull =
+const orNull =
   <T>(read: Reader<T>): Reader<T | null> =>
   (value, at) =>
     value === null ? null : read(value, at);

@@ -50,9 +50,17 @@ export function bringUpNode(
   edges: BringUpEdges,
   signal: AbortSignal,
 ): Promise<BroughtUp> {
+  const node = host.name;
+  const { events, connectWithin } = edges;
+  const connect = (): Promise<void> => {
+    events.emit(bringupEvents.step, { node, step: 'connecting' }, { id: `node ${node}`, state: 'running' });
+    const onWait = tellWaits((why) => events.emit(bringupEvents.waiting, { node, why }));
+    return host.connect({ signal, within: connectWithin, onWait });
+  };
   return throughDrops(
+    connect,
     () => bringUpOnce(host, order, edges, signal),
-    (why) => edges.events.emit(bringupEvents.goingOn, { node: host.name, why: why.message }),
+    (why) => events.emit(bringupEvents.goingOn, { node, why: why.message }),
     signal,
   );
 }
@@ -66,12 +74,6 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
       { node, step, ...(detail !== undefined && { detail }) },
       { id: `node ${node}`, state: 'running' },
     );
-  tell('connecting');
-  await host.connect({
-    signal,
-    within: edges.connectWithin,
-    onWait: tellWaits((why) => edges.events.emit(bringupEvents.waiting, { node, why })),
-  });
   const prepared = await prepareNode(host, order, run);
   const wanted = fingerprints(order, await contentsFingerprint(order.files));
   const outdated = edges.startOnly ? new Set<Part>(['start']) : outdatedParts(prepared.record, wanted);

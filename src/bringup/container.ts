@@ -247,6 +247,8 @@ export async function placeToken(host: Host, order: NodeOrder, place: Place, sig
 export interface ContainerEnded extends RayEnded {
   /** `foreign`: it is another cluster's and was left alone. */
   readonly container: 'removed' | 'absent' | 'foreign' | 'left';
+  /** What the engine said of one that may be left. */
+  readonly detail?: string;
 }
 
 /**
@@ -263,8 +265,13 @@ export async function removeContainer(
   options: RunOptions,
 ): Promise<ContainerEnded> {
   const { engine, name } = what.place;
-  const inspect = `${engine} container inspect -f ${quote(`{{.State.Running}} {{index .Config.Labels "${nodeLabel}"}}`)} ${quote(name)} 2>/dev/null`;
-  const text = `manta_seen=$(${inspect}) || { echo container absent; exit 0; }
+  const inspect = `${engine} container inspect -f ${quote(`{{.State.Running}} {{index .Config.Labels "${nodeLabel}"}}`)} ${quote(name)} 2>&1`;
+  // An engine that does not answer says nothing of the container.
+  const text = `command -v ${engine} >/dev/null || { echo container absent; exit 0; }
+manta_seen=$(${inspect}) || case $manta_seen in
+  *[Nn]'o such container'* | *'no container with name'*) echo container absent; exit 0 ;;
+  *) echo "refused $manta_seen"; exit 0 ;;
+esac
 case $manta_seen in *' '${quote(`${markPart(what.cluster)}/`)}* | *' ' | *' <no value>') ;; *) echo container foreign; exit 0 ;; esac
 case $manta_seen in true*) printf %s ${quote(endText(what))} | timeout 8 ${engine} exec -i ${quote(name)} bash -c 'eval "$(cat)" </dev/null' ;; esac
 ${removeText(engine, name)}
@@ -272,7 +279,15 @@ for i in 1 2 3 4 5 6 7 8 9 10; do ${inspect} >/dev/null || { echo container remo
 echo container left
 `;
   const program = commandProgram({ loginShells: true }, { kind: 'host' }, text, {});
-  const { stdout } = await host.sh(program, options);
+  const refusal = (said: string): string | undefined => /^refused ([^]*)$/m.exec(said)?.[1];
+  let { stdout } = await host.sh(program, options);
+  if (/permission denied/i.test(refusal(stdout) ?? '')) {
+    // The group of the engine's users may be younger than the connection.
+    await host.renew();
+    ({ stdout } = await host.sh(program, options));
+  }
+  const refused = refusal(stdout);
+  if (refused !== undefined) return { ...readEnded(''), container: 'left', detail: lastLine(refused) };
   const container = /^container (removed|absent|foreign|left)$/m.exec(stdout)?.[1] as
     | ContainerEnded['container']
     | undefined;

@@ -1,21 +1,27 @@
-import { sshErrors } from '../base/ssh/errors.ts';
+import { mayComeUp } from '../base/ssh/host.ts';
 
 /** A host that drops every connection is broken, and its user is to hear of it. */
 const mostDrops = 5;
 
-/** Does again what may be done again when the connection to the host was lost on the way. */
+/**
+ * Connects and does the work, and does it again from its beginning when the host was lost on the way, once it answers:
+ * for work that may be repeated. What `connect` says of a host that does not come back is the outcome.
+ */
 export async function throughDrops<Result>(
+  connect: () => Promise<void>,
   work: () => Promise<Result>,
   onDrop: (why: Error) => void,
   signal: AbortSignal,
 ): Promise<Result> {
-  for (let drops = 1; ; drops++)
+  for (let drops = 1; ; drops++) {
+    await connect();
     try {
       return await work();
     } catch (error) {
-      if (signal.aborted || !sshErrors.Dropped.is(error) || drops >= mostDrops) throw error;
-      onDrop(error);
+      if (signal.aborted || !mayComeUp(error) || drops >= mostDrops) throw error;
+      onDrop(error as Error);
     }
+  }
 }
 
 /** Tells why a host is waited for, once for each reason and again after a while, not at every try. */

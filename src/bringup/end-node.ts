@@ -33,7 +33,8 @@ export async function endNode(host: Host, what: NodeToEnd, signal: AbortSignal):
       continue;
     }
     const ended = await removeContainer(host, { ...of, place }, { signal });
-    if (ended.container === 'left') left.push(`container ${place.name}`);
+    if (ended.container === 'left')
+      left.push(`container ${place.name}${ended.detail === undefined ? '' : ` (${place.engine}: ${ended.detail})`}`);
   }
   const { left: processes } = await endRay(host, of, { signal });
   return [...left, ...processes.map(({ pid, name }) => `${name} (pid ${pid})`)];

@@ -99,6 +99,24 @@ export function reasonWords(because: TurnOffReason): string {
   }
 }
 
+/** What becomes of the cluster, behind its name or 'it'. */
+export function turnOffText(terms: TurnOffTerms, end: TurnOff | undefined, busyWith: string, now: Instant): string {
+  if (end === undefined)
+    return `turns off after ${durationWords(terms.idleShutdown ?? 0)} without work${busyWith === '' ? '' : `; now: ${busyWith}`}`;
+  const kept = terms.keepUntil !== undefined && end.at === terms.keepUntil ? ', as extended' : '';
+  const inTime = `turns off in ${durationWords(end.at - now)}${kept}`;
+  switch (end.because.kind) {
+    case 'idle':
+      return `${inTime}, unless something runs before (idle_shutdown ${durationWords(end.because.after)})`;
+    case 'lifetime':
+      return `${inTime} (max_lifetime ${durationWords(end.because.after)})`;
+    case 'until':
+      return `${inTime} (--until, --for)`;
+    case 'asked':
+      return `turns off now: ${reasonWords(end.because)}`;
+  }
+}
+
 /** Something that keeps a cluster from being idle. */
 export interface Activity {
   readonly kind: 'job' | 'demand' | 'driver' | 'actor' | 'serve' | 'session' | 'command' | 'unknown';

@@ -8,6 +8,7 @@ import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
 import { headEvents } from './events.ts';
 import type { Ground, GroundEdges } from './ground.ts';
 import { keepHead } from './head-keeper.ts';
+import { endInstances } from './turn-off-workers.ts';
 
 /** An agent that has not registered by then is not going to. */
 const longestBoot = 30_000;
@@ -58,6 +59,8 @@ export async function embeddedGround({ folder, clock, events, spec, log }: Groun
     onPass: (_, plan, signal) => {
       engine.reportInfeasible(plan.infeasible, signal).catch((error: unknown) => log(messageOf(error)));
     },
+    activity: async () => [],
+    turnOff: (signal) => endInstances(provider, clock, signal, ['head', 'worker']),
     close: async () => engine.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { defineError } from '../base/errors.ts';
+import type { Ended } from './state-folder.ts';
 
 /** What can be wrong with a cluster's state folder and its daemon. */
 export const headErrors = {
@@ -33,6 +34,18 @@ export const headErrors = {
     message: (e) => `no mantad of the cluster '${e.name}' runs on ${e.host}`,
     hint: (e) =>
       `'manta up' with its cluster file brings it back; ${e.host}:~/.manta/head/clusters/${e.name}/mantad.log says why it ended`,
+  }),
+  TurnedOff: defineError<{ name: string; when: string; why: string; ended: Ended }>({
+    code: 'MANTA_HEAD_TURNED_OFF',
+    exit: 4,
+    message: (e) => `the cluster '${e.name}' turned itself off at ${e.when}: ${e.why}`,
+    hint: () => "'manta up' starts it again, with its jobs; 'manta down' forgets it, and clears what is left of it",
+  }),
+  NoExtension: defineError<{ until: string }>({
+    code: 'MANTA_HEAD_NO_EXTENSION',
+    exit: 2,
+    message: (e) => `the cluster cannot be kept until ${e.until}, which is no time to come`,
+    hint: () => 'give a length of time such as 2h, or --until with a time that is still to come',
   }),
   AlreadyServed: defineError<{ folder: string; pid: number }>({
     code: 'MANTA_HEAD_ALREADY_SERVED',

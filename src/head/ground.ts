@@ -6,11 +6,13 @@ import type { TaskDemand } from '../core/demand.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { ClusterStatus } from '../core/status/status.ts';
+import type { Activity } from '../core/turn-off.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Runner } from '../engines/runner.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { RayFront } from './ray-front.ts';
 import type { StateFolder } from './state-folder.ts';
+import type { Cleared } from './turn-off-workers.ts';
 
 /** What a cluster stands on: its engine, where its instances come from, and what makes nodes of them. */
 export interface Ground {
@@ -30,6 +32,16 @@ export interface Ground {
   keep(signal: AbortSignal): Promise<void>;
   /** Called after each pass with what there is to show; must not throw. */
   onPass(status: () => ClusterStatus, plan: Plan, signal: AbortSignal): void;
+  /** What runs here beside the jobs of the queue. Throws where that cannot be known. */
+  activity(signal: AbortSignal): Promise<readonly Activity[]>;
+  /** Tells those who use the cluster, where the engine can. */
+  tell?(text: string, signal: AbortSignal): Promise<unknown>;
+  /** Where sessions ask for the end of the cluster. */
+  readonly stopFile?: string;
+  /** Ends every instance, the head too, when nothing is launched any more. Safe to repeat, also by the next mantad. */
+  turnOff(signal: AbortSignal): Promise<Cleared>;
+  /** The very last thing, when all is written down. */
+  leave?(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

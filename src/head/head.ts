@@ -11,6 +11,7 @@ import type { Plan } from '../core/plan/plan.ts';
 import { plan } from '../core/plan/plan-cluster.ts';
 import { infeasibleWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { reasonWords } from '../core/turn-off.ts';
 import type { View } from '../core/view.ts';
 import type { EngineState } from '../engines/engine.ts';
 import { type LogStore, openLogStore } from '../jobs/log-store.ts';
@@ -20,6 +21,7 @@ import { sweep } from '../jobs/retention.ts';
 import { type JobStore, openJobStore } from '../jobs/store.ts';
 import { openUsers, type Users } from '../jobs/users.ts';
 import { recentFailures } from './api/questions.ts';
+import type { TurnOffAnswer } from './api/types.ts';
 import { capacityOf, isUnknown } from './capacity.ts';
 import { openHeadDatabase, repairWords } from './database.ts';
 import { embeddedGround } from './embedded-ground.ts';
@@ -35,7 +37,10 @@ import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
 import type { RayFront } from './ray-front.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
-import { type ClusterFile, readCluster, type StateFolder } from './state-folder.ts';
+import { type ClusterFile, changeCluster, readCluster, type StateFolder } from './state-folder.ts';
+import { TurnOffKeeper } from './turn-off.ts';
+import { beginTurnOff, commandUnderWay } from './turn-off-activity.ts';
+import { telling, turnOffEvents } from './turn-off-events.ts';
 
 /** Everything a running cluster consists of, for the HTTP API to show and to act on. */
 export interface Head {
@@ -71,9 +76,18 @@ export interface Head {
   /** Called after each pass and on every change of nodes. */
   watch(listener: () => void): () => void;
   wake(): void;
+  /** When it ends by itself; undefined when it never does. */
+  turnsOff(): TurnOffAnswer | undefined;
+  extend(request: Parameters<TurnOffKeeper['extend']>[0]): TurnOffAnswer | undefined;
+  /** The cluster is to end now, and nothing else may change it any more: why. */
+  readonly due: Promise<string>;
+  /** Ends everything but this process, and writes down when and why. Rejects where it has to be tried again. */
+  turnOff(why: string): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Of all machines at once; what takes longer is tried again. */
+const turnOffWithin = 600_000;
 const backUpEvery = 600_000;
 const sweepEvery = 60_000;
 const sampleEvery = 2_000;
@@ -141,6 +155,25 @@ export async function openHead(
   const history = await rebuiltHistory(journal, store, startedAt);
   const meter = new Meter();
   const ending = new AbortController();
+  const unfinished = readCluster(folder)?.turningOff;
+  const keeper = new TurnOffKeeper({
+    folder,
+    clock,
+    events: telling(events, ground, ending.signal),
+    spec: () => spec,
+    jobs: () => store.live.values(),
+    activity: (signal) => ground.activity(signal),
+    commandUnderWay: () => commandUnderWay(folder, clock.now()),
+    begin: ({ because }) => beginTurnOff(folder, reasonWords(because), clock.now()),
+    ...(ground.stopFile !== undefined && { stopFile: ground.stopFile }),
+    failed: trouble,
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    ending.abort();
+    stopping ??= queue.close().then(() => running);
+    return stopping;
+  };
 
   const head: Head = {
     folder,
@@ -162,6 +195,7 @@ export async function openHead(
     addressOf: (machine) => ground.addressOf(machine),
     reload() {
       spec = ground.complete(read());
+      keeper.reload();
       events.emit(headEvents.specChanged, { file: readCluster(folder)?.config?.path ?? 'built-in' });
       ground.reloaded();
       head.wake();
@@ -184,10 +218,23 @@ export async function openHead(
       return () => void watchers.delete(listener);
     },
     wake: () => autoscaler?.wake(),
+    turnsOff: () => keeper.answer(),
+    extend: (request) => keeper.extend(request),
+    due:
+      unfinished === undefined
+        ? keeper.due.then(({ because }) => reasonWords(because))
+        : Promise.resolve(unfinished.why),
+    async turnOff(why) {
+      events.emit(turnOffEvents.turningOff, { why });
+      await stop();
+      const { hosts, left } = await ground.turnOff(AbortSignal.timeout(turnOffWithin));
+      for (const each of left) events.emit(turnOffEvents.left, each);
+      events.emit(turnOffEvents.turnedOff, { hosts, left: left.length });
+      changeCluster(folder, ({ turningOff: _, ...record }) => ({ ...record, ended: { at: clock.now(), why, left } }));
+      await ground.leave?.(AbortSignal.timeout(turnOffWithin));
+    },
     async close() {
-      ending.abort();
-      await queue.close();
-      await running;
+      await stop();
       await ground.close();
       await eventLog.close();
       database.close();
@@ -247,12 +294,14 @@ export async function openHead(
     head.wake();
   });
 
-  await queue.run();
+  if (unfinished === undefined) await queue.run();
   const every = (period: number, work: () => Promise<unknown> | void): Promise<void> =>
     repeat(clock, period, work, trouble, ending.signal);
   const running = Promise.all([
-    autoscaler.run(ending.signal),
-    ground.keep(ending.signal),
+    // One that was on its way to its end when mantad died goes on with that.
+    ...(unfinished === undefined
+      ? [autoscaler.run(ending.signal), ground.keep(ending.signal), keeper.run(ending.signal)]
+      : []),
     every(sampleEvery, async () => {
       engineState = await engine.state(ending.signal);
       changed();

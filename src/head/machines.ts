@@ -1,6 +1,7 @@
 import type { Host } from '../base/host.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
+import type { Cleared } from './turn-off-workers.ts';
 
 /** Where the instances of a cluster of other machines come from, and how mantad reaches them. */
 export interface Machines {
@@ -13,5 +14,11 @@ export interface Machines {
   complete(spec: ClusterSpec): ClusterSpec;
   /** Keeps what belongs to the machines, such as claims, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
+  /** A machine ends itself when its lease lapses: one of a cloud, never a host of the user. @default false */
+  readonly powersOff?: boolean;
+  /** Ends every worker for good, when the cluster turns itself off. Absent: the provider ends its instances. */
+  endWorkers?(signal: AbortSignal): Promise<Cleared>;
+  /** The very last thing of a cluster that turns itself off. Absent: the head's machine stays. */
+  endHead?(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

@@ -48,6 +48,18 @@ process.on('SIGHUP', () => {
   }
 });
 
+head.due
+  .then(async (why) => {
+    if (ending) return;
+    await head.turnOff(why);
+    await end(`the cluster has turned itself off: ${why}`);
+  })
+  .catch((error: unknown) => {
+    // The next one goes on with it.
+    log(`the cluster could not be turned off: ${(error as Error).stack ?? String(error)}`);
+    process.exit(1);
+  });
+
 async function start(cluster: string): Promise<{ readonly head: Head; readonly serving: ServingServer }> {
   const record = readCluster(folder);
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });

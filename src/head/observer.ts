@@ -45,7 +45,9 @@ export function priceOf(
 
 export function clusterAnswer(
   sight: Sight,
-  identity: Pick<ClusterAnswer, 'name' | 'mantaVersion' | 'startedAt' | 'user'> & { readonly spent: number },
+  identity: Pick<ClusterAnswer, 'name' | 'mantaVersion' | 'startedAt' | 'user' | 'turnOff'> & {
+    readonly spent: number;
+  },
 ): ClusterAnswer {
   const { spec } = sight;
   const { spent, ...known } = identity;

@@ -14,6 +14,7 @@ import { headErrors } from './errors.ts';
 import type { GroundEdges } from './ground.ts';
 import type { Machines } from './machines.ts';
 import type { RayHead } from './state-folder.ts';
+import { clearHosts, publicKeyOf } from './turn-off-workers.ts';
 
 /** The user's own hosts, by the `local` provider. */
 export function ownMachines(edges: GroundEdges, head: RayHead): Machines {
@@ -45,6 +46,29 @@ export function ownMachines(edges: GroundEdges, head: RayHead): Machines {
     addressOf: (machine) => records.claim(machine)?.host.name,
     complete: (each) => withLearned(each, provider),
     keep: (signal) => provider.keepClaims(signal),
+    endWorkers: async (signal) => {
+      await provider.close();
+      const claims = records.claims().filter(({ kind }) => kind === 'worker');
+      const { head: own, pools } = ownHosts(spec());
+      const all = [...pools.flatMap((pool) => pool.hosts), ...claims.map(({ host }) => host)];
+      const others = new Map(all.filter(({ name }) => name !== own?.name).map((host) => [host.name, hosts.of(host)]));
+      const publicKey = publicKeyOf(folder);
+      const what = { cluster: folder.name, containers: containersOf(spec()), clusterId: head.id };
+      const cleared = await clearHosts(
+        [...others.values()],
+        { ...what, ...(publicKey !== undefined && { publicKey }) },
+        (done) => {
+          for (const { id, host } of claims) if (others.get(host.name) === done) records.remove(id);
+        },
+        signal,
+      );
+      // What did not answer is ended by its lease, or by the next mantad.
+      for (const { id } of claims) {
+        const left = records.claim(id);
+        if (left !== undefined) records.write({ ...left, state: 'unverified' });
+      }
+      return cleared;
+    },
     close: async () => {
       await provider.close();
       await hosts.close();

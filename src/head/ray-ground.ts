@@ -10,17 +10,23 @@ import { containersOf, endNode } from '../bringup/end-node.ts';
 import type { NodeFiles, NodeOrder, Place } from '../bringup/node.ts';
 import { type ClusterOrder, headOrder, workerOrder } from '../bringup/order.ts';
 import { type RayVersions, startedVersions } from '../bringup/ray-versions.ts';
+import { stopRequestFile } from '../bringup/sessions-place.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { leaseOf } from '../core/turn-off.ts';
 import { RayEngine } from '../engines/ray/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import { isCloud } from '../providers/clouds.ts';
 import { cloudMachines } from './cloud-machines.ts';
+import { removeBootText } from './boot-entry.ts';
 import { headErrors } from './errors.ts';
 import type { Ground, GroundEdges } from './ground.ts';
+import { keepLeases } from './lease-keeper.ts';
 import { ownMachines } from './own-machines.ts';
 import { rayFront } from './ray-front.ts';
 import { headListens, keepRayHead, rayHeadOf, rayToken } from './ray-head.ts';
 import type { RayHead } from './state-folder.ts';
+import { rayActivity } from './turn-off-activity.ts';
+import { clearHosts, endInstances } from './turn-off-workers.ts';
 import { WorkerFiles } from './worker-files.ts';
 
 const connectWithin = 120_000;
@@ -50,11 +56,13 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     const shared = { spec: edges.spec(), headAddress: address, loginShells, usageStats, dashboardPort };
     return { ...shared, ...(token !== undefined && { token }) };
   };
+  const leaseLasts = (): number => leaseOf(edges.spec().provider.manta);
   const filesOf = (): NodeFiles => filesForWorkers(edges.spec(), head());
   const orderFor = (instance: ProviderInstance): NodeOrder => {
     const type = edges.spec().nodeTypes.find((each) => each.name === instance.type);
     if (type === undefined) throw headErrors.NoSuchThing({ kind: 'node type', id: instance.type });
-    return workerOrder(common(), type, instance.id, filesOf());
+    const lease = { lasts: leaseLasts(), powersOff: machines.powersOff === true };
+    return { ...workerOrder(common(), type, instance.id, filesOf()), lease };
   };
 
   let versions: RayVersions | undefined;
@@ -123,7 +131,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       callDeadline: 60_000,
       ...(!cloud && { listLag: 2_000, timeouts: { ...loopSettings.timeouts, absent: 2_000 } }),
     },
-    complete: (spec) => machines.complete(withHashes(spec)),
+    complete: (spec) => machines.complete(withHashes(spec, head().leaveWorkers !== true)),
     addressOf: (machine) => machines.addressOf(machine),
     reloaded: () => files.look(),
     keep: async (signal) => {
@@ -137,6 +145,17 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       await Promise.all([
         machines.keep(signal),
         files.keep(signal),
+        keepLeases(
+          {
+            cluster: folder.name,
+            provider,
+            hostOf: (instance) => machines.hostOf(instance),
+            clock,
+            events,
+            lasts: leaseLasts,
+          },
+          signal,
+        ),
         keepRayHead({ cluster: folder.name, clock, events, head, start }, signal),
       ]);
     },
@@ -145,6 +164,17 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         if (!signal.aborted) log(`the report to Ray was not taken: ${(error as Error).message}`);
       });
     },
+    activity: (signal) => rayActivity(engine, folder.name, signal),
+    tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
+    stopFile: join(homedir(), stopRequestFile(folder.name)),
+    turnOff: async (signal) => {
+      const workers = await (machines.endWorkers?.(signal) ?? endInstances(provider, clock, signal));
+      const here = { cluster: folder.name, containers: containersOf(edges.spec()), clusterId: first.id };
+      const own = await clearHosts([thisHost()], here, () => {}, signal);
+      await thisHost().sh(`cd "$HOME" || exit 0\n${removeBootText(folder.name)}`, { signal });
+      return { hosts: workers.hosts + own.hosts, left: [...workers.left, ...own.left] };
+    },
+    leave: async (signal) => machines.endHead?.(signal),
     close: async () => {
       await machines.close();
       await engine.close();
@@ -170,9 +200,9 @@ function filesForWorkers(spec: ClusterSpec, { mounts }: RayHead): NodeFiles {
 }
 
 /** Workers whose commands or container are others than those of the file are outdated, and replaced in turn. */
-const withHashes = (spec: ClusterSpec): ClusterSpec => ({
+const withHashes = (spec: ClusterSpec, replaceOutdated: boolean): ClusterSpec => ({
   ...spec,
-  replaceOutdated: true,
+  replaceOutdated,
   nodeTypes: spec.nodeTypes.map((type) => ({
     ...type,
     launchHash: createHash('sha256').update(JSON.stringify(type.worker)).digest('hex').slice(0, 16),

@@ -38,8 +38,21 @@ export interface ClusterFile {
   };
   /** On the head of a cluster of other machines: what its launcher found out. */
   readonly ray?: RayHead;
+  /** Given with `up --until` or `--for`: when the cluster ends by itself. */
+  readonly until?: number;
+  /** The cluster has begun to turn itself off; whoever finds it so completes it. */
+  readonly turningOff?: { readonly since: number; readonly why: string };
+  /** The cluster turned itself off. What it was is kept, for the next `up` and for those who ask. */
+  readonly ended?: Ended;
   /** Set by `down` before anything is ended, so that a crash on the way is completed and not undone. */
   readonly endingSince?: number;
+}
+
+export interface Ended {
+  readonly at: number;
+  readonly why: string;
+  /** Machines that did not answer, or on which something is left. */
+  readonly left: readonly { readonly host: string; readonly why: string }[];
 }
 
 /** What mantad has to know of the Ray that it looks after, beyond the spec. */
@@ -54,6 +67,8 @@ export interface RayHead {
   readonly dashboardPort: number;
   readonly loginShells: boolean;
   readonly usageStats: boolean;
+  /** Workers that run stay as they are, also where their commands changed, until the next `up` without `--no-restart`. */
+  readonly leaveWorkers?: boolean;
   /** File mounts as they lie on the head's host, from where workers get them. */
   readonly mounts: readonly { readonly remote: string; readonly local: string; readonly directory: boolean }[];
   readonly versions?: { readonly ray: string; readonly python: string };
@@ -98,6 +113,8 @@ export interface StateFolder {
     readonly tunnel: string;
     /** Private key of the cluster, on its head. */
     readonly key: string;
+    /** How long nothing has run, and until when the cluster is kept. */
+    readonly turnOff: string;
   };
 }
 
@@ -131,6 +148,7 @@ export function stateFolder(home: string, name: string): StateFolder {
       mantadSocket: join(path, 'mantad.sock'),
       tunnel: join(path, 'tunnel.json'),
       key: join(path, 'key'),
+      turnOff: join(path, 'turn-off.json'),
     },
   };
 }
@@ -188,7 +206,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files|turn-off)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -90,11 +90,11 @@ function later(startedAt: number, served: boolean): void {
   timer = setTimeout(start, wait);
 }
 
-/** The cluster is gone, or a `down` is on its way: nothing may be started any more. */
+/** The cluster is gone or has ended, or a `down` is on its way: nothing may be started any more. */
 function isEnding(): boolean {
   try {
     const cluster = readCluster(folder);
-    return cluster === undefined || cluster.endingSince !== undefined;
+    return cluster === undefined || cluster.endingSince !== undefined || cluster.ended !== undefined;
   } catch {
     return false;
   }

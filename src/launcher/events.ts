@@ -38,6 +38,16 @@ export const launcherEvents = {
     level: 'info',
     text: (e) => `the head is ${e.instance} at ${e.address}`,
   }),
+  fileWarning: defineEvent<{ file: string; line: number; message: string }>({
+    code: 'MANTA_LAUNCHER_FILE_WARNING',
+    level: 'warn',
+    text: (e) => `${e.file}:${e.line}: ${e.message}`,
+  }),
+  moreWarnings: defineEvent<{ file: string; more: number }>({
+    code: 'MANTA_LAUNCHER_MORE_WARNINGS',
+    level: 'warn',
+    text: (e) => `${e.file}: ${e.more} more warnings, which 'manta config check' lists`,
+  }),
   connecting: defineEvent<{ host: string }>({
     code: 'MANTA_LAUNCHER_CONNECTING',
     level: 'info',

@@ -21,12 +21,18 @@ export interface PlacedCommand {
  * what ignores that (`nohup`) or has left (`setsid`) stays. Where there is no node of the cluster it runs nothing.
  */
 export function commandText(request: PlacedCommand): string {
-  const { cluster, mark, terminal } = request;
+  const { cluster, mark } = request;
   const node = `[ -d ~/${nodeFolder(cluster)} ] || [ -e ~/ray_bootstrap_config.yaml ] || exit 255\n`;
-  const { before, after } = terminal ? terminalGuard(request) : pipeGuard(request);
   // 255 is also what a lost connection looks like: a command that ended with it leaves a note.
   const note = `if [ $r = 255 ]; then umask 077; : >~/${noteOf(cluster, mark)}; fi\n`;
-  return `${node}${before}${placedText(request)}\nr=$?\n${after}${note}exit $r`;
+  return `${node}${guardedText(request, note)}`;
+}
+
+/** As `commandText`, on a host that is known to have the node. `then` is run when the command has ended, its code in `r`. */
+export function guardedText(request: PlacedCommand, then = ''): string {
+  const watch = request.terminal ? terminalWatch(request) : pipeWatch(request);
+  const [before, after] = watch === undefined ? ['', ''] : guard(watch);
+  return `${before}${placedText(request)}\nr=$?\n${after}${then}exit $r`;
 }
 
 const noteOf = (cluster: string, mark: string): string => `${nodeFolder(cluster)}/exit-${mark}`;
@@ -39,7 +45,7 @@ export const askFailureText = (cluster: string, mark: string): string =>
  * The command in the surroundings that Ray's own `exec` gives it: a login shell that believes to be interactive, so that
  * `.bashrc` is read to its end.
  */
-export function placedText(request: PlacedCommand): string {
+function placedText(request: PlacedCommand): string {
   const { place, terminal } = request;
   const text = shellText(request);
   if (place.kind === 'host') return text;
@@ -63,29 +69,28 @@ function shellText({ cluster, place, terminal, mark, command }: PlacedCommand): 
   return place.kind === 'host' ? `${text} 9>&2 2>/dev/null` : `sh -c ${quote(`exec ${text} 9>&2 2>/dev/null`)}`;
 }
 
-interface Guard {
-  readonly before: string;
-  readonly after: string;
-}
+/**
+ * A second process that ends what a lost connection would leave. It has a session of its own, so that one signal ends all
+ * of it, however far it has come.
+ */
+const guard = (watch: string): readonly [before: string, after: string] => [
+  `trap : INT\nw=; if command -v setsid >/dev/null; then setsid sh -c ${quote(watch)} manta-watch $$ & w=$!; fi\n`,
+  'exec 2>/dev/null; [ -z "$w" ] || kill -s KILL -- -$w || { kill -s KILL $w; kill -s KILL -- -$w; }\n',
+];
 
-/** A terminal hangs up by itself; only what runs in a container does not hear it. */
-export function terminalGuard({ place, mark }: PlacedCommand): Guard {
-  if (place.kind === 'host') return { before: '', after: '' };
-  return { before: `trap ${quote(`trap '' HUP; ${hangUp(place, mark)}; exit 129`)} HUP\n`, after: '' };
+/** A terminal that goes away ends the shell behind it; only what runs in a container does not hear it. */
+function terminalWatch({ place, mark }: PlacedCommand): string | undefined {
+  if (place.kind === 'host') return undefined;
+  return `exec </dev/null >/dev/null 2>&1; tail -f --pid=$1 /dev/null; ${hangUp(place, mark)}`;
 }
 
 /**
  * Without a terminal the only sign of a lost connection is that nobody reads the output any more. `tail` notices that by
- * itself and without asking again and again. The watch has a session of its own, so that one signal ends all of it, however
- * far it has come; it ends the shell that would do so first, so as not to be stopped halfway.
+ * itself and without asking again and again. The shell that would end the watch goes first, so as not to stop it halfway.
  */
-function pipeGuard({ place, mark }: PlacedCommand): Guard {
+function pipeWatch({ place, mark }: PlacedCommand): string {
   const session = 'read -r l </proc/$1/stat; kill -s KILL $1; set -- ${l##*) }; s=" $4 "';
-  const watch = quote(`tail -f /dev/null 2>/dev/null; ${session}; ${hangUp(place, mark)}`);
-  return {
-    before: `trap : INT\nw=; if command -v setsid >/dev/null; then setsid sh -c ${watch} manta-watch $$ & w=$!; fi\n`,
-    after: `exec 2>/dev/null; [ -z "$w" ] || kill -s KILL -- -$w || { kill -s KILL $w; kill -s KILL -- -$w; }\n`,
-  };
+  return `tail -f /dev/null 2>/dev/null; ${session}; ${hangUp(place, mark)}`;
 }
 
 /** Hang-up for all of the session, as from a terminal; after a while no longer a request. On the host `s` is known. */

@@ -4,7 +4,7 @@ import type { Place } from '../bringup/node.ts';
 import { sessionsFolder } from '../bringup/sessions-place.ts';
 import { newMark } from './exec.ts';
 import { execErrors } from './exec-errors.ts';
-import { placedText, terminalGuard } from './exec-text.ts';
+import { guardedText } from './exec-text.ts';
 import { fieldEnd, listText, rowEnd, type SessionKind, type StartProblem, startText } from './sessions-text.ts';
 
 /** A command that was started in a tmux or screen of the head. */
@@ -39,8 +39,7 @@ export interface SessionRequest {
 /** Starts the command and returns the id of its session. The multiplexer runs on the host, and outlives a container. */
 export async function startSession(request: SessionRequest, options: RunOptions): Promise<string> {
   const { cluster, host, place, kind, command, stop, screenOptions } = request;
-  const placed = { cluster, place, command, terminal: true, mark: newMark() };
-  const work = `${terminalGuard(placed).before}${placedText(placed)}`;
+  const work = guardedText({ cluster, place, command, terminal: true, mark: newMark() });
   for (;;) {
     const id = newId();
     const text = startText({ cluster, id, kind, command, work, stop, ...(screenOptions && { screenOptions }) });

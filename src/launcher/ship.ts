@@ -5,6 +5,7 @@ import { createGzip } from 'node:zlib';
 import type { Host, RunOptions } from '../base/host.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
 import { bringupErrors } from '../bringup/errors.ts';
+import { bootMark, bootScript, bootUnit, removeBootText } from '../head/boot-entry.ts';
 import { headHome } from '../head/client/remote.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, runtimeHome } from './head-look.ts';
@@ -129,7 +130,7 @@ export async function startMantad(
   const way: BootWay = look.boot.systemd ? 'systemd' : look.boot.cron ? 'cron' : 'none';
   const program = `${look.home}/${runtimeHome}/${runtime.name}/supervisor.js`;
   const line = `${quoted(node)} ${quoted(program)} ${quoted(`${look.home}/${headHome}`)} ${quoted(cluster)}`;
-  const script = `${headHome}/boot-${cluster}.sh`;
+  const script = bootScript(cluster);
   const old =
     look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
   const { code, stderr } = await host.sh(
@@ -159,10 +160,7 @@ export async function stopMantad(host: Host, cluster: string, look: HeadLook, op
     `cd "$HOME" || exit 0
 ${stopProgram(pids)}
 ${endMastersProgram(cluster)}
-if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF ${quoted(cronMark(cluster))}; then crontab -l | grep -vF ${quoted(cronMark(cluster))} | crontab -; fi
-if [ -f .config/systemd/user/${unit(cluster)} ]; then systemctl --user disable ${unit(cluster)} >/dev/null 2>&1; rm -f .config/systemd/user/${unit(cluster)}; fi
-rm -f ${headHome}/boot-${cluster}.sh
-exit 0
+${removeBootText(cluster)}exit 0
 `,
     options,
   );
@@ -180,17 +178,14 @@ const stopProgram = (pids: readonly number[]): string =>
 i=0; while [ $i -lt 100 ]; do n=0; for p in ${pids.join(' ')}; do kill -0 "$p" 2>/dev/null && n=1; done; [ $n = 0 ] && break; sleep 0.1; i=$((i + 1)); done
 for p in ${pids.join(' ')}; do kill -9 "$p" 2>/dev/null; done`;
 
-const unit = (cluster: string): string => `manta-${cluster}.service`;
-const cronMark = (cluster: string): string => `# manta ${cluster}`;
-
 function bootProgram(way: BootWay, cluster: string): string {
-  const script = `"$HOME/${headHome}/boot-${cluster}.sh"`;
+  const script = `"$HOME/${bootScript(cluster)}"`;
   if (way === 'cron')
-    return `{ crontab -l 2>/dev/null | grep -vF ${quoted(cronMark(cluster))}; printf '%s\\n' "@reboot sh "${script}" >/dev/null 2>&1 ${cronMark(cluster)}"; } | crontab -`;
+    return `{ crontab -l 2>/dev/null | grep -vF ${quoted(bootMark(cluster))}; printf '%s\\n' "@reboot sh "${script}" >/dev/null 2>&1 ${bootMark(cluster)}"; } | crontab -`;
   if (way === 'systemd')
     return `mkdir -p .config/systemd/user
-printf '%s\\n' '[Unit]' 'Description=Manta cluster ${cluster}' '[Service]' "ExecStart=/bin/sh "${script} 'KillMode=process' '[Install]' 'WantedBy=default.target' >.config/systemd/user/${unit(cluster)}
-systemctl --user daemon-reload >/dev/null 2>&1; systemctl --user enable ${unit(cluster)} >/dev/null 2>&1
+printf '%s\\n' '[Unit]' 'Description=Manta cluster ${cluster}' '[Service]' "ExecStart=/bin/sh "${script} 'KillMode=process' '[Install]' 'WantedBy=default.target' >.config/systemd/user/${bootUnit(cluster)}
+systemctl --user daemon-reload >/dev/null 2>&1; systemctl --user enable ${bootUnit(cluster)} >/dev/null 2>&1
 loginctl enable-linger >/dev/null 2>&1`;
   return '';
 }

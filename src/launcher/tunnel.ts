@@ -1,4 +1,4 @@
-import { createServer, connect as connectSocket, type Server, type Socket } from 'node:net';
+import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
 import type { Target } from '../head/client/target.ts';
 import { recordTunnel } from '../head/client/tunnel.ts';
 import type { StateFolder } from '../head/state-folder.ts';
@@ -12,7 +12,10 @@ export interface Tunnel {
 export interface TunnelOrder {
   readonly folder: StateFolder;
   readonly port: number;
-  /** The socket that each connection goes to; asked anew for each, so that a line that was lost is made again. */
+  /**
+   * The unix socket, or the port as `127.0.0.1:PORT`, that each connection goes to; asked anew for each, so that a line
+   * that was lost is made again.
+   */
   readonly socket: (signal: AbortSignal) => Promise<string>;
   /** The socket did not take a connection. */
   readonly lost: () => void;
@@ -37,9 +40,17 @@ export async function holdTunnel(order: TunnelOrder, signal: AbortSignal): Promi
   };
 }
 
-async function lead(near: Socket, order: TunnelOrder, signal: AbortSignal): Promise<void> {
+/** Joins a connection to the far end. Tried twice: a line may have been lost since it was last used. */
+export async function lead(
+  near: Socket,
+  order: Pick<TunnelOrder, 'socket' | 'lost'>,
+  signal: AbortSignal,
+): Promise<void> {
   for (let tries = 0; ; tries++) {
-    const far = connectSocket({ path: await order.socket(signal), allowHalfOpen: true });
+    const place = await order.socket(signal);
+    const port = /^127\.0\.0\.1:(\d+)$/.exec(place)?.[1];
+    const end = port === undefined ? { path: place } : { host: '127.0.0.1', port: Number(port) };
+    const far = connectSocket({ ...end, allowHalfOpen: true });
     const open = await new Promise<boolean>((resolve) => {
       far.once('connect', () => resolve(true));
       far.once('error', () => resolve(false));
@@ -67,6 +78,9 @@ function listen(server: Server, port: number): Promise<void> {
 
 /** The way to mantad of a cluster, as a tunnel's far end. */
 export const mantadSocket = (target: Target): Pick<TunnelOrder, 'socket' | 'lost'> => ({
-  socket: async (signal) => (await target.place(signal)).socket ?? '',
+  socket: async (signal) => {
+    const { socket, url } = await target.place(signal);
+    return socket ?? new URL(url).host;
+  },
   lost: () => target.lost?.(),
 });

@@ -78,7 +78,9 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
       hosts,
       joining: hosts.filter((host) => !hostsBefore.includes(host)),
       leaving: hostsBefore.filter((host) => !hosts.includes(host)),
-      rolled: changes.some(({ effect }) => ['setup', 'start', 'container', 'initialization', 'files'].includes(effect)),
+      rolled:
+        !request.noRestart &&
+        changes.some(({ effect }) => ['setup', 'start', 'container', 'initialization', 'files'].includes(effect)),
     },
     changes,
     runningJobs: action === 'restart' && look.serving !== undefined ? await request.runningJobs() : 0,

@@ -15,6 +15,7 @@ import type { NodeFiles } from '../bringup/node.ts';
 import { gcsPortOf, headOrder } from '../bringup/order.ts';
 import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
+import { stagedPath } from '../bringup/sync.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/client/remote.ts';
 import { type ClusterFile, changeCluster, createCluster, type RayHead, readCluster } from '../head/state-folder.ts';
@@ -29,6 +30,7 @@ import { madeByRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { runtimeOf } from './runtime.ts';
 import { type BootWay, shipRuntime, startMantad } from './ship.ts';
+import { untilOf } from './up.ts';
 import { planUp, type UpPlan } from './up-plan.ts';
 import { installKey, type KeyOutcome } from './worker-key.ts';
 
@@ -37,6 +39,8 @@ export interface UpRemoteRequest {
   /** The state folders' home on this machine. */
   readonly home: string;
   readonly overrides: NonNullable<ClusterFile['overrides']>;
+  /** When it ends by itself, by the head's clock; null takes back what was said before. Absent: as it was. */
+  readonly until?: (now: number) => number | null;
   readonly noRestart: boolean;
   readonly restartOnly: boolean;
   readonly loginShells: boolean;
@@ -65,6 +69,7 @@ export type UpRemoteResult =
 /** Ray's own page; what users speak to on 8265 is mantad. */
 const dashboardPort = 8264;
 const connectWithin = 900_000;
+const turnsOffWithin = 120_000;
 
 /**
  * Brings the head up and hands the cluster over to mantad there, which brings the workers up. Every step may be repeated:
@@ -91,7 +96,7 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     within: connectWithin,
     onWait: tellWaits((why) => events.emit(launcherEvents.waiting, { host: host.name, why })),
   });
-  const { look, unlock } = await lockAndLook(cluster, 'up', clock, signal);
+  const { look, unlock } = await lockWhenTurnedOff(cluster, clock, signal);
   try {
     return await bringUpLocked(request, files, look, signal);
   } finally {
@@ -105,7 +110,7 @@ async function bringUpLocked(
   look: HeadLook,
   signal: AbortSignal,
 ): Promise<UpRemoteResult> {
-  const { cluster, events, clock } = request;
+  const { cluster, events } = request;
   const { head: host, spec, name } = cluster;
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
@@ -119,6 +124,7 @@ async function bringUpLocked(
     dashboardPort,
     loginShells: request.loginShells,
     usageStats: request.usageStats,
+    ...(request.noRestart && { leaveWorkers: true }),
     mounts: mountsOnHead(spec.head.container !== undefined ? stagingFolder(name) : '', files),
   };
   const token = await tokenFor(request, look, signal);
@@ -167,7 +173,7 @@ async function bringUpLocked(
       letIn(request, look, all),
       synced.promise,
     ]);
-    const record = recordFor(request, look, ray, clock.now());
+    const record = recordFor(request, look, ray);
     const credential = cloud ? await credentialsOf(spec, request.env) : undefined;
     await putFolder(request, look, record, credential, all);
     const boot = await startMantad(host, name, look, { node, runtime }, { signal: all });
@@ -176,7 +182,8 @@ async function bringUpLocked(
     return { boot, unreached };
   };
   const lost = (why: Error): void => events.emit(bringupEvents.goingOn, { node: host.name, why: why.message });
-  const handingOver = throughDrops(handOver, lost, all);
+  const connect = (): Promise<void> => host.connect({ signal: all, within: connectWithin });
+  const handingOver = throughDrops(connect, handOver, lost, all);
   // What keeps mantad from being started is told at once, and not when the last setup command is through.
   handingOver.catch((error: unknown) => ending.abort(error));
   try {
@@ -201,6 +208,24 @@ async function bringUpLocked(
     synced.reject(error);
     await handingOver.catch(() => {});
     throw ending.signal.reason;
+  }
+}
+
+/** A cluster that turns itself off just now is waited for. */
+async function lockWhenTurnedOff(
+  cluster: RemoteCluster,
+  clock: Clock,
+  signal: AbortSignal,
+): ReturnType<typeof lockAndLook> {
+  for (const until = performance.now() + turnsOffWithin; ; ) {
+    const locked = await lockAndLook(cluster, 'up', clock, signal);
+    const { cluster: record, supervisorPid } = locked.look;
+    const ending = record?.turningOff !== undefined || (record?.ended !== undefined && supervisorPid !== undefined);
+    if (!ending) return locked;
+    await locked.unlock();
+    if (supervisorPid === undefined || performance.now() > until)
+      throw launcherErrors.HalfDown({ name: cluster.name });
+    await clock.sleep(500, signal);
   }
 }
 
@@ -253,22 +278,25 @@ function remember({ cluster, overrides, clock }: UpRemoteRequest): void {
   else changeCluster(folder, (record) => ({ ...record, ...wanted }));
 }
 
-function recordFor({ cluster, overrides }: UpRemoteRequest, look: HeadLook, ray: RayHead, now: number): ClusterFile {
+function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLook, ray: RayHead): ClusterFile {
+  const { cluster: before } = look;
   return {
     format: 1,
     name: cluster.name,
     machine: look.hostname,
-    createdAt: look.cluster?.createdAt ?? now,
+    // One that turned itself off begins a new life.
+    createdAt: (before?.ended === undefined ? before?.createdAt : undefined) ?? look.now,
     engine: 'ray',
     config: cluster.config,
     overrides,
     ray,
+    ...untilOf(until?.(look.now), before),
   };
 }
 
 /** Where the mounts lie on the head's own host, from which its workers get them. */
 const mountsOnHead = (staging: string, { mounts }: NodeFiles): RayHead['mounts'] =>
-  mounts.map(({ remote, directory }) => ({ remote, local: `${staging}${remote}`, directory }));
+  mounts.map(({ remote, directory }) => ({ remote, local: staging === '' ? remote : stagedPath(staging, remote), directory }));
 
 /** What mantad's folder on the head begins with: the record, and the host keys that are known here. */
 async function putFolder(

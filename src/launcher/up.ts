@@ -32,6 +32,8 @@ export interface UpRequest {
   readonly file?: NonNullable<ClusterFile['config']>;
   readonly overrides: NonNullable<ClusterFile['overrides']>;
   readonly port?: number;
+  /** When it ends by itself; null takes back what was said before. Absent: as it was. */
+  readonly until?: number | null;
   readonly clock: Clock;
   readonly events: EventSink;
 }
@@ -58,15 +60,19 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
   let started: ChildProcess | undefined;
   let known = false;
   try {
-    const before = readCluster(folder);
+    const before = await whenTurnedOff(folder, request, signal);
     known = before !== undefined;
     if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
     const wanted = wantedOf(request, name, before);
-    const same = before !== undefined && sameRequest(before, wanted);
+    const revived = before?.ended !== undefined;
+    const same = before !== undefined && !revived && sameRequest(before, wanted) && before.until === wanted.until;
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
     else if (!same)
       writeJson(folder.files.cluster, {
         ...before,
+        ...(revived && { createdAt: request.clock.now() }),
+        ended: undefined,
+        until: undefined,
         config: undefined,
         overrides: undefined,
         port: before.port,
@@ -108,10 +114,37 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
     ...(config && { config }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(request.port !== undefined && { port: request.port }),
+    ...untilOf(request.until, before),
   };
 }
 
-type Wanted = Pick<ClusterFile, 'name' | 'engine' | 'config' | 'overrides' | 'port'>;
+/** What was said of the end of a cluster holds until it has come to that, or something else is said. */
+export function untilOf(
+  given: number | null | undefined,
+  before: Pick<ClusterFile, 'until' | 'ended'> | undefined,
+): Pick<ClusterFile, 'until'> {
+  const until = given === undefined && before?.ended === undefined ? before?.until : given;
+  return until === undefined || until === null ? {} : { until };
+}
+
+/** The record of a cluster; one that turns itself off just now is waited for. */
+async function whenTurnedOff(
+  folder: StateFolder,
+  { home, clock }: UpRequest,
+  signal: AbortSignal,
+): Promise<ClusterFile | undefined> {
+  const until = performance.now() + startsWithin;
+  for (;;) {
+    const record = readCluster(folder);
+    const kept = supervisorOf(folder) !== undefined;
+    if (record?.turningOff === undefined && !(record?.ended !== undefined && kept)) return record;
+    if (performance.now() > until) throw launcherErrors.HalfDown({ name: folder.name });
+    if (!kept) startSupervisor(home, folder.name);
+    await clock.sleep(250, signal);
+  }
+}
+
+type Wanted = Pick<ClusterFile, 'name' | 'engine' | 'config' | 'overrides' | 'port' | 'until'>;
 
 const nameIn = ({ file }: UpRequest): string | undefined => file && loadSpec({ name: 'default', config: file }).name;
 

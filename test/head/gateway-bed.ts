@@ -105,7 +105,7 @@ export class GatewayBed {
   }
 
   /** `ray: false`: a cluster without one. */
-  static async open(t: Owner, options: { readonly ray?: boolean } = {}): Promise<GatewayBed> {
+  static async open(t: Owner, options: { readonly ray?: boolean; readonly name?: string } = {}): Promise<GatewayBed> {
     const bed = await makeBed({ clock: wallClock, runner: new FakeRunner(wallClock), types: [] });
     const ray = new FakeRay();
     const place = { address: `127.0.0.1:${await ray.listen()}` };
@@ -124,7 +124,11 @@ export class GatewayBed {
       },
       jobsOfOthers: async () => others,
     };
-    const folder = { name: 'Bed_1', path: bed.folder, files: { mantadSocket: join(bed.folder, 'mantad.sock') } };
+    const folder = {
+      name: options.name ?? 'Bed_1',
+      path: bed.folder,
+      files: { mantadSocket: join(bed.folder, 'mantad.sock') },
+    };
     const head = { ...bed, folder, clock: wallClock, log: () => {}, ...(options.ray !== false && { ray: front }) };
     const serving = await serve(head as unknown as Head, { port: 0 });
     made = new GatewayBed(bed, ray, serving, owner, guest);

@@ -10,7 +10,7 @@ import { never, until } from '../contract/waiting.ts';
 import { providerOf } from '../providers/lab-cloud/cloud-bed.ts';
 
 const ssh = 'ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o ConnectTimeout=20';
-const contract = fileURLToPath(new URL('cloud-contract-inside.ts', import.meta.url));
+const contract = fileURLToPath(new URL('./cloud-contract-inside.ts', import.meta.url));
 
 describe('a lab cloud', { skip: labProblem() ?? false }, () => {
   let lab: Lab;

@@ -241,5 +241,5 @@ crontab -l -u ${bed.user} 2>/dev/null | grep -i manta; ls -d /tmp/ray_tmp_mount/
 ! command -v podman >/dev/null || podman ps -a --format '{{.Names}}'; true`,
     { user: 'root' },
   );
-  return [...processes, ...files.split('\n').filter((line) => line !== '')];
+  return [...processes, ...files.split('\n').filter((line) => line !== '')].map((line) => line.slice(0, 200));
 }

@@ -97,7 +97,7 @@ describe('a legacy file, as a user without root', { skip: labProblem() ?? false 
         },
       );
       assert.equal(foreign, '', host.name);
-      assert.doesNotMatch(await host.must('ps -eo args='), /monitor\.py/);
+      assert.doesNotMatch(await host.must('ps -eo args='), /\/monitor\.py/);
     }
   });
 
@@ -130,7 +130,7 @@ describe('a legacy file, as a user without root', { skip: labProblem() ?? false 
 
   it('leaves Ray as it is with --no-restart', async () => {
     const before = raylets();
-    bed.write(file, clusterFile(bed, { workerSetUp: 'another', start: '--resources=\'{"extra": 1}\'' }));
+    bed.write(file, clusterFile(bed, { workerSetUp: 'another', start: '--resources=\'{"extra":1}\'' }));
     await bed.manta(['up', '-y', '--no-restart', file]);
     assert.deepEqual(raylets(), before);
   });

@@ -49,10 +49,10 @@ export function itIsUsed(used: () => Used): void {
     const { bed, file } = used();
     const { code, shown } = await runInTerminal(bed, [program, 'attach', file], { rows: 37, columns: 119 }, [
       { expect: '[#$] $', send: 'stty size; echo "<ä€𝄞>"\r' },
-      { expect: '\\n37 119\\n<ä€𝄞>\\n', send: 'echo going; sleep 1000\r' },
+      { expect: '\\n37 119\\n<ä€𝄞>\\n[\\s\\S]*[#$] $', send: "sh -c 'echo going; exec sleep 1000'\r" },
       { expect: '\\ngoing\\n', send: '\u0003' },
       { expect: '[#$] $', send: 'echo "after $?"\r' },
-      { expect: '\\nafter 130\\n', size: { rows: 41, columns: 93 } },
+      { expect: '\\nafter 130\\n[\\s\\S]*[#$] $', size: { rows: 41, columns: 93 } },
       { expect: '[#$] $', send: 'stty size\r' },
       { expect: '\\n41 93\\n', send: 'exit 7\r' },
     ]);

@@ -36,18 +36,35 @@ export const detach = (after: string, prefix: string): readonly Act[] => [
 
 const mantaWords = (words: readonly string[]): string[] => ['node', manta, ...words];
 
-export async function openBed(more = ''): Promise<Bed> {
-  const lab = await openLab({ hosts: 2 });
+export interface BedOptions {
+  /** More of the cluster file. */
+  readonly more?: string;
+  /** The head runs its commands in a container of this name. */
+  readonly container?: string;
+}
+
+export async function openBed({ more = '', container }: BedOptions = {}): Promise<Bed> {
+  const lab = await openLab({ hosts: [{ podman: container !== undefined }, {}] });
   const { laptop } = lab;
   const [head, worker] = lab.hosts as [LabHost, LabHost];
   const file = `cluster_name: c1
 provider: {type: local, head_ip: ${head.address}, worker_ips: [${worker.address}]}
 auth: {ssh_user: root, ssh_private_key: ~/.ssh/id_ed25519}
-${more}`;
+${container === undefined ? '' : `docker: {image: ${lab.registry!.images.base}, container_name: ${container}}\n`}${more}`;
   await laptop.must(['tee', 'cluster.yaml'], { input: file });
   for (const host of [head, worker]) {
     await host.must(['mkdir', '-p', '.manta/nodes/c1']);
     await host.must(['tee', '.manta/nodes/c1/env.sh'], { input: 'export RAY_AUTH_MODE=token\n' });
+  }
+  if (container !== undefined) {
+    const mounts = '-v /tmp/ray_tmp_mount/c1/opt/project:/opt/project';
+    await head.must('mkdir -p /tmp/ray_tmp_mount/c1/opt/project');
+    await head.must(
+      `docker run -d --name ${container} --network host ${mounts} ${lab.registry!.images.base} sleep infinity`,
+    );
+    await head.must(
+      `docker exec ${container} sh -c 'mkdir -p ~/.manta/nodes/c1; echo export RAY_AUTH_MODE=inside > ~/.manta/nodes/c1/env.sh'`,
+    );
   }
   const waitFor = async (host: LabHost, words: string, wanted: boolean): Promise<void> => {
     const deadline = performance.now() + 60_000;

@@ -6,7 +6,9 @@ import { type Bed, openBed } from './exec-bed.ts';
 describe('manta rsync-up and rsync-down', { skip: labProblem() ?? false }, () => {
   let bed: Bed;
   before(async () => {
-    bed = await openBed('file_mounts: {/opt/project: ./project, ~/one: ./one}\nrsync_exclude: ["*.tmp"]\n');
+    bed = await openBed({
+      more: 'file_mounts: {/opt/project: ./project, ~/one: ./one}\nrsync_exclude: ["*.tmp"]\n',
+    });
     await bed.laptop.must(
       'mkdir -p project/deep; echo 1 > project/a; echo 2 > "project/deep/b c"; echo 3 > project/x.tmp; echo one > one',
     );

@@ -10,7 +10,9 @@ export const clusterCommands: readonly Command[] = [
     path: ['status'],
     inRay: 'gcs',
     summary: 'show nodes, usage and demand, in the words of `ray status`',
-    description: 'With --json: {"text", "verboseText", "status"}, with the facts behind the text under "status".',
+    description:
+      'A last line says when the cluster ends by itself, where it does. Of one that has, it says when and why, with exit code 4.\n' +
+      'With --json: {"text", "verboseText", "status", "turnOff"}, with the facts behind the text under "status"; or {"name", "ended"}.',
     args: [onlyCluster],
     options: [{ name: 'verbose', short: 'v', summary: 'each node and what keeps it busy' }, ...connectionOptions],
     examples: ['manta status', 'manta status -v', 'manta status cluster.yaml'],

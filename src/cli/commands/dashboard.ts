@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { wallClock } from '../../base/wall-clock.ts';
+import { clientErrors } from '../../head/client/errors.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import type { Target } from '../../head/client/target.ts';
 import { headErrors } from '../../head/errors.ts';
@@ -8,7 +9,11 @@ import type { Invocation, Io, Run } from '../command.ts';
 import { targetOf } from './cluster-connection.ts';
 
 export const run: Run = async (invocation, io) => {
-  const target = await targetOf(invocation, io);
+  const target = await targetOf(invocation, io).catch((error: unknown) => {
+    if (!clientErrors.SeveralClusters.is(error)) throw error;
+    return undefined;
+  });
+  if (target === undefined) return await all(invocation, io);
   const http = new HttpClient(target, io.signal);
   try {
     const place = await target.place(io.signal);
@@ -21,8 +26,24 @@ export const run: Run = async (invocation, io) => {
   }
 };
 
+/** Nothing says which cluster is meant: one page for all of them. */
+async function all(invocation: Invocation, io: Io): Promise<number> {
+  const { holdAll } = await import('./dashboard-all.ts');
+  const port = invocation.options['port'] as number;
+  return await holdAll(io, {
+    port,
+    // Clusters of this machine may have the usual port.
+    spare: port === usualPort ? portsTried : 0,
+    show: (link) => {
+      show(link, invocation, io);
+      if (!io.json) io.out('All clusters of yours, each opened when you go there. It stands until Ctrl-C.\n');
+    },
+  });
+}
+
 /** Where mantad serves on its host, whatever the number there. */
 const usualPort = 8265;
+const portsTried = 100;
 const lookEvery = 500;
 
 /** The page of a cluster of other machines is reached through a tunnel, which stands until Ctrl-C. */
@@ -84,7 +105,7 @@ async function farPort(
 
 async function linkTo(url: string, http: HttpClient): Promise<string> {
   const { ticket } = await http.json<{ ticket: string }>('POST', '/api/manta/v1/tickets');
-  return `${url}/?ticket=${encodeURIComponent(ticket)}`;
+  return `${url}/manta/?ticket=${encodeURIComponent(ticket)}`;
 }
 
 function show(link: string, { options }: Invocation, io: Io): void {

@@ -1,7 +1,11 @@
+import type { TurnOffAnswer } from '../../head/api/types.ts';
+import { headErrors } from '../../head/errors.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import { turnOffStatus } from './turn-off-words.ts';
 
 interface StatusAnswer {
+  readonly turnOff?: TurnOffAnswer;
   readonly text: string;
   readonly verboseText: string;
 }
@@ -10,6 +14,12 @@ export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const answer = await http.json<StatusAnswer>('GET', '/api/manta/v1/status');
     const text = invocation.options['verbose'] === true ? answer.verboseText : answer.text;
-    io.out(io.json ? `${JSON.stringify(answer)}\n` : `${text.trimEnd()}\n`);
+    io.out(io.json ? `${JSON.stringify(answer)}\n` : `${text.trimEnd()}\n${turnOffStatus(answer.turnOff)}`);
     return 0;
+  }).catch((error: unknown) => {
+    // A cluster that turned itself off has a status too.
+    if (!headErrors.TurnedOff.is(error)) throw error;
+    const { name, ended } = error.data;
+    io.out(io.json ? `${JSON.stringify({ name, ended })}\n` : `${error.message}\n${error.hint ?? ''}\n`);
+    return error.exit;
   });

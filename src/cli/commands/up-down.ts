@@ -2,6 +2,7 @@ import type { Command } from '../command.ts';
 import {
   clusterArgument,
   clusterNameOption,
+  connectionOptions,
   disableUsageStats,
   noConfigCache,
   rayLogOptions,
@@ -39,6 +40,17 @@ export const upDownCommands: readonly Command[] = [
         excludes: ['restart-only'],
       },
       { name: 'restart-only', summary: 'run the start commands alone, without sync and set-up' },
+      {
+        name: 'for',
+        value: 'DURATION',
+        summary: 'let the cluster end by itself after so long: 8h, 90m',
+        excludes: ['until'],
+      },
+      {
+        name: 'until',
+        value: 'WHEN',
+        summary: 'let it end by itself then: 18:00, or a date and time; never takes that back',
+      },
       { name: 'yes', short: 'y', summary: 'do not ask' },
       { name: 'plan', summary: 'say what would be done, and do nothing' },
       { name: 'no-wait', summary: 'come back when the head is up, as `ray up` does' },
@@ -65,6 +77,7 @@ export const upDownCommands: readonly Command[] = [
     examples: [
       'manta up cluster.yaml',
       'manta up cluster.yaml --plan',
+      'manta up cluster.yaml --for 8h',
       'manta up -y cluster.yaml -n second --max-workers 8',
       'manta up',
     ],
@@ -94,6 +107,22 @@ export const upDownCommands: readonly Command[] = [
     ],
     examples: ['manta down cluster.yaml -y', 'manta down', 'manta down second --keep-state'],
     load: () => import('./down.ts'),
+  },
+  {
+    path: ['extend'],
+    summary: 'keep a cluster that ends by itself for longer',
+    description:
+      'Neither idle_shutdown nor max_lifetime nor --until ends it before. A length of time counts from the end that is set, or from now where there is none. With --json: {"turnOff"}, absent where nothing ends the cluster by itself.',
+    args: [
+      { ...clusterArgument, summary: `${clusterArgument.summary}; without it the only one` },
+      { name: 'DURATION', summary: 'for how long: 2h, 90m' },
+    ],
+    options: [
+      { name: 'until', value: 'WHEN', summary: 'until then, in place of DURATION: 18:00, or a date and time' },
+      ...connectionOptions,
+    ],
+    examples: ['manta extend 2h', 'manta extend cluster.yaml 2h', 'manta extend training --until 22:00'],
+    load: () => import('./extend.ts'),
   },
   {
     path: ['demo'],

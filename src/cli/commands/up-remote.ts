@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { wallClock } from '../../base/wall-clock.ts';
+import type { TurnOffAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { chooseTarget } from '../../head/client/target.ts';
 import { stateHome } from '../../head/state-folder.ts';
@@ -11,7 +12,9 @@ import type { UpPlan } from '../../launcher/up-plan.ts';
 import { type UpRemoteResult, upRemote } from '../../launcher/up-remote.ts';
 import { MantadTold, type Waited, waitForWorkers } from '../../launcher/wait-workers.ts';
 import type { Invocation, Io } from '../command.ts';
+import { turnOffLine, turnOffOf, untilGiven } from './turn-off-words.ts';
 import { isNothing, planText } from './up-plan-text.ts';
+import { warnOfFile } from './up-warnings.ts';
 import type { MeantCluster } from './which-cluster.ts';
 
 /** `up` of a cluster of other machines: shows the plan, asks, brings the head up, and waits for the workers. */
@@ -26,7 +29,9 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
   };
   const { headInCloud } = await import('./up-cloud.ts');
   if (!(await headInCloud(invocation, meant, io))) return options['plan'] === true ? 0 : 1;
+  const until = untilGiven(options);
   const cluster = openRemote({ home, ...meant, overrides });
+  warnOfFile(cluster, io);
   let agreedTo = false;
   let told: MantadTold | undefined;
   try {
@@ -35,6 +40,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
         cluster,
         home,
         overrides,
+        ...(until && { until }),
         noRestart: options['no-restart'] === true,
         restartOnly: options['restart-only'] === true,
         loginShells: options['use-login-shells'] !== false,
@@ -59,7 +65,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
     if (cluster.spec.provider.type === 'local') await leaveForRay(cluster, addressesOf(waited), io.signal).catch((error: unknown) =>
       io.events.emit(launcherEvents.notForRay, { why: (error as Error).message }),
     );
-    tell(cluster.name, result, waited, io);
+    tell(cluster.name, result, waited, await turnOffOf(cluster.name, io), io);
     return waited === undefined || waited.troubles.length === 0 ? 0 : 1;
   } finally {
     if (agreedTo && io.signal.aborted) io.events.emit(launcherEvents.cutShort, { name: cluster.name, what: 'up' });
@@ -99,9 +105,17 @@ async function workers(name: string, { plan }: UpRemoteResult, told: MantadTold,
   }
 }
 
-function tell(name: string, result: UpRemoteResult, waited: Waited | undefined, io: Io): void {
+function tell(
+  name: string,
+  result: UpRemoteResult,
+  waited: Waited | undefined,
+  turnOff: TurnOffAnswer | undefined,
+  io: Io,
+): void {
   if (io.json) {
-    io.out(`${JSON.stringify({ name, done: true, plan: result.plan, ...(waited && { workers: waited }) })}\n`);
+    io.out(
+      `${JSON.stringify({ name, done: true, plan: result.plan, ...(waited && { workers: waited }), ...(turnOff && { turnOff }) })}\n`,
+    );
     return;
   }
   const { wanted } = result.plan.workers;
@@ -119,5 +133,5 @@ function tell(name: string, result: UpRemoteResult, waited: Waited | undefined, 
   queue a job        manta job submit -n ${name} -- python train.py
   page               manta dashboard ${name}
   end it             manta down ${name}
-`);
+${turnOffLine(turnOff)}`);
 }

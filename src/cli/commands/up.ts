@@ -6,6 +6,7 @@ import { isRemote } from '../../launcher/remote-cluster.ts';
 import { up } from '../../launcher/up.ts';
 import type { Invocation, Io, Run } from '../command.ts';
 import { quoted } from '../quote.ts';
+import { turnOffLine, turnOffOf, untilGiven } from './turn-off-words.ts';
 import { type MeantCluster, whichCluster } from './which-cluster.ts';
 
 export const run: Run = async (invocation, io) => {
@@ -30,22 +31,30 @@ async function runHere({ args, options }: Invocation, meant: MeantCluster, io: I
   const minWorkers = number('min-workers');
   const maxWorkers = number('max-workers');
   const port = number('port');
+  const until = untilGiven(options)?.(Date.now());
   const { folder, serving, done } = await up(
     {
       home: stateHome(io.env),
       ...meant,
       overrides: { ...(minWorkers !== undefined && { minWorkers }), ...(maxWorkers !== undefined && { maxWorkers }) },
       ...(port !== undefined && { port }),
+      ...(until !== undefined && { until }),
       clock: wallClock,
       events: io.events,
     },
     io.signal,
   );
+  const turnOff = await turnOffOf(folder.name, io);
   const boot = path === '-' ? undefined : bootCommand(folder.name, meant.file?.path, options, io);
-  if (io.json) io.out(`${JSON.stringify({ name: folder.name, url: serving.url, done, folder: folder.path, boot })}\n`);
+  if (io.json)
+    io.out(
+      `${JSON.stringify({ name: folder.name, url: serving.url, done, folder: folder.path, boot, ...(turnOff && { turnOff }) })}\n`,
+    );
   else
     io.out(
-      summary(folder.name, serving.url, done) + (boot ? `  start it at boot   @reboot ${boot}   (crontab -e)\n` : ''),
+      summary(folder.name, serving.url, done) +
+        turnOffLine(turnOff) +
+        (boot ? `  start it at boot   @reboot ${boot}   (crontab -e)\n` : ''),
     );
   return 0;
 }

@@ -28,8 +28,9 @@ function marketsOf(own: Plain | undefined, launch: PlainMap): readonly Market[] 
   return [isSpot(launch) ? 'spot' : 'on-demand'];
 }
 
-/** What a launch configuration says of its market, in the words of AWS, GCP (machines and TPUs) and Azure. */
+/** What a launch configuration says of its market, in the words of AWS, GCP (machines and TPUs), Azure and the lab cloud. */
 export function isSpot(launch: PlainMap): boolean {
+  if (launch.market === 'spot') return true;
   const aws = launch.InstanceMarketOptions;
   if (isMap(aws)) return aws.MarketType === 'spot';
   const azure = isMap(launch.azure_arm_parameters) ? launch.azure_arm_parameters : launch;
@@ -48,7 +49,12 @@ function isPreemptible(scheduling: Plain | undefined): boolean {
 function zonesOf(provider: PlainMap, launch: PlainMap, own: Plain | undefined): readonly (string | undefined)[] {
   if (Array.isArray(own) && own.length > 0) return own as readonly string[];
   if (!zoned.has(provider.type as string)) return [undefined];
-  const placement = isMap(launch.Placement) ? launch.Placement.AvailabilityZone : undefined;
+  const placement =
+    provider.type === 'lab_cloud'
+      ? launch.zone
+      : isMap(launch.Placement)
+        ? launch.Placement.AvailabilityZone
+        : undefined;
   if (typeof placement === 'string') return [placement];
   if (['SubnetId', 'SubnetIds', 'NetworkInterfaces'].some((key) => key in launch)) return [undefined];
   const zones =

@@ -5,6 +5,7 @@ export const providerTypes = [
   'azure',
   'local',
   'process',
+  'lab_cloud',
   'external',
   'aliyun',
   'vsphere',
@@ -50,4 +51,4 @@ export const goneProviders: Readonly<Record<string, Gone>> = {
 };
 
 /** Provider types that read `availability_zone` as names of zones. */
-export const zoned: ReadonlySet<string> = new Set(['aws', 'gcp']);
+export const zoned: ReadonlySet<string> = new Set(['aws', 'gcp', 'lab_cloud']);

@@ -51,8 +51,24 @@ const headSchemas: Readonly<Record<string, Schema>> = {
       jobs: { type: 'object', additionalProperties: whole },
       cost: object({ perHour: amount, spent: amount, currency: text }, ['perHour', 'spent']),
       synced: flag,
+      turnOff: ref('TurnOff'),
     },
     ['name', 'engine', 'mantaVersion', 'startedAt', 'now', 'user', 'nodeTypes', 'nodes', 'usage', 'jobs', 'synced'],
+  ),
+  TurnOff: object(
+    {
+      idleShutdown: amount,
+      maxLifetime: amount,
+      until: amount,
+      keepUntil: amount,
+      idleSince: amount,
+      busyWith: text,
+      at: amount,
+      because: oneOf('idle', 'lifetime', 'until', 'asked'),
+      soon: flag,
+      text,
+    },
+    ['soon', 'text'],
   ),
   Node: object(
     {
@@ -196,7 +212,14 @@ const headPaths: Paths = {
     get: {
       summary: "The status: Ray's text, short and long, and the facts behind it",
       responses: answers(
-        json('The status', object({ text, verboseText: text, status: anything }, ['text', 'verboseText', 'status'])),
+        json(
+          'The status',
+          object({ text, verboseText: text, status: anything, turnOff: ref('TurnOff') }, [
+            'text',
+            'verboseText',
+            'status',
+          ]),
+        ),
       ),
     },
   },
@@ -214,6 +237,14 @@ const headPaths: Paths = {
         object({ bundles: listOf(object({ resources: amounts, count: whole }, ['resources'])) }, ['bundles']),
       ),
       responses: answers(json('What is asked for now', object({ requests: listOf(ref('TaskDemand')) }, ['requests']))),
+    },
+  },
+  '/extend': {
+    post: {
+      summary:
+        'Keep a cluster that ends by itself for longer, by a length of time or until an instant; for administrators',
+      requestBody: body(object({ by: amount, until: amount }, [])),
+      responses: answers(json('When it ends now', object({ turnOff: ref('TurnOff') }, []))),
     },
   },
   '/reload': {

@@ -15,7 +15,7 @@ import { openapiDocument } from './openapi.ts';
 import { launchedBecause, recentFailures, whyAnswer } from './questions.ts';
 import { headStatuses } from './statuses.ts';
 import { openStream } from './stream.ts';
-import type { ClusterAnswer, NodeAnswer } from './types.ts';
+import type { ClusterAnswer, ExtendBody, NodeAnswer } from './types.ts';
 
 const base = '/api/manta/v1';
 const largestBody = 64 << 10;
@@ -93,6 +93,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
         text: statusText(status, localTime),
         verboseText: statusText(status, localTime, { verbose: true }),
         status,
+        ...turnOffOf(head),
       });
     }),
   );
@@ -126,6 +127,18 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     }),
   );
   app.post(
+    `${base}/extend`,
+    small,
+    route(async (c) => {
+      requireAdmin(c.get('user'), 'keep the cluster for longer');
+      const { by, until } = (await c.req.json().catch(() => ({}))) as ExtendBody;
+      const turnOff = head.extend(
+        typeof by === 'number' ? { by } : { until: typeof until === 'number' ? until : Number.NaN },
+      );
+      return c.json(turnOff === undefined ? {} : { turnOff });
+    }),
+  );
+  app.post(
     `${base}/reload`,
     route((c) => {
       requireAdmin(c.get('user'), 'change the cluster');
@@ -143,7 +156,13 @@ function clusterOf(head: Head, user: string): ClusterAnswer {
     startedAt: head.startedAt,
     user,
     spent: head.spent(),
+    ...turnOffOf(head),
   });
+}
+
+function turnOffOf(head: Head): Pick<ClusterAnswer, 'turnOff'> {
+  const turnOff = head.turnsOff();
+  return turnOff === undefined ? {} : { turnOff };
 }
 
 const nodesOf = (head: Head): NodeAnswer[] => nodeAnswers(head.sight(), launchedBecause(head), head.addressOf);

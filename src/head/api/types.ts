@@ -8,6 +8,7 @@ import type { InstanceStatus } from '../../core/instance.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import type { Infeasible, Waiting } from '../../core/plan/plan.ts';
 import type { Resources } from '../../core/resources.ts';
+import type { TurnOffReason } from '../../core/turn-off.ts';
 import type { JobRow } from '../../jobs/manta-api/rows.ts';
 import type { Fact as JobFact } from '../../jobs/store.ts';
 
@@ -40,6 +41,36 @@ export interface ClusterAnswer {
   readonly cost?: { readonly perHour: number; readonly spent: number; readonly currency?: string };
   /** False while mantad catches up after a start: nothing is ended meanwhile. */
   readonly synced: boolean;
+  /** Absent for a cluster that never ends by itself. */
+  readonly turnOff?: TurnOffAnswer;
+}
+
+/** When the cluster ends by itself; part of GET /cluster and GET /status, and the answer of POST /extend. */
+export interface TurnOffAnswer {
+  /** `provider.manta.idle_shutdown` and `max_lifetime`, in milliseconds. */
+  readonly idleShutdown?: number;
+  readonly maxLifetime?: number;
+  /** Given with `up --until` or `--for`. */
+  readonly until?: number;
+  /** By `manta extend`: not before. */
+  readonly keepUntil?: number;
+  readonly idleSince?: number;
+  /** What keeps it from being idle, in words. */
+  readonly busyWith?: string;
+  /** When it ends as things stand, and by which term; absent while something runs and nothing else ends it. */
+  readonly at?: number;
+  readonly because?: TurnOffReason['kind'];
+  /** It was warned of. */
+  readonly soon: boolean;
+  /** What becomes of the cluster, to be read behind its name. */
+  readonly text: string;
+}
+
+/** POST /extend: one of both. -> { turnOff? } */
+export interface ExtendBody {
+  /** By so many milliseconds. */
+  readonly by?: number;
+  readonly until?: number;
 }
 
 /** GET /nodes -> { nodes } */

@@ -7,7 +7,8 @@ import { targetOf } from '../../bringup/reach.ts';
 import { headErrors } from '../errors.ts';
 import { knownHosts } from '../known-hosts.ts';
 import { loadSpec } from '../load-spec.ts';
-import type { ClusterFile, Serving, StateFolder } from '../state-folder.ts';
+import type { ClusterFile, Ended, Serving, StateFolder } from '../state-folder.ts';
+import { turnedOff } from '../turn-off-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { Place } from './target.ts';
@@ -48,6 +49,7 @@ export class RemoteLine {
   async #open(signal: AbortSignal): Promise<Place> {
     const found = await servingOn(this.#host, this.#folder.name, signal);
     if (found === undefined) throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name });
+    if ('ended' in found) throw turnedOff(this.#folder.name, found.ended);
     if (found.startedNow) this.#events.emit(clientEvents.startedThere, { host: this.#host.name });
     const { socket } = this.#folder.files;
     await this.#host.forward(socket, { port: Number(new URL(found.serving.url).port) }, signal);
@@ -69,18 +71,24 @@ export interface ServingThere {
 }
 
 /**
- * Who serves the cluster on its head; undefined when nobody does. A mantad that ought to run and does not, as after a
+ * Who serves the cluster on its head, or how it ended by itself; undefined when nobody does. A mantad that ought to run and does not, as after a
  * reboot of a machine that starts nothing by itself, is started.
  */
-export async function servingOn(host: Host, cluster: string, signal: AbortSignal): Promise<ServingThere | undefined> {
+export async function servingOn(
+  host: Host,
+  cluster: string,
+  signal: AbortSignal,
+): Promise<ServingThere | { readonly ended: Ended } | undefined> {
   const folder = `${headHome}/clusters/${cluster}`;
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
 alive() { p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/mantad.lock 2>/dev/null | head -n 1); [ -n "$p" ] && kill -0 "$p" 2>/dev/null && [ -f ${folder}/mantad.json ] && grep -q "\\"pid\\": *$p\\b" ${folder}/mantad.json && { [ ! -r /proc/$p/cmdline ] || tr '\\0' ' ' </proc/$p/cmdline | grep -q mantad; }; }
 [ -f ${folder}/cluster.json ] || exit 0
 kept() { p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/supervisor.lock 2>/dev/null | head -n 1); [ -n "$p" ] && kill -0 "$p" 2>/dev/null && { [ ! -r /proc/$p/cmdline ] || tr '\\0' ' ' </proc/$p/cmdline | grep -q supervisor; }; }
-wait_alive() { i=0; while [ $i -lt 150 ] && ! alive; do sleep 0.1; i=$((i + 1)); done; }
+ended() { grep -q '"ended": *{' ${folder}/cluster.json; }
+wait_alive() { i=0; while [ $i -lt 150 ] && ! alive && ! ended; do sleep 0.1; i=$((i + 1)); done; }
 if ! alive && kept; then wait_alive; fi
+if ! alive && ended; then echo ended; cat ${folder}/cluster.json; exit 0; fi
 if ! alive && [ -f ${headHome}/boot-${cluster}.sh ]; then
   if command -v setsid >/dev/null; then setsid sh ${headHome}/boot-${cluster}.sh </dev/null >/dev/null 2>&1 &
   else nohup sh ${headHome}/boot-${cluster}.sh </dev/null >/dev/null 2>&1 & fi
@@ -95,6 +103,8 @@ cat ${folder}/mantad.json
   const json = stdout.slice(Math.max(0, stdout.indexOf('{')));
   const token = /^token (\S+)$/m.exec(stdout)?.[1];
   try {
+    const { ended } = /^ended$/m.test(stdout) ? (JSON.parse(json) as ClusterFile) : {};
+    if (ended !== undefined) return { ended };
     return { serving: JSON.parse(json) as Serving, token: token ?? '', startedNow: /^started$/m.test(stdout) };
   } catch {
     return undefined;

@@ -7,6 +7,7 @@ import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
 import type { ClusterFile, StateFolder } from '../state-folder.ts';
 import { clusterNames, readCluster, servingOf, stateFolder, stateHome, supervisorOf } from '../state-folder.ts';
+import { turnedOff } from '../turn-off-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { RemoteLine } from './remote.ts';
@@ -162,8 +163,10 @@ function localTarget(
         const serving = servingOf(folder);
         const token = serving && localToken(folder);
         if (serving !== undefined) return { url: serving.url, ...(token !== undefined && { token }) };
-        if (supervisorOf(folder) === undefined || performance.now() > deadline)
-          throw headErrors.NotRunning({ name: folder.name });
+        if (supervisorOf(folder) === undefined || performance.now() > deadline) {
+          const ended = readCluster(folder)?.ended;
+          throw ended === undefined ? headErrors.NotRunning({ name: folder.name }) : turnedOff(folder.name, ended);
+        }
         if (!told) events.emit(clientEvents.waitsForHead, { cluster: folder.name });
         await wallClock.sleep(50, signal);
       }

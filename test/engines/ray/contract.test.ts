@@ -35,7 +35,7 @@ for (const version of [rayVersion, olderRayVersion]) {
       { env: { ...env, MANTA_RAY_PYTHON: python }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     t.after(() => run.kill('SIGKILL'));
-    const hang = setTimeout(() => run.kill('SIGKILL'), 400_000);
+    const hang = setTimeout(() => run.kill('SIGKILL'), 900_000);
     t.after(() => clearTimeout(hang));
     let said = '';
     for (const stream of [run.stdout, run.stderr]) stream.on('data', (bytes: Buffer) => (said += bytes.toString()));

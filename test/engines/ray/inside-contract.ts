@@ -29,6 +29,7 @@ let driver: Driver | undefined;
 before(async () => {
   startHead({ disk: 2 }, 2);
   engine = await openEngine();
+  await until('the dashboard answers', () => engine.jobsOfOthers(never).catch(() => undefined));
   startWorker('worker-1', '127.0.0.2', 2, 'here');
   await ready(engine, 'head-1');
   await ready(engine, 'worker-1');

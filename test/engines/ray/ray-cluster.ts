@@ -29,6 +29,8 @@ export const env = {
   // A raylet that was killed is known to be dead after five seconds, not after fifteen.
   RAY_health_check_period_ms: '1000',
   RAY_health_check_failure_threshold: '5',
+  // A dashboard whose parts take longer than half a minute ends itself, and no job can be submitted then.
+  RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT: '180',
   RAY_ADDRESS: address,
 };
 

@@ -5,6 +5,7 @@ const gcp = { providers: ['gcp'] } as const;
 const azure = { providers: ['azure'] } as const;
 const aliyun = { providers: ['aliyun'] } as const;
 const local = { providers: ['local'] } as const;
+const labCloud = { providers: ['lab_cloud'], manta: true } as const;
 const fake = { providers: ['fake_multinode', 'fake_multinode_docker'] } as const;
 
 export const providerKeys: readonly Key[] = [
@@ -21,7 +22,11 @@ export const providerKeys: readonly Key[] = [
     'provider.availability_zone',
     'string',
     'Zones, comma-separated, in order of preference. Azure: numbers, `auto` or `none`.',
-    { providers: ['aws', 'gcp', 'azure'], default: 'all zones of the region (aws)', example: 'us-west-2a,us-west-2b' },
+    {
+      providers: ['aws', 'gcp', 'azure', 'lab_cloud'],
+      default: 'all zones of the region (aws), those that the cloud chooses (lab_cloud)',
+      example: 'us-west-2a,us-west-2b',
+    },
   ),
   key(
     'provider.cache_stopped_nodes',
@@ -195,6 +200,19 @@ export const providerKeys: readonly Key[] = [
     nullable: true,
     providers: ['fake_multinode', 'kuberay'],
     example: '10.0.0.1:6379',
+  }),
+  key('provider.endpoint', 'string', 'Address of the API of a lab cloud.', {
+    ...labCloud,
+    example: 'http://10.77.0.254:8700',
+  }),
+  key('provider.token_file', 'string', "File that holds the token of the lab cloud's account.", {
+    ...labCloud,
+    example: '~/.lab-cloud-token',
+  }),
+  key('provider.token_env', 'string', 'Variable of the environment that holds it, where there is no file.', {
+    ...labCloud,
+    default: 'LAB_CLOUD_TOKEN',
+    example: 'LAB_CLOUD_TOKEN',
   }),
   key('provider.launch_multiple', 'boolean', 'Launch several nodes in one call.', { ...fake, nullable: true }),
 ];

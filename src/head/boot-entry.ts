@@ -1,0 +1,17 @@
+import { shellQuoted } from '../base/shell-quote.ts';
+import { headHome } from './client/remote.ts';
+
+/** What starts mantad after a reboot of the head: a unit of systemd, or a line of cron with this mark. */
+export const bootUnit = (cluster: string): string => `manta-${cluster}.service`;
+export const bootMark = (cluster: string): string => `# manta ${cluster}`;
+export const bootScript = (cluster: string): string => `${headHome}/boot-${cluster}.sh`;
+
+/** Sh text, for the home of the user there, that takes all of it away. */
+export function removeBootText(cluster: string): string {
+  const mark = shellQuoted(bootMark(cluster));
+  const unit = `.config/systemd/user/${bootUnit(cluster)}`;
+  return `if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF ${mark}; then crontab -l | grep -vF ${mark} | crontab -; fi
+if [ -f ${unit} ]; then systemctl --user disable ${bootUnit(cluster)} >/dev/null 2>&1; rm -f ${unit}; fi
+rm -f ${bootScript(cluster)}
+`;
+}

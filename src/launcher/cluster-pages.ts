@@ -1,0 +1,154 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { MantaError } from '../base/errors.ts';
+import { clusterHost } from '../head/cluster-host.ts';
+import { listPage, problemPage, style } from './cluster-pages-text.ts';
+import { launcherErrors } from './errors.ts';
+import { lead, type TunnelOrder } from './tunnel.ts';
+
+/** A cluster of this user, as this machine knows it. */
+export interface ListedCluster {
+  readonly name: string;
+  /** Where it runs, in words. */
+  readonly where: string;
+}
+
+export interface ClusterPagesOrder {
+  readonly port: number;
+  /** How many ports above it may be taken instead. */
+  readonly spare: number;
+  /** Asked anew for each visit. */
+  readonly clusters: () => readonly ListedCluster[];
+  /** The way to a cluster; opened when somebody goes there. */
+  readonly wayTo: (cluster: string) => Pick<TunnelOrder, 'socket' | 'lost'>;
+  /** A word that signs a browser in at the cluster once. */
+  readonly ticketOf: (cluster: string) => Promise<string>;
+}
+
+export interface ClusterPages {
+  /** For the browser of the user, who alone knows it. */
+  readonly link: string;
+  close(): Promise<void>;
+}
+
+const ownHosts = ['localhost', '127.0.0.1', '[::1]'];
+const largestHead = 32 << 10;
+const headWithin = 20_000;
+const cookie = 'manta-clusters';
+
+/**
+ * One port of this machine for all clusters of a user: a list of them at `localhost`, and each under a name of its own
+ * (`<cluster>.localhost`), so that their cookies and scripts never meet. A connection goes to where its first request
+ * says; what else it asks there, the cluster judges itself.
+ */
+export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortSignal): Promise<ClusterPages> {
+  const open = new Set<Socket>();
+  const key = randomBytes(24).toString('base64url');
+  const list = createHttp((request, response) => void answer(request, response));
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
+    open.add(near);
+    near.on('close', () => open.delete(near));
+    near.on('error', () => near.destroy());
+    readHost(near, (host) => {
+      if (ownHosts.includes(host)) {
+        list.emit('connection', near);
+        return void near.resume();
+      }
+      const cluster = order.clusters().find(({ name }) => clusterHost(name) === host);
+      if (cluster === undefined) return void near.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
+      void lead(near, order.wayTo(cluster.name), signal).catch(() => near.destroy());
+    });
+  });
+  const port = await listen(server, order.port, order.spare);
+
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
+    const say = (status: number, body: string, more: Record<string, string> = {}): void =>
+      void response.writeHead(status, { ...guards, 'content-type': 'text/html; charset=utf-8', ...more }).end(body);
+    if (!ownHosts.includes(host) || request.method !== 'GET') return say(403, '');
+    if (pathname === '/style.css') return say(200, style, { 'content-type': 'text/css; charset=utf-8' });
+    const given = searchParams.get('key');
+    if (given !== null && isSame(given, key))
+      return say(303, '', {
+        location: '/',
+        'set-cookie': `${cookie}=${key}; HttpOnly; SameSite=Strict; Path=/`,
+      });
+    if (!isSame(cookieIn(request), key))
+      return say(401, problemPage('Nobody is signed in here', "open the link that 'manta dashboard' has printed"));
+    if (pathname === '/') return say(200, listPage(order.clusters()));
+    const name = order.clusters().find((each) => pathname === `/open/${encodeURIComponent(each.name)}`)?.name;
+    if (name === undefined) return say(404, problemPage('There is no such page', 'go back to the list'));
+    try {
+      const ticket = encodeURIComponent(await order.ticketOf(name));
+      say(303, '', { location: `http://${clusterHost(name)}:${port}/manta/?ticket=${ticket}` });
+    } catch (error) {
+      const { message, hint } = error as MantaError;
+      say(502, problemPage(message, (error instanceof MantaError ? hint : undefined) ?? 'go back and try again'));
+    }
+  };
+
+  return {
+    link: `http://localhost:${port}/?key=${key}`,
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+const guards = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** The host that the first request on a connection names; what was read stands to be read again. */
+function readHost(near: Socket, go: (host: string) => void): void {
+  let seen = Buffer.alloc(0);
+  const late = setTimeout(() => near.destroy(), headWithin);
+  near.once('close', () => clearTimeout(late));
+  const read = (bytes: Buffer): void => {
+    seen = Buffer.concat([seen, bytes]);
+    const end = seen.indexOf('\r\n\r\n');
+    if (end < 0 && seen.length < largestHead) return;
+    clearTimeout(late);
+    near.removeListener('data', read);
+    near.pause();
+    const hosts =
+      seen
+        .subarray(0, Math.max(0, end))
+        .toString('latin1')
+        .match(/(?<=\r\nhost:)[^\r\n]*/gi) ?? [];
+    if (hosts.length !== 1) return void near.destroy();
+    near.unshift(seen);
+    go(String(hosts[0]).trim().replace(/:\d+$/, '').toLowerCase());
+  };
+  near.on('data', read);
+}
+
+function cookieIn({ headers }: IncomingMessage): string {
+  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(`${cookie}=`))?.slice(cookie.length + 1) ?? '';
+}
+
+const isSame = (given: string, key: string): boolean => timingSafeEqual(digestOf(given), digestOf(key));
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+async function listen(server: Server, first: number, spare: number): Promise<number> {
+  for (let port = first; port <= first + spare; port++) {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const failed = (error: NodeJS.ErrnoException): void =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error);
+    server.once('error', failed);
+    server.listen(port, '127.0.0.1', () => {
+      server.removeListener('error', failed);
+      resolve(true);
+    });
+    if (await promise) return (server.address() as AddressInfo).port;
+  }
+  throw launcherErrors.PortTaken({ port: first });
+}
