@@ -8,8 +8,6 @@ const usualPort = 8265;
 const portsTried = 100;
 /** Where the supervisor puts the socket that it holds for the daemon. */
 const heldFd = 3;
-/** Set in the environment of a daemon that gets its socket from the supervisor. */
-export const heldVariable = 'MANTA_HELD_PORT';
 /** Longest path of a unix socket that every system takes. */
 const longestSocketPath = 100;
 

@@ -1,4 +1,4 @@
-/** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster>`. */
+/** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster> [<port that it holds>]`. */
 import { existsSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { MantaError } from '../base/errors.ts';
@@ -11,14 +11,13 @@ import { wallClock } from '../base/wall-clock.ts';
 import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
-import { heldVariable } from './listen.ts';
 import { type Serving as ServingServer, serve } from './server.ts';
 import { readCluster, type Serving, stateFolder } from './state-folder.ts';
 
 /** The user that `manta up` acts as. */
 const owner = 'owner';
 
-const [home, name] = process.argv.slice(2);
+const [home, name, held] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
 
 const folder = stateFolder(home, name);
@@ -65,9 +64,6 @@ async function start(cluster: string): Promise<{ readonly head: Head; readonly s
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
-  const held = process.env[heldVariable];
-  // Not for those that mantad starts.
-  delete process.env[heldVariable];
   const head = await openHead(folder, wallClock, process.env, log);
   await ensureOwner(head);
   // Clients know the port: one that comes back after a crash takes its old one.

@@ -9,7 +9,7 @@ import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
 import { readJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
-import { type HeldSocket, type HoldMessage, heldVariable } from './listen.ts';
+import type { HeldSocket, HoldMessage } from './listen.ts';
 import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
 
 const shortestWait = 200;
@@ -58,10 +58,16 @@ function start(): void {
   const log = openLog();
   child = spawn(
     process.execPath,
-    [...process.execArgv, smallNewSpace, entryFile('mantad'), home as string, name as string],
+    [
+      ...process.execArgv,
+      smallNewSpace,
+      entryFile('mantad'),
+      home as string,
+      name as string,
+      ...(held ? [String(held.port)] : []),
+    ],
     {
       stdio: ['ignore', log, log, held?.socket.fd ?? 'ignore', 'ipc'],
-      env: { ...process.env, ...(held && { [heldVariable]: String(held.port) }) },
       cwd: folder.path,
     },
   );

@@ -1,7 +1,7 @@
 import { wallClock } from '../base/wall-clock.ts';
 import type { NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
-import { headHome } from '../head/client/remote.ts';
+import { headHome, wayTo } from '../head/client/remote.ts';
 import type { DownRemoteRequest, DownRemoteResult } from './down-remote.ts';
 import { launcherErrors } from './errors.ts';
 import type { HeadLook } from './head-look.ts';
@@ -23,7 +23,7 @@ export async function endWorkers(
   const file = `~/${headHome}/clusters/${name}/cluster.json`;
   await head.put(file, Buffer.from(`${JSON.stringify(changed)}\n`), 0o600, { signal });
   const { socket } = cluster.folder.files;
-  await head.forward(socket, { port: Number(new URL(serving.url).port) }, signal);
+  await head.forward(socket, wayTo(serving), signal);
   const place = { url: serving.url, token, socket };
   const http = new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
   try {

@@ -109,7 +109,7 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
 
   await t.test('the link to the page signs in once', async () => {
     const link = (await manta('dashboard', '--no-open')).stdout.trim();
-    assert.ok(link.startsWith(`${cluster.url}/?ticket=`));
+    assert.ok(link.startsWith(`${cluster.url}/manta/?ticket=`));
     assert.match((await headersOf(link))['set-cookie']?.[0] ?? '', /HttpOnly/);
     assert.equal((await headersOf(link))['set-cookie'], undefined);
   });

@@ -158,11 +158,12 @@ export const clusterCommands: readonly Command[] = [
   {
     path: ['dashboard'],
     inRay: true,
-    summary: 'open the page of the cluster',
+    summary: 'open the page of the cluster, or of all clusters',
     description:
       'Prints a link that signs a browser in once, within a minute, and opens it. To a cluster on other machines it holds\n' +
       'a tunnel until Ctrl-C, through lost connections: while it does, --port of this machine is the address for\n' +
-      '`ray job submit --address`.',
+      '`ray job submit --address`. Where no cluster is named and there are several, it holds one page that lists them all\n' +
+      'and opens each under a name of its own, http://CLUSTER.localhost:PORT.',
     args: [onlyCluster],
     options: [
       {

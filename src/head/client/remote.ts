@@ -22,6 +22,8 @@ export class RemoteLine {
   readonly #host: Host;
   readonly #events: EventSink;
   #place: Promise<Place> | undefined;
+  /** A line by mantad's socket broke: the SSH server may not let sockets through, and then lets ports. */
+  #byPort = false;
 
   constructor(folder: StateFolder, record: Pick<ClusterFile, 'name' | 'config'>, events: EventSink) {
     this.#folder = folder;
@@ -41,9 +43,11 @@ export class RemoteLine {
     return this.#place;
   }
 
-  /** The line is not what it was: mantad may have come back on another port. */
+  /** The line is not what it was: mantad may have come back elsewhere. */
   lost(): void {
+    if (this.#place === undefined) return;
     this.#place = undefined;
+    this.#byPort = !this.#byPort;
   }
 
   async #open(signal: AbortSignal): Promise<Place> {
@@ -51,8 +55,9 @@ export class RemoteLine {
     if (found === undefined) throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name });
     if ('ended' in found) throw turnedOff(this.#folder.name, found.ended);
     if (found.startedNow) this.#events.emit(clientEvents.startedThere, { host: this.#host.name });
-    const { socket } = this.#folder.files;
-    await this.#host.forward(socket, { port: Number(new URL(found.serving.url).port) }, signal);
+    const end = wayTo(found.serving, this.#byPort);
+    const socket = 'port' in end ? `${this.#folder.files.socket}-port` : this.#folder.files.socket;
+    await this.#host.forward(socket, end, signal);
     if (found.token === '')
       throw clientErrors.NoToken({ file: `${this.#host.name}:tokens/owner`, problem: 'it is empty' });
     return { url: found.serving.url, token: found.token, socket };
@@ -62,6 +67,10 @@ export class RemoteLine {
     return this.#host.close();
   }
 }
+
+/** Where mantad takes connections on its host: its socket, which is its user's alone, or its port. */
+export const wayTo = ({ socket, url }: Serving, byPort = false): { socket: string } | { port: number } =>
+  socket === undefined || byPort ? { port: Number(new URL(url).port) } : { socket };
 
 export interface ServingThere {
   readonly serving: Serving;
