@@ -14,10 +14,10 @@ import { stopRequestFile } from '../bringup/sessions-place.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { leaseOf } from '../core/turn-off.ts';
 import { RayEngine } from '../engines/ray/engine.ts';
-import type { ProviderInstance } from '../providers/provider.ts';
 import { isCloud } from '../providers/clouds.ts';
-import { cloudMachines } from './cloud-machines.ts';
+import type { ProviderInstance } from '../providers/provider.ts';
 import { removeBootText } from './boot-entry.ts';
+import { cloudMachines } from './cloud-machines.ts';
 import { headErrors } from './errors.ts';
 import type { Ground, GroundEdges } from './ground.ts';
 import { keepLeases } from './lease-keeper.ts';
@@ -38,9 +38,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
   const first = head();
   const token = rayToken(folder.name);
   const cloud = isCloud(edges.spec().provider.type);
-  const machines = cloud
-    ? await cloudMachines(edges, first)
-    : ownMachines(edges, first);
+  const machines = cloud ? await cloudMachines(edges, first) : ownMachines(edges, first);
   const { provider } = machines;
   const engine = new RayEngine({
     address: hostPort(first.address, first.gcsPort),

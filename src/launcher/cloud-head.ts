@@ -135,9 +135,6 @@ function remembered({ folder, config, clock }: CloudHeadRequest): CloudRemote {
   return made;
 }
 
-function remember(
-  folder: StateFolder,
-  remote: { readonly [Key in keyof Remote]: Remote[Key] | undefined },
-): void {
+function remember(folder: StateFolder, remote: { readonly [Key in keyof Remote]: Remote[Key] | undefined }): void {
   changeCluster(folder, (record) => ({ ...record, remote: JSON.parse(JSON.stringify(remote)) as Remote }));
 }

@@ -11,9 +11,9 @@ import { ownHosts } from '../core/spec/local.ts';
 import { headHome } from '../head/client/remote.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
-import { endWorkers } from './down-workers.ts';
 import { isCloud } from '../providers/clouds.ts';
 import { endCloudInstances } from './cloud-head.ts';
+import { endWorkers } from './down-workers.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { lockAndLook } from './head-lock.ts';
@@ -95,13 +95,18 @@ async function downCloud(request: DownRemoteRequest, signal: AbortSignal): Promi
     if (!workersOnly) changeCluster(folder, (now) => ({ ...now, endingSince: now.endingSince ?? clock.now() }));
     // mantad first, so that nothing is launched any more; a head that does not answer is ended all the same.
     const look = await lockIfReached(request, unlocks, signal);
-    if (workersOnly && !(look instanceof Error) && look.serving !== undefined) return await endWorkers(request, look, signal);
+    if (workersOnly && !(look instanceof Error) && look.serving !== undefined)
+      return await endWorkers(request, look, signal);
     if (!(look instanceof Error)) {
       await markEnding(head, name, clock.now(), signal);
       await stopMantad(head, name, look, { signal });
     }
     events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
-    const ended = await endCloudInstances({ folder, config, env, clock, events }, ({ kind }) => workersOnly && kind === 'head', signal);
+    const ended = await endCloudInstances(
+      { folder, config, env, clock, events },
+      ({ kind }) => workersOnly && kind === 'head',
+      signal,
+    );
     await cluster.disconnect();
     if (!workersOnly) removeCluster(folder);
     events.emit(launcherEvents.endedThere, { name, hosts: ended.length, left: [] }, { id: 'down', state: 'done' });

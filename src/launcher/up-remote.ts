@@ -118,7 +118,11 @@ async function bringUpLocked(
   const { remote } = readCluster(cluster.folder) ?? {};
   const ray: RayHead = {
     id: before?.ray?.id ?? remote?.clusterId ?? idByKey(look, 'cluster'),
-    instance: remote?.instance ?? before?.ray?.instance ?? look.record?.instance ?? `head-${idByKey(look, 'head').slice(0, 12)}`,
+    instance:
+      remote?.instance ??
+      before?.ray?.instance ??
+      look.record?.instance ??
+      `head-${idByKey(look, 'head').slice(0, 12)}`,
     address: cluster.headAddress,
     gcsPort: gcsPortOf(spec),
     dashboardPort,
@@ -223,8 +227,7 @@ async function lockWhenTurnedOff(
     const ending = record?.turningOff !== undefined || (record?.ended !== undefined && supervisorPid !== undefined);
     if (!ending) return locked;
     await locked.unlock();
-    if (supervisorPid === undefined || performance.now() > until)
-      throw launcherErrors.HalfDown({ name: cluster.name });
+    if (supervisorPid === undefined || performance.now() > until) throw launcherErrors.HalfDown({ name: cluster.name });
     await clock.sleep(500, signal);
   }
 }
@@ -296,7 +299,11 @@ function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLoo
 
 /** Where the mounts lie on the head's own host, from which its workers get them. */
 const mountsOnHead = (staging: string, { mounts }: NodeFiles): RayHead['mounts'] =>
-  mounts.map(({ remote, directory }) => ({ remote, local: staging === '' ? remote : stagedPath(staging, remote), directory }));
+  mounts.map(({ remote, directory }) => ({
+    remote,
+    local: staging === '' ? remote : stagedPath(staging, remote),
+    directory,
+  }));
 
 /** What mantad's folder on the head begins with: the record, and the host keys that are known here. */
 async function putFolder(

@@ -62,9 +62,10 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
       return options['plan'] === true ? 0 : 1;
     }
     const waited = options['no-wait'] === true ? undefined : told && (await workers(cluster.name, result, told, io));
-    if (cluster.spec.provider.type === 'local') await leaveForRay(cluster, addressesOf(waited), io.signal).catch((error: unknown) =>
-      io.events.emit(launcherEvents.notForRay, { why: (error as Error).message }),
-    );
+    if (cluster.spec.provider.type === 'local')
+      await leaveForRay(cluster, addressesOf(waited), io.signal).catch((error: unknown) =>
+        io.events.emit(launcherEvents.notForRay, { why: (error as Error).message }),
+      );
     tell(cluster.name, result, waited, await turnOffOf(cluster.name, io), io);
     return waited === undefined || waited.troubles.length === 0 ? 0 : 1;
   } finally {
