@@ -13,7 +13,7 @@ export const file = 'bench.yaml';
 const gcsPort = 6379;
 const nodeTable = fileURLToPath(new URL('node-table.ts', import.meta.url));
 const tokenOnLaptop = '/tmp/ray-token';
-const aliveWithin = 240_000;
+const aliveWithin = (bed: ClusterBed): number => 120_000 + 40_000 * bed.workers.length;
 
 export const rounds = Number(process.env['MANTA_BENCH_ROUNDS'] ?? 3);
 
@@ -94,9 +94,10 @@ export interface UpTimes {
 export async function timeUp(bed: ClusterBed, way: Way): Promise<UpTimes> {
   rmSync(join(bed.laptop.root, tokenOnLaptop), { force: true });
   const wanted = 1 + bed.workers.length;
+  const within = aliveWithin(bed);
   const watcher = bed.laptop.spawn(['node', nodeTable, bed.head.address, String(gcsPort), tokenOnLaptop]);
   const lines = createInterface({ input: watcher.stdout! })[Symbol.asyncIterator]();
-  const deadline = setTimeout(() => watcher.kill('SIGKILL'), aliveWithin);
+  const deadline = setTimeout(() => watcher.kill('SIGKILL'), within);
   const passing = passToken(bed);
   try {
     await lines.next();
@@ -104,7 +105,7 @@ export async function timeUp(bed: ClusterBed, way: Way): Promise<UpTimes> {
     const spent = (): number => machines.reduce((sum, host) => sum + spentOn(host), spentByCommands());
     const before = spent();
     const began = Date.now();
-    const command = bed.laptop.exec(way.up, { within: aliveWithin, env: way.name === 'ray' ? v1 : {} });
+    const command = bed.laptop.exec(way.up, { within, env: way.name === 'ray' ? v1 : {} });
     const ended = command.then(({ code, stdout, stderr }) => {
       if (code !== 0) throw new Error(`${way.name} ended with ${code}: ${stderr.slice(-3_000)}${stdout.slice(-3_000)}`);
       return Date.now() - began;
@@ -115,7 +116,7 @@ export async function timeUp(bed: ClusterBed, way: Way): Promise<UpTimes> {
       const { value, done } = await lines.next();
       if (done) {
         await ended;
-        throw new Error(`${way.name}: ${steps.length} of ${wanted} nodes within ${aliveWithin / 1_000} s`);
+        throw new Error(`${way.name}: ${steps.length} of ${wanted} nodes within ${within / 1_000} s`);
       }
       const [at, alive] = value.split(' ').map(Number) as [number, number];
       while (steps.length < alive) steps.push(at - began);
@@ -140,7 +141,7 @@ function passToken(bed: ClusterBed): () => void {
 
 export async function timeDown(bed: ClusterBed, { name, down }: Way): Promise<{ time: number; left: number }> {
   const began = performance.now();
-  const { code, stderr } = await bed.laptop.exec(down!, { within: aliveWithin, env: name === 'ray' ? v1 : {} });
+  const { code, stderr } = await bed.laptop.exec(down!, { within: aliveWithin(bed), env: name === 'ray' ? v1 : {} });
   if (code !== 0) throw new Error(`${down!.join(' ')} ended with ${code}: ${stderr}`);
   const time = performance.now() - began;
   return { time, left: [bed.head, ...bed.workers].flatMap(rayProcesses).length };

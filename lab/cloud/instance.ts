@@ -89,9 +89,11 @@ export class CloudInstance {
     return found?.state === 'gone' ? undefined : found;
   }
 
-  /** What is done to its machine is done one after the other. */
+  /** What is done to its machine is done one after the other. What fails stands in its reason; it goes no further. */
   inTurn(work: () => Promise<void>): Promise<void> {
-    this.#work = this.#work.then(work, work);
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.change({ reason: error instanceof Error ? error.message : String(error) }, Date.now());
+    });
     return this.#work;
   }
 

@@ -21,6 +21,7 @@ export class Machines {
   readonly #random: Random;
   readonly #settings: () => Settings;
   readonly #timers = new Set<NodeJS.Timeout>();
+  #turns: Promise<void> = Promise.resolve();
 
   constructor(ground: Ground, random: Random, settings: () => Settings) {
     this.#ground = ground;
@@ -46,7 +47,7 @@ export class Machines {
     const wait = 1000 * this.#random.between(this.#settings().terminate_s);
     void instance.inTurn(async () => {
       await instance.machine?.kill();
-      await sleep(wait, undefined, { ref: false });
+      await sleep(wait);
       await this.#discard(instance);
       if (instance.exists) instance.change({ state: 'terminated' }, Date.now());
     });
@@ -98,8 +99,16 @@ export class Machines {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
+  /** To make a machine takes this process a while: calls are answered before each. */
+  #turn(): Promise<void> {
+    this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#turns;
+  }
+
   async #boot(instance: CloudInstance, fate: BootFate, wait: number): Promise<void> {
     const { id, order, ending } = instance;
+    await this.#turn();
+    if (ending.signal.aborted) return;
     // The address is given out at once, as clouds do.
     const machine = await this.#ground.make({
       instance: id,

@@ -77,7 +77,7 @@ async function listening(keeper: ProcessIdentity, port: number, folder: string):
 /** Of the C library, through Perl, which every Debian has. */
 function bcrypt(password: string): string {
   const salt = `$2b$05$${randomBytes(20).toString('hex').slice(0, 21)}e`;
-  const made = spawnSync('perl', ['-e', 'print crypt($ARGV[0], $ARGV[1])', password, salt]);
+  const made = spawnSync('perl', ['-e', 'print crypt($ARGV[0], $ARGV[1])', '--', password, salt]);
   const hash = made.stdout.toString();
   if (!hash.startsWith('$2b$')) throw new Error(`perl has no bcrypt: ${made.stderr.toString()}`);
   return hash;

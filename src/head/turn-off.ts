@@ -256,7 +256,10 @@ function stopRequest(file: string | undefined): TurnOffFacts['asked'] {
   }
   const { session, exitCode } = (safeJson(text) ?? {}) as { session?: unknown; exitCode?: unknown };
   return {
-    by: typeof session === 'string' ? `session ${session} (--stop), which ended with exit code ${exitCode},` : '--stop',
+    by:
+      typeof session === 'string'
+        ? `session ${session} (--stop), which ended with exit code ${Number(exitCode)},`
+        : '--stop',
   };
 }
 

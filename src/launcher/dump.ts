@@ -48,7 +48,7 @@ give() { [ -r "$2" ] || return 0; t=$(mktemp) && tail -c ${bytesKept} -- "$2" >"
 tell() { n=$1; shift; t=$(mktemp) && "$@" >"$t" 2>&1; printf '%s\\t%s\\n' "$n" "$(($(wc -c <"$t")))" && cat "$t"; rm -f "$t"; }`;
 
 /** Reads what \`give\` and \`tell\` have written; anything else in between ends it. */
-export function unframe(bytes: Buffer): DumpedFile[] {
+function unframe(bytes: Buffer): DumpedFile[] {
   const files: DumpedFile[] = [];
   for (let at = 0; ; ) {
     const end = bytes.indexOf('\n', at);

@@ -48,6 +48,10 @@ export interface HeadLook {
   readonly foreignRay: boolean;
 }
 
+/** Sh functions: whom a lock file names, and whether that is a live program of Manta's by this name. */
+export const aliveText = `holder() { sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' "$1" 2>/dev/null | head -n 1; }
+alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }`;
+
 /**
  * Sh text that looks at a head, and what reads its output. Makes the cluster's key where there is none and `key` is
  * wanted.
@@ -60,7 +64,7 @@ export function headLook(
   const folder = `${headHome}/clusters/${cluster}`;
   const text = `say() { printf '%s %s %s\\n' ${mark} "$1" "$(printf '%s' "$2" | base64 | tr -d '\\n')"; }
 file() { if [ -f "$2" ]; then say "$1" "$(cat "$2")"; fi; }
-alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }
+${aliveText}
 cd "$HOME" || exit 1
 say home "$HOME"; say hostname "$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)"; say uid "$(id -u)"
 say now "$(date +%s)"; say free "$(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
@@ -70,8 +74,7 @@ say runtimes "$(ls ${runtimeHome} 2>/dev/null)"
 file cluster ${folder}/cluster.json
 file serving ${folder}/mantad.json
 for each in supervisor mantad; do
-  p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/$each.lock 2>/dev/null | head -n 1)
-  if alive "$p" $each; then say $each "$p"; [ $each = supervisor ] && say supervisorline "$(tr '\\0' ' ' </proc/$p/cmdline 2>/dev/null)"; fi
+  p=$(holder ${folder}/$each.lock); if alive "$p" $each; then say $each "$p"; [ $each = supervisor ] && say supervisorline "$(tr '\\0' ' ' </proc/$p/cmdline 2>/dev/null)"; fi
 done
 command -v systemctl >/dev/null && systemctl --user show-environment >/dev/null 2>&1 && say systemd yes
 command -v crontab >/dev/null && ps -e 2>/dev/null | grep -qw '[c]ron\\|[c]rond' && say cron yes

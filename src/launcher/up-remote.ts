@@ -4,6 +4,7 @@ import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
+import type { Host } from '../base/host.ts';
 import { takeLock } from '../base/lock.ts';
 import { version } from '../base/version.ts';
 import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
@@ -17,14 +18,14 @@ import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { HttpClient } from '../head/client/http.ts';
-import { headHome } from '../head/client/remote.ts';
+import { headHome, wayTo } from '../head/client/remote.ts';
 import { type ClusterFile, changeCluster, createCluster, type RayHead, readCluster } from '../head/state-folder.ts';
 import { credentialsOf, isCloud } from '../providers/clouds.ts';
 import { requireClaim } from '../providers/local/claims.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { lockAndLook } from './head-lock.ts';
-import { type HeadLook, idByKey, unmakeKey } from './head-look.ts';
+import { aliveText, type HeadLook, headLook, idByKey, unmakeKey } from './head-look.ts';
 import { localFiles } from './mounts.ts';
 import { madeByRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
@@ -170,17 +171,21 @@ async function bringUpLocked(
   const synced = Promise.withResolvers<void>();
   const ending = new AbortController();
   const all = AbortSignal.any([signal, ending.signal]);
+  let seen: HeadLook | undefined = look;
   const handOver = async (): Promise<{ boot: BootWay; unreached: readonly KeyOutcome[] }> => {
+    // A host that was lost may have been rebooted: what ran on it is then another process, or none.
+    const now = seen ?? (await lookAgain(host, name, all));
+    seen = undefined;
     const runtime = await runtimeOf(request.env, all);
     const [{ node }, unreached] = await Promise.all([
-      shipRuntime(host, look, runtime, request.env, { signal: all, within: 600_000 }),
-      letIn(request, look, all),
+      shipRuntime(host, now, runtime, request.env, { signal: all, within: 600_000 }),
+      letIn(request, now, all),
       synced.promise,
     ]);
-    const record = recordFor(request, look, ray);
+    const record = recordFor(request, now, ray);
     const credential = cloud ? await credentialsOf(spec, request.env) : undefined;
-    await putFolder(request, look, record, credential, all);
-    const boot = await startMantad(host, name, look, { node, runtime }, { signal: all });
+    await putFolder(request, record, credential, all);
+    const boot = await startMantad(host, name, now, { node, runtime }, { signal: all });
     request.onHandedOver(look.now);
     if (boot === 'none') events.emit(launcherEvents.noBoot, { host: host.name });
     return { boot, unreached };
@@ -232,6 +237,11 @@ async function lockWhenTurnedOff(
   }
 }
 
+async function lookAgain(host: Host, cluster: string, signal: AbortSignal): Promise<HeadLook> {
+  const { text, read } = headLook(cluster, true);
+  return read((await host.sh(text, { signal })).stdout);
+}
+
 const allowsNoAuth = (manta: unknown): boolean =>
   typeof manta === 'object' && manta !== null && (manta as Record<string, unknown>)['allow_no_auth'] === true;
 
@@ -242,7 +252,7 @@ async function runningJobs({ cluster, events }: UpRemoteRequest, look: HeadLook,
   if (look.serving === undefined || look.ownerToken === undefined) return 0;
   const { socket } = cluster.folder.files;
   try {
-    await cluster.head.forward(socket, { port: Number(new URL(look.serving.url).port) }, signal);
+    await cluster.head.forward(socket, wayTo(look.serving), signal);
     const place = { url: look.serving.url, token: look.ownerToken, socket };
     const http = new HttpClient({ shown: cluster.name, headers: {}, verify: 'true', place: async () => place }, signal);
     const { total } = await http.json<{ total: number }>('GET', '/api/manta/v1/jobs', {
@@ -308,7 +318,6 @@ const mountsOnHead = (staging: string, { mounts }: NodeFiles): RayHead['mounts']
 /** What mantad's folder on the head begins with: the record, and the host keys that are known here. */
 async function putFolder(
   { cluster }: UpRemoteRequest,
-  look: HeadLook,
   record: ClusterFile,
   credential: string | undefined,
   signal: AbortSignal,
@@ -325,7 +334,8 @@ async function putFolder(
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
 ${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
 ${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
-${look.mantadPid === undefined ? '' : `kill -HUP ${look.mantadPid} 2>/dev/null; :`}
+${aliveText}
+p=$(holder ${there}/mantad.lock); if alive "$p" mantad; then kill -HUP "$p" 2>/dev/null; fi; :
 `,
     { signal },
   );

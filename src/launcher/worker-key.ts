@@ -1,5 +1,6 @@
-import type { Host } from '../base/host.ts';
+import type { Host, HostResult } from '../base/host.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
+import { mayComeUp } from '../base/ssh/host.ts';
 import { quote } from '../bringup/shell-text.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 
@@ -33,6 +34,23 @@ export async function reachWorker(
   }
 }
 
+/** Runs a program that may be run twice. A host that lets this machine in at once is asked nothing before it. */
+async function runOnWorker(
+  cluster: RemoteCluster,
+  address: string,
+  program: string,
+  signal: AbortSignal,
+): Promise<HostResult> {
+  try {
+    return await cluster.hostOf(address).sh(program, { signal, within: directWithin });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!mayComeUp(error) && !sshErrors.TooLong.is(error)) throw error;
+    const host = await reachWorker(cluster, address, signal);
+    return await host.sh(program, { signal });
+  }
+}
+
 /**
  * Lets the cluster's own key in on these hosts, for its head alone and for nothing but commands. Each host by itself: one
  * that cannot be reached keeps no other from it.
@@ -52,8 +70,7 @@ grep -qxF ${quote(line)} authorized_keys 2>/dev/null && exit 0
   return await Promise.all(
     addresses.map(async (address): Promise<KeyOutcome> => {
       try {
-        const host = await reachWorker(cluster, address, signal);
-        const { code, stderr } = await host.sh(program, { signal });
+        const { code, stderr } = await runOnWorker(cluster, address, program, signal);
         return code === 0 ? { address } : { address, error: new Error(`${address}: ${stderr.trim()}`) };
       } catch (error) {
         signal.throwIfAborted();

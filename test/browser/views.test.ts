@@ -17,7 +17,7 @@ after(async () => {
 });
 
 const views = [
-  { name: 'overview', hash: '#/', sign: 'Nodes over time' },
+  { name: 'overview', hash: '#/', sign: 'This cluster turns off in 22h' },
   { name: 'jobs', hash: '#/jobs', sign: 'Command' },
   { name: 'nodes', hash: '#/nodes', sign: 'demo-head' },
   { name: 'demand', hash: '#/demand', sign: 'All that is asked for' },

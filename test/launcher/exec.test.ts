@@ -141,6 +141,16 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
     assert.notEqual((await bed.head.exec('test -e began')).code, 0);
   });
 
+  it('goes where the cluster file says now, not where it said before', async () => {
+    assert.equal((await exec('hostname')).stdout, 'h1\n');
+    await bed.laptop.must(
+      `cp cluster.yaml kept.yaml; sed -i 's/head_ip: [^,]*/head_ip: ${bed.worker.address}/; s/worker_ips: .*]/worker_ips: []/' cluster.yaml`,
+    );
+    assert.equal((await exec('hostname')).stdout, 'h2\n');
+    await bed.laptop.must('mv kept.yaml cluster.yaml');
+    assert.equal((await exec('hostname')).stdout, 'h1\n');
+  });
+
   it('says why the head cannot be reached', async () => {
     await bed.laptop.must(
       "ssh-keygen -q -t ed25519 -N '' -f .ssh/stranger; sed s/id_ed25519/stranger/ cluster.yaml > bad.yaml",

@@ -6,7 +6,8 @@ import { portForwards } from '../../launcher/port-forward.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
 import { findSession, listSessions } from '../../launcher/sessions.ts';
 import type { Invocation, Io, Run } from '../command.ts';
-import { atTerminal, portsOf, withRemote } from './exec-cluster.ts';
+import { withRemote } from './exec-cluster.ts';
+import { atTerminal, portsOf } from './exec-head.ts';
 import { startedIfAbsent } from './exec-start-stop.ts';
 import { nodesOf } from './node-list.ts';
 

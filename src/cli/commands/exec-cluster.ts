@@ -1,8 +1,11 @@
-import { isatty } from 'node:tty';
+import { existsSync } from 'node:fs';
+import { targetOf } from '../../bringup/reach.ts';
+import { ownHosts } from '../../core/spec/local.ts';
 import { clientErrors } from '../../head/client/errors.ts';
-import { clusterNames, stateHome } from '../../head/state-folder.ts';
+import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { execErrors } from '../../launcher/exec-errors.ts';
-import { isRemote, openRemote, type RemoteCluster } from '../../launcher/remote-cluster.ts';
+import type { Way } from '../../launcher/exec-way.ts';
+import { openRemote, type RemoteCluster } from '../../launcher/remote-cluster.ts';
 import type { Invocation, Io } from '../command.ts';
 import { whichCluster } from './which-cluster.ts';
 
@@ -15,9 +18,10 @@ export async function withRemote<Value>(
   const meant = await whichCluster(invocation, io);
   const home = stateHome(io.env);
   const name = meant.name ?? onlyName(home, io);
+  if (meant.file === undefined && readCluster(stateFolder(home, name))?.engine === 'embedded')
+    throw execErrors.NotOverSsh({ name });
   const cluster = openRemote({ home, name, ...(meant.file && { file: meant.file }) });
   try {
-    if (!isRemote(cluster.spec)) throw execErrors.NotOverSsh({ name });
     return await use(cluster);
   } finally {
     await cluster.close();
@@ -27,16 +31,21 @@ export async function withRemote<Value>(
 function onlyName(home: string, io: Io): string {
   const named = io.env['MANTA_CLUSTER'];
   if (named) return named;
-  const names = clusterNames(home);
+  const names = clusterNames(home).filter((each) => existsSync(stateFolder(home, each).files.cluster));
   const [first, second] = names;
   if (first === undefined) throw clientErrors.NoCluster({ home });
   if (second !== undefined) throw clientErrors.SeveralClusters({ names });
   return first;
 }
 
-/** Both ends are a terminal: a command that reads from or writes to anything else gets the bytes as they are. */
-export const atTerminal = (): boolean => isatty(0) && isatty(1);
-
-/** Ports of `-p`, which the parser has checked. */
-export const portsOf = ({ options }: Invocation): readonly number[] =>
-  ((options['port-forward'] as readonly string[] | undefined) ?? []).map(Number);
+/** The way to the head, where it follows from the cluster file alone. */
+export function wayTo({ spec, folder, name, place, headAddress }: RemoteCluster): Way | undefined {
+  const { head } = ownHosts(spec);
+  if (spec.provider.type !== 'local' || head === undefined) return undefined;
+  const from = { cluster: name, pins: folder.files.hosts, control: folder.path };
+  const target = targetOf({ ...head, address: head.outside ?? head.address }, from);
+  // As Ray shows it: the address from outside, unless the file wants internal ones everywhere.
+  const { use_internal_ips: internal, use_external_head_ip: external } = spec.provider.config;
+  const shown = internal === true && external !== true ? headAddress : (head.outside ?? headAddress);
+  return { name, target, place, shown };
+}

@@ -1,22 +1,21 @@
+import type { Forward } from '../../base/host.ts';
 import { exec } from '../../launcher/exec.ts';
-import { portForwards } from '../../launcher/port-forward.ts';
-import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
 import type { Invocation, Io, Run } from '../command.ts';
 import { quoted } from '../quote.ts';
-import { atTerminal, portsOf, withRemote } from './exec-cluster.ts';
+import { atTerminal, type ClusterHead, portsOf, withClusterHead } from './exec-head.ts';
 import { startedIfAbsent, stoppedAfter } from './exec-start-stop.ts';
 
 export const run: Run = async (invocation, io) => {
   const [, ...words] = invocation.args;
   const command = words.length === 1 ? words[0]! : words.map(quoted).join(' ');
   return await startedIfAbsent(invocation, io, () =>
-    withRemote(invocation, io, (cluster) => runCommand(cluster, command, invocation, io)),
+    withClusterHead(invocation, io, (cluster) => runCommand(cluster, command, invocation, io)),
   );
 };
 
 /** Runs shell text on the head as the options say: here, or in a tmux or screen that outlasts this command. */
 export async function runCommand(
-  cluster: RemoteCluster,
+  cluster: ClusterHead,
   command: string,
   invocation: Invocation,
   io: Io,
@@ -28,7 +27,7 @@ export async function runCommand(
     const { startInSession } = await import('./sessions-start.ts');
     return await startInSession({ cluster, command, place, kind }, invocation, io);
   }
-  const forwards = await portForwards(portsOf(invocation));
+  const forwards = await forwardsOf(invocation);
   const terminal = atTerminal();
   const request = { cluster: cluster.name, host: cluster.head, place, command, stdio: 'inherit' as const, terminal };
   return await stoppedAfter(invocation, io, () =>
@@ -36,8 +35,13 @@ export async function runCommand(
   );
 }
 
+async function forwardsOf(invocation: Invocation): Promise<readonly Forward[]> {
+  const ports = portsOf(invocation);
+  return ports.length === 0 ? [] : await (await import('../../launcher/port-forward.ts')).portForwards(ports);
+}
+
 /** As with Ray, a command that begins with the engine's own name is for the host. */
-function placeOf({ place }: RemoteCluster, command: string, where: unknown): RemoteCluster['place'] {
+function placeOf({ place }: ClusterHead, command: string, where: unknown): ClusterHead['place'] {
   if (place.kind === 'host' || where === 'host') return { kind: 'host' };
   return where !== 'docker' && command.startsWith(place.engine) ? { kind: 'host' } : place;
 }

@@ -1,12 +1,12 @@
 import type { Place } from '../../bringup/node.ts';
 import { execEvents } from '../../launcher/exec-events.ts';
-import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
 import { startSession } from '../../launcher/sessions.ts';
 import type { SessionKind } from '../../launcher/sessions-text.ts';
 import type { Invocation, Io } from '../command.ts';
+import type { ClusterHead } from './exec-head.ts';
 
 interface InSession {
-  readonly cluster: RemoteCluster;
+  readonly cluster: ClusterHead;
   readonly command: string;
   readonly place: Place;
   readonly kind: SessionKind;

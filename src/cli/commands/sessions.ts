@@ -1,14 +1,14 @@
 import { openText } from '../../launcher/exec.ts';
-import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
+
 import { findSession, listSessions, type Session } from '../../launcher/sessions.ts';
 import { logText } from '../../launcher/sessions-text.ts';
 import type { Io, Run } from '../command.ts';
-import { withRemote } from './exec-cluster.ts';
+import { type ClusterHead, withClusterHead } from './exec-head.ts';
 import { tableText } from './job-text.ts';
 import { ageWords } from './job-times.ts';
 
 export const run: Run = (invocation, io) =>
-  withRemote(invocation, io, async (cluster) => {
+  withClusterHead(invocation, io, async (cluster) => {
     const sessions = await listSessions(cluster.head, cluster.name, { signal: io.signal });
     const id = invocation.options['log'] as string | undefined;
     if (id !== undefined)
@@ -19,7 +19,7 @@ export const run: Run = (invocation, io) =>
   });
 
 /** Bytes go from the head to standard output as they are. Followed to its end, a session passes its exit code on. */
-async function printLog(cluster: RemoteCluster, session: Session, follow: boolean, io: Io): Promise<number> {
+async function printLog(cluster: ClusterHead, session: Session, follow: boolean, io: Io): Promise<number> {
   const opening = { host: cluster.head, stdio: ['ignore', 'inherit', 'inherit'] as const, terminal: false };
   const text = logText(cluster.name, session.id, follow);
   return await openText({ ...opening, stdio: [...opening.stdio] }, text, io.signal);

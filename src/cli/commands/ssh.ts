@@ -3,7 +3,8 @@ import { findNode, hostOfNode } from '../../launcher/node-shell.ts';
 import { portForwards } from '../../launcher/port-forward.ts';
 import type { Run } from '../command.ts';
 import { quoted } from '../quote.ts';
-import { atTerminal, portsOf, withRemote } from './exec-cluster.ts';
+import { withRemote } from './exec-cluster.ts';
+import { atTerminal, portsOf } from './exec-head.ts';
 import { nodesOf } from './node-list.ts';
 
 export const run: Run = (invocation, io) =>

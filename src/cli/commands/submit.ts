@@ -4,7 +4,7 @@ import { execEvents } from '../../launcher/exec-events.ts';
 import { copyScript, scriptCommand } from '../../launcher/submit.ts';
 import type { Run } from '../command.ts';
 import { runCommand } from './exec.ts';
-import { withRemote } from './exec-cluster.ts';
+import { withClusterHead } from './exec-head.ts';
 import { start } from './exec-start-stop.ts';
 
 export const run: Run = async (invocation, io) => {
@@ -14,7 +14,7 @@ export const run: Run = async (invocation, io) => {
   if (text !== undefined) io.events.emit(execEvents.argsDeprecated, {});
   const path = resolve(io.cwd, script);
   if (invocation.options['start'] === true) await start(invocation, io);
-  return await withRemote(invocation, io, async (cluster) => {
+  return await withClusterHead(invocation, io, async (cluster) => {
     await copyScript(cluster.head, cluster.place, path, io.signal);
     const command = scriptCommand({ path, words, ...(text !== undefined && { text }) });
     return await runCommand(

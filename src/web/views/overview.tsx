@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ClusterAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer, TurnOffAnswer } from '../../head/api/types.ts';
 import { markLook } from '../parts/chart-data.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Meter } from '../parts/meter.tsx';
@@ -26,6 +26,7 @@ export function OverviewView() {
         Overview of {shown.name}
       </h1>
       <Tiles cluster={shown} />
+      {shown.turnOff !== undefined && <TurnOffLine turnOff={shown.turnOff} />}
       <div class="columns columns-wide">
         <NodesCard cluster={shown} />
         <UsageCard cluster={shown} />
@@ -36,6 +37,22 @@ export function OverviewView() {
         <EventsCard />
       </div>
     </>
+  );
+}
+
+/** When the cluster ends by itself. */
+function TurnOffLine({ turnOff: { text, at, soon } }: { turnOff: TurnOffAnswer }) {
+  return (
+    <p class={soon ? 'turn-off is-soon' : 'turn-off'}>
+      {soon && <StateMark look={{ label: 'Ends soon', tone: 'warn', shape: 'clock' }} />}
+      <span title={at === undefined ? undefined : exactTime(at)}>This cluster {text}.</span>
+      {at !== undefined && (
+        <>
+          {' '}
+          <code>manta extend</code> puts it off.
+        </>
+      )}
+    </p>
   );
 }
 

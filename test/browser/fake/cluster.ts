@@ -127,6 +127,13 @@ export class FakeCluster {
       jobs,
       cost: { perHour, spent: perHour * 17.4 },
       synced: true,
+      turnOff: {
+        until: this.startedAt + 48 * 3_600_000,
+        at: this.startedAt + 48 * 3_600_000,
+        because: 'until',
+        soon: false,
+        text: 'turns off in 22h (--until, --for)',
+      },
     };
   }
 
