@@ -22,6 +22,12 @@ export const launcherErrors = {
     hint: (e) =>
       `run 'manta down -n ${e.name}' to complete it first; with --forget it gives up hosts that do not answer`,
   }),
+  TurningOff: defineError<{ name: string }>({
+    code: 'MANTA_LAUNCHER_TURNING_OFF',
+    exit: 4,
+    message: (e) => `the cluster '${e.name}' has begun to turn itself off and does not come to its end`,
+    hint: (e) => `run 'manta down -n ${e.name}' to complete it, then 'manta up' again`,
+  }),
   NotApplied: defineError<{ url: string; status: number }>({
     code: 'MANTA_LAUNCHER_NOT_APPLIED',
     exit: 4,

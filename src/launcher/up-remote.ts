@@ -232,7 +232,8 @@ async function lockWhenTurnedOff(
     const ending = record?.turningOff !== undefined || (record?.ended !== undefined && supervisorPid !== undefined);
     if (!ending) return locked;
     await locked.unlock();
-    if (supervisorPid === undefined || performance.now() > until) throw launcherErrors.HalfDown({ name: cluster.name });
+    if (supervisorPid === undefined || performance.now() > until)
+      throw launcherErrors.TurningOff({ name: cluster.name });
     await clock.sleep(500, signal);
   }
 }
@@ -303,7 +304,7 @@ function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLoo
     config: cluster.config,
     overrides,
     ray,
-    ...untilOf(until?.(look.now), before),
+    ...untilOf(until?.(look.now), before, look.now),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   type ClusterFile,
   clearRemains,
   createCluster,
+  mantadOf,
   readCluster,
   refuseForeign,
   type Serving,
@@ -63,8 +64,9 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     const before = await whenTurnedOff(folder, request, signal);
     known = before !== undefined;
     if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+    // A cluster that does not run begins a new life.
+    const revived = before !== undefined && supervisorOf(folder) === undefined && mantadOf(folder) === undefined;
     const wanted = wantedOf(request, name, before);
-    const revived = before?.ended !== undefined;
     const same = before !== undefined && !revived && sameRequest(before, wanted) && before.until === wanted.until;
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
     else if (!same)
@@ -114,7 +116,7 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
     ...(config && { config }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(request.port !== undefined && { port: request.port }),
-    ...untilOf(request.until, before),
+    ...untilOf(request.until, before, request.clock.now()),
   };
 }
 
@@ -122,8 +124,10 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
 export function untilOf(
   given: number | null | undefined,
   before: Pick<ClusterFile, 'until' | 'ended'> | undefined,
+  now: number,
 ): Pick<ClusterFile, 'until'> {
-  const until = given === undefined && before?.ended === undefined ? before?.until : given;
+  const said = before?.ended === undefined && (before?.until ?? 0) > now ? before?.until : undefined;
+  const until = given === undefined ? said : given;
   return until === undefined || until === null ? {} : { until };
 }
 
@@ -138,7 +142,7 @@ async function whenTurnedOff(
     const record = readCluster(folder);
     const kept = supervisorOf(folder) !== undefined;
     if (record?.turningOff === undefined && !(record?.ended !== undefined && kept)) return record;
-    if (performance.now() > until) throw launcherErrors.HalfDown({ name: folder.name });
+    if (performance.now() > until) throw launcherErrors.TurningOff({ name: folder.name });
     if (!kept) startSupervisor(home, folder.name);
     await clock.sleep(250, signal);
   }

@@ -108,3 +108,19 @@ test('an end that was cut short is completed by the next mantad, and `up` waits 
   assert.equal((await again.down()).code, 0);
   assert.ok(!existsSync(again.folder.path));
 });
+
+test('a cluster that was down begins a new life, whatever end was set for the last one', async (t) => {
+  const home = new TestHome(t);
+  const file = yaml('max_lifetime: 1h');
+  const first = await TestCluster.up(home, file, '--for', '10m');
+  const { createdAt, until } = readCluster(first.folder)!;
+  assert.equal((await first.down('--keep-state')).code, 0);
+  changeCluster(first.folder, (record) => ({ ...record, createdAt: createdAt - 7_200_000, until: createdAt - 1 }));
+  const again = await TestCluster.up(home, file);
+  assert.ok(readCluster(again.folder)!.createdAt >= createdAt);
+  assert.equal(readCluster(again.folder)!.until, undefined);
+  const second = await TestCluster.up(home, file, '--until', '2100-01-01 00:00');
+  assert.ok(readCluster(second.folder)!.until! > until!);
+  await TestCluster.up(home, file, '--until', 'never');
+  assert.equal((await second.get<ClusterAnswer>('/cluster')).turnOff?.because, 'lifetime');
+});

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
 import { FaultBed, leftOn, until } from './fault-bed.ts';
@@ -55,6 +57,10 @@ describe('a cluster of real Ray that ends by itself', { skip: labProblem() ?? fa
     assert.equal(processes(worker, './watchdog'), 1);
     assert.equal(processes(head, './watchdog'), 0);
     await bed.must('exec', 'brief', '--stop', '--tmux', 'sleep 1; exit 3');
+    const record = join(head.root, 'root/.manta/head/clusters/brief/cluster.json');
+    await until('it has begun', () => /"(turningOff|ended)"/.test(readFileSync(record, 'utf8')));
+    // A mantad that dies on the way is no reason to stay.
+    await head.exec('kill -9 $(pgrep -f /mantad.js)');
     await hasEnded();
     const { code, shown: said } = await status();
     assert.equal(code, 4);
