@@ -73,21 +73,28 @@ export function startHead(resources: object, cpus: number): void {
   });
 }
 
-/** Starts a worker as another machine of the loopback network. */
+/** Starts a worker as another machine of the loopback network; again when Ray gives up, as it does on a busy machine. */
 export function startWorker(name: string, host: string, cpus: number, zone: string): void {
   // Every loopback address can be bound to, and Ray's agents also bind to the first.
   const port = String(52_400 + Number(host.split('.').at(-1)));
   const args = ['start', '--block', '--address', address, '--node-ip-address', host, '--num-cpus', String(cpus)];
-  spawn(rayProgram, [...args, ...small, '--labels', `zone=${zone}`, '--dashboard-agent-listen-port', port], {
-    env: {
-      ...env,
-      RAY_ADDRESS: '',
-      RAY_CLOUD_INSTANCE_ID: name,
-      RAY_NODE_TYPE_NAME: 'two',
-      [markVariable]: markOf(name),
+  const worker = spawn(
+    rayProgram,
+    [...args, ...small, '--labels', `zone=${zone}`, '--dashboard-agent-listen-port', port],
+    {
+      env: {
+        ...env,
+        RAY_ADDRESS: '',
+        RAY_CLOUD_INSTANCE_ID: name,
+        RAY_NODE_TYPE_NAME: 'two',
+        [markVariable]: markOf(name),
+      },
+      stdio: ['ignore', 'ignore', 'inherit'],
+      detached: true,
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
-    detached: true,
+  );
+  worker.on('exit', (code) => {
+    if (code) startWorker(name, host, cpus, zone);
   });
 }
 
