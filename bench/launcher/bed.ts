@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { LabHost } from '../../lab/lab.ts';
 import { ClusterBed, program, rayProcesses, smallRay } from '../../test/lab/cluster-bed.ts';
-import { spentByCommands, spentOn } from './cost.ts';
+import { quiet, spentByCommands, spentByMachine, spentOn } from './cost.ts';
 
 export const clusterName = 'bench';
 export const file = 'bench.yaml';
@@ -14,6 +14,9 @@ const gcsPort = 6379;
 const nodeTable = fileURLToPath(new URL('node-table.ts', import.meta.url));
 const tokenOnLaptop = '/tmp/ray-token';
 const aliveWithin = (bed: ClusterBed): number => 120_000 + 40_000 * bed.workers.length;
+
+/** A run begins when the machine has room for it, or after this long. */
+const quietWithin = 60_000;
 
 export const rounds = Number(process.env['MANTA_BENCH_ROUNDS'] ?? 3);
 
@@ -67,6 +70,7 @@ ${workers.map((host) => on(host, start(`--address=${head.address}:${gcsPort}`)))
 
 /** Machines as they are before the first cluster: booted anew, with nothing of any launcher on them. */
 export async function freshen(bed: ClusterBed): Promise<void> {
+  await quiet(quietWithin);
   const hosts = [bed.head, ...bed.workers];
   await Promise.all(hosts.map((host) => host.reboot()));
   await Promise.all(
@@ -88,6 +92,8 @@ export interface UpTimes {
   readonly steps: readonly number[];
   /** Processor time of all machines, the laptop's too, until then. */
   readonly spent: number;
+  /** Cores that others had on this machine meanwhile. */
+  readonly others: number;
 }
 
 /** Starts a cluster and watches Ray's node table from the laptop. Milliseconds from the start of the command. */
@@ -104,6 +110,7 @@ export async function timeUp(bed: ClusterBed, way: Way): Promise<UpTimes> {
     const machines = [bed.laptop, bed.head, ...bed.workers];
     const spent = (): number => machines.reduce((sum, host) => sum + spentOn(host), spentByCommands());
     const before = spent();
+    const machine = spentByMachine();
     const began = Date.now();
     const command = bed.laptop.exec(way.up, { within, env: way.name === 'ray' ? v1 : {} });
     const ended = command.then(({ code, stdout, stderr }) => {
@@ -121,8 +128,9 @@ export async function timeUp(bed: ClusterBed, way: Way): Promise<UpTimes> {
       const [at, alive] = value.split(' ').map(Number) as [number, number];
       while (steps.length < alive) steps.push(at - began);
     }
-    const atAlive = spent();
-    return { alive: steps[wanted - 1]!, returned: await ended, steps, spent: atAlive - before };
+    const took = spent() - before;
+    const others = (spentByMachine() - machine - took) / (Date.now() - began);
+    return { alive: steps[wanted - 1]!, returned: await ended, steps, spent: took, others };
   } finally {
     clearTimeout(deadline);
     passing();

@@ -1,5 +1,7 @@
 /** What hosts of a lab have spent, seen from outside them. */
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LabHost } from '../../lab/lab.ts';
 
 /**
@@ -34,5 +36,24 @@ function proportional(pid: number): number {
     return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0);
   } catch {
     return 0;
+  }
+}
+
+/** Processor milliseconds that this whole machine has been busy. */
+export function spentByMachine(): number {
+  const fields = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]!.trim().split(/\s+/).slice(1).map(Number);
+  const [user = 0, nice = 0, system = 0, , , interrupts = 0, soft = 0] = fields;
+  return (user + nice + system + interrupts + soft) * 10;
+}
+
+const looksFor = 2_000;
+
+/** Waits for a moment in which half of the machine is free, but not for ever. */
+export async function quiet(within: number): Promise<void> {
+  for (const until = performance.now() + within; performance.now() < until; ) {
+    const [before, began] = [spentByMachine(), performance.now()];
+    await sleep(looksFor);
+    const busy = (spentByMachine() - before) / (performance.now() - began);
+    if (busy <= availableParallelism() / 2) return;
   }
 }

@@ -43,7 +43,7 @@ export async function measureUp(workers: number): Promise<Measurement[]> {
         const ended = down ? `, down ${seconds(down.time)} (${down.left} Ray processes left)` : '';
         const each = up.steps.map((step) => (step / 1_000).toFixed(1)).join(' ');
         note(
-          `${round === 0 ? 'warm-up' : `round ${round}`}, ${way.name}: nodes alive at ${each} s, back after ${seconds(up.returned)}, processor ${seconds(up.spent)}${ended}`,
+          `${round === 0 ? 'warm-up' : `round ${round}`}, ${way.name}: nodes alive at ${each} s, back after ${seconds(up.returned)}, processor ${seconds(up.spent)}${ended}; others had ${up.others.toFixed(1)} cores`,
         );
         if (round === 0) continue;
         const known = of(way.name);
