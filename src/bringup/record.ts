@@ -46,12 +46,6 @@ export function fingerprints(order: NodeOrder, contents: string): Readonly<Recor
 const hashOf = (...values: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 24);
 
-/** Undefined where nothing of this cluster was made, or what is there cannot be read. */
-export async function readRecord(host: Host, cluster: string, options: RunOptions): Promise<NodeRecord | undefined> {
-  const { stdout } = await host.sh(`cat "$HOME"/${nodeFolder(cluster)}/record.json 2>/dev/null; exit 0`, options);
-  return parseRecord(stdout);
-}
-
 export function parseRecord(text: string): NodeRecord | undefined {
   try {
     const value = JSON.parse(text) as NodeRecord;

@@ -113,7 +113,7 @@ async function ownPublicKey(folder: StateFolder, { auth }: ClusterSpec): Promise
 }
 
 /** Path of the private key for the head. */
-export const loginKey = (folder: StateFolder, given: string | undefined): string =>
+const loginKey = (folder: StateFolder, given: string | undefined): string =>
   given === undefined ? folder.files.key : given.replace(/^~(?=\/)/, homedir());
 
 type Remote = NonNullable<ClusterFile['remote']>;

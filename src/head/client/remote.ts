@@ -72,7 +72,7 @@ export class RemoteLine {
 export const wayTo = ({ socket, url }: Serving, byPort = false): { socket: string } | { port: number } =>
   socket === undefined || byPort ? { port: Number(new URL(url).port) } : { socket };
 
-export interface ServingThere {
+interface ServingThere {
   readonly serving: Serving;
   readonly token: string;
   /** It did not run, and was started by this look. */
@@ -83,7 +83,7 @@ export interface ServingThere {
  * Who serves the cluster on its head, or how it ended by itself; undefined when nobody does. A mantad that ought to run and does not, as after a
  * reboot of a machine that starts nothing by itself, is started.
  */
-export async function servingOn(
+async function servingOn(
   host: Host,
   cluster: string,
   signal: AbortSignal,
