@@ -17,7 +17,7 @@ import { never, until } from '../../contract/waiting.ts';
 export const python = process.env.MANTA_RAY_PYTHON ?? 'python3';
 export const folder = mkdtempSync(join(tmpdir(), 'mr-'));
 export const token = randomBytes(32).toString('hex');
-export const address = '127.0.0.1:6379';
+const address = '127.0.0.1:6379';
 export const dashboard = 'http://127.0.0.1:8265';
 export const env = {
   ...process.env,
