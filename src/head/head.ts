@@ -107,7 +107,7 @@ export async function openHead(
   };
   let spec = read();
   let last: { view: View; plan: Plan } | undefined;
-  let autoscaler: Autoscaler | undefined;
+  const loop: { autoscaler?: Autoscaler } = {};
   let engineState: EngineState | undefined;
   const { database, repaired } = openHeadDatabase(folder.files.journal, folder.files.backups, startedAt);
   const metrics = new HeadMetrics(folder.name);
@@ -129,7 +129,7 @@ export async function openHead(
     clock,
     events,
     spec: () => spec,
-    wake: () => autoscaler?.wake(),
+    wake: () => loop.autoscaler?.wake(),
     log,
   });
   const { engine, provider } = ground;
@@ -217,7 +217,7 @@ export async function openHead(
       watchers.add(listener);
       return () => void watchers.delete(listener);
     },
-    wake: () => autoscaler?.wake(),
+    wake: () => loop.autoscaler?.wake(),
     turnsOff: () => keeper.answer(),
     extend: (request) => keeper.extend(request),
     due:
@@ -267,7 +267,7 @@ export async function openHead(
     },
     () => queue.demand(),
   );
-  autoscaler = new Autoscaler({
+  const autoscaler = new Autoscaler({
     clock,
     provider,
     engine: observed,
@@ -280,6 +280,7 @@ export async function openHead(
     onPass,
     settings: ground.settings,
   });
+  loop.autoscaler = autoscaler;
 
   const changed = (): void => {
     history.add(samplePoint(head.sight()));
