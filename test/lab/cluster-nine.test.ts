@@ -16,7 +16,7 @@ import {
 } from './cluster-bed.ts';
 import { itIsUsed } from './cluster-uses.ts';
 
-const workers = Number(process.env.CLUSTER_WORKERS ?? 8);
+const workers = 8;
 const file = 'cluster.yaml';
 
 const clusterFile = (bed: ClusterBed, limit: number): string => `

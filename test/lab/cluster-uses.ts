@@ -53,7 +53,8 @@ export function itIsUsed(used: () => Used): void {
       { expect: '\\ngoing\\n', send: '\u0003' },
       { expect: '[#$] $', send: 'echo "after $?"\r' },
       { expect: '\\nafter 130\\n[\\s\\S]*[#$] $', size: { rows: 41, columns: 93 } },
-      { expect: '[#$] $', send: 'stty size\r' },
+      // The new size goes its own way, beside what is typed.
+      { expect: '[#$] $', send: 'until stty size | grep "41 93"; do sleep 0.1; done\r' },
       { expect: '\\n41 93\\n', send: 'exit 7\r' },
     ]);
     assert.equal(code, 7, shown);
