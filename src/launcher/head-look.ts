@@ -131,7 +131,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     (value === undefined || value === '' ? {} : { [key]: value }) as Partial<Record<Key, Value>>;
   const [system = '', machine = ''] = words('system');
   const mantadPid = Number(text('mantad')) || undefined;
-  const serving = parsed<Serving>(said.get('serving'));
+  const serving = parsed(said.get('serving')) as Serving | undefined;
   return {
     home: text('home'),
     hostname: text('hostname'),
@@ -146,7 +146,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     foreignRay: said.has('foreign'),
     boot: { systemd: said.has('systemd'), cron: said.has('cron') },
     ...some('freeBytes', /^\d+$/.test(text('free')) ? Number(text('free')) * 1_024 : undefined),
-    ...some('cluster', parsed<ClusterFile>(said.get('cluster'))),
+    ...some('cluster', parsed(said.get('cluster')) as ClusterFile | undefined),
     ...some('serving', serving?.mantad.pid === mantadPid ? serving : undefined),
     ...some('supervisorPid', Number(text('supervisor')) || undefined),
     ...some('supervisorRuntime', /runtime\/([^/ ]+)\/supervisor\.js/.exec(text('supervisorline'))?.[1]),
@@ -158,9 +158,9 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
   };
 }
 
-function parsed<Value>(text: string | undefined): Value | undefined {
+function parsed(text: string | undefined): unknown {
   try {
-    return text === undefined ? undefined : (JSON.parse(text) as Value);
+    return text === undefined ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -27,7 +27,7 @@ const clouds: Readonly<Record<string, Cloud>> = {
     },
     credential: async (spec, env) => {
       const { readLabCloud, readToken } = await import('./lab-cloud/spec.ts');
-      return readToken(readLabCloud(spec).token, env as NodeJS.ProcessEnv);
+      return readToken(readLabCloud(spec).token, env);
     },
   },
 };

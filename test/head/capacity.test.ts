@@ -12,17 +12,16 @@ const ownMachines = (resources: NodeType['resources']): ClusterSpec =>
     nodeTypes: [{ name: 'own', resources, resourcesKnown: false, labels: {}, maxWorkers: 1 }],
   }) as unknown as ClusterSpec;
 
-const node = (total: EngineNode['total']): EngineNode =>
-  ({
-    id: 'n',
-    type: 'own',
-    state: 'alive',
-    head: false,
-    total,
-    available: total,
-    labels: {},
-    idleFor: 0,
-  }) as EngineNode;
+const node = (total: EngineNode['total']): EngineNode => ({
+  id: 'n',
+  type: 'own',
+  state: 'alive',
+  head: false,
+  total,
+  available: total,
+  labels: {},
+  idleFor: 0,
+});
 
 const refused = (spec: ClusterSpec, nodes: readonly EngineNode[], resources: Record<string, number>): boolean => {
   const { types, maxNodes } = capacityOf(spec, nodes);

@@ -42,7 +42,7 @@ export async function holdAll(
     return 0;
   } finally {
     await pages.close();
-    await Promise.all([...open.values()].map((target) => target.close?.()));
+    await Promise.all([...open.values()].map(async (target) => await target.close?.()));
   }
 }
 
