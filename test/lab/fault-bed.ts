@@ -210,5 +210,5 @@ export function readable(
 
 /** Nothing that only a programmer of Manta understands. */
 export function unadorned(shown: string): void {
-  assert.doesNotMatch(shown, /^ {4}at |\[object |undefined|MANTA_CLI_INTERNAL|node:internal|file:\/\//m);
+  assert.doesNotMatch(shown, /^ {4}at |\[object |undefined|MANTA_INTERNAL|node:internal|file:\/\//m);
 }
