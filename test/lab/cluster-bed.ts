@@ -1,16 +1,35 @@
 /** A lab with real Ray, and Manta on its laptop: what the tests of whole clusters stand on. */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type ExecOptions, type ExecResult, type Lab, type LabHost, type LabOptions, openLab } from '../../lab/lab.ts';
+import {
+  type ExecOptions,
+  type ExecResult,
+  type Lab,
+  type LabHost,
+  type LabOptions,
+  labProblem,
+  openLab,
+} from '../../lab/lab.ts';
+import { rayVersion } from '../../scripts/ray-venv.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Why there can be no cluster of Ray here, with what to do about it; undefined when there can. */
+export function clusterProblem(): string | undefined {
+  const cached = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'manta', `ray-${rayVersion}`);
+  const there = globSync(`lib/python3.*/site-packages/ray-${rayVersion}.dist-info`, { cwd: cached }).length > 0;
+  const given = process.env['MANTA_RAY_PYTHON'] ?? '';
+  return (
+    labProblem() ?? (there || given !== '' ? undefined : `no Ray ${rayVersion}: 'node scripts/ray-venv.ts' installs it`)
+  );
+}
 
 /** How long one command may take before it counts as hung, on a machine that is busy with others too. */
 const commandWithin = 600_000;
@@ -135,7 +154,7 @@ export async function eventually<Value>(
     }
     if (performance.now() > until)
       throw new Error(
-        `${what}: not so within ${within / 1000} s (last: ${last instanceof Error ? last.message : last})`,
+        `${what}: not so within ${within / 1000} s (last: ${last instanceof Error ? last.message : String(last)})`,
       );
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
-import { labProblem } from '../../lab/lab.ts';
 import {
   acrossProgram,
   ClusterBed,
+  clusterProblem,
   eventually,
   leftOn,
   NodeTable,
@@ -40,7 +40,7 @@ worker_start_ray_commands:
   - ray start --address=$RAY_HEAD_IP:6379 ${smallRay}
 `;
 
-describe(`a head and ${workers} workers`, { skip: labProblem() ?? false }, () => {
+describe(`a head and ${workers} workers`, { skip: clusterProblem() ?? false }, () => {
   let bed: ClusterBed;
   let up: string;
   before(async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { labProblem } from '../../lab/lab.ts';
-import { acrossProgram, ClusterBed, leftOn, NodeTable, quickDeath, smallRay } from './cluster-bed.ts';
+import { acrossProgram, ClusterBed, clusterProblem, leftOn, NodeTable, quickDeath, smallRay } from './cluster-bed.ts';
 import { itIsUsed } from './cluster-uses.ts';
 
 const file = 'cluster.yaml';
@@ -40,7 +39,7 @@ worker_start_ray_commands:
   - ray start --address=$RAY_HEAD_IP:6379 ${smallRay}
 `;
 
-describe('a head and three workers in podman containers', { skip: labProblem() ?? false }, () => {
+describe('a head and three workers in podman containers', { skip: clusterProblem() ?? false }, () => {
   let bed: ClusterBed;
   let up: string;
   let table: NodeTable | undefined;

@@ -16,8 +16,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type LabHost, labProblem } from '../../lab/lab.ts';
-import { ClusterBed, eventually, leftOn, program } from './cluster-bed.ts';
+import type { LabHost } from '../../lab/lab.ts';
+import { ClusterBed, clusterProblem, eventually, leftOn, program } from './cluster-bed.ts';
 
 /** Podman takes limits given to it for all there are, and then asks for more than it may. */
 const limits = '--ulimit nofile=4096:4096 --ulimit nproc=4096:4096';
@@ -255,7 +255,7 @@ echo key >mjkey.txt
 chmod -R a+rwX .
 `;
 
-describe('cluster files of projects, by the words of ray', { skip: labProblem() ?? false }, () => {
+describe('cluster files of projects, by the words of ray', { skip: clusterProblem() ?? false }, () => {
   let bed: ClusterBed;
   before(async () => {
     bed = await ClusterBed.open({ hosts: 2, podman: true, ray: true, node: true, user: 'ada' });

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type ExecResult, labProblem } from '../../lab/lab.ts';
-import { acrossProgram, ClusterBed, eventually, leftOn, NodeTable, rayletOf, smallRay } from './cluster-bed.ts';
+import type { ExecResult } from '../../lab/lab.ts';
+import {
+  acrossProgram,
+  ClusterBed,
+  clusterProblem,
+  eventually,
+  leftOn,
+  NodeTable,
+  rayletOf,
+  smallRay,
+} from './cluster-bed.ts';
 import { itIsUsed } from './cluster-uses.ts';
 
 const file = 'old.yaml';
@@ -53,7 +62,7 @@ worker_start_ray_commands:
     - ray start --address=$RAY_HEAD_IP:6379 ${smallRay} ${start}
 `;
 
-describe('a legacy file, as a user without root', { skip: labProblem() ?? false }, () => {
+describe('a legacy file, as a user without root', { skip: clusterProblem() ?? false }, () => {
   let bed: ClusterBed;
   let up: ExecResult;
   let table: NodeTable | undefined;
