@@ -7,6 +7,7 @@ import { type JobsEnv, serverLimits } from '../jobs/auth.ts';
 import { type Gateway, refuse, refusedFor } from './gateway.ts';
 import { gatewayErrors } from './gateway-errors.ts';
 import { ambiguityOf } from './gateway-headers.ts';
+import { byAttempt } from './gateway-logs.ts';
 import { type RequestTarget, readTarget, routeOf } from './gateway-path.ts';
 import { endWith, passUpgrade } from './gateway-upgrade.ts';
 
@@ -53,7 +54,11 @@ export class Front {
         response.writeHead(308, { location: route.location, 'content-length': 0 }).end();
         return;
       case 'ray':
-        return this.#gateway?.handle(request, response, target);
+        return this.#gateway?.handle(
+          request,
+          response,
+          byAttempt(target, (id) => this.#deps.queue.get(id)),
+        );
       case 'manta':
         void this.#own(request, response, { ...target, path: route.path });
     }

@@ -93,10 +93,21 @@ export class GatewayBed {
   readonly owner: string;
   readonly guest: string;
   /** What Ray has beside the jobs of the queue. */
-  readonly others: RayJob[] = [];
-  looked = 0;
+  readonly others: RayJob[];
+  /** How often Ray's place was looked for again. */
+  readonly looks: { readonly count: number };
 
-  private constructor(bed: Bed, ray: FakeRay, serving: Serving, owner: string, guest: string) {
+  private constructor(
+    bed: Bed,
+    ray: FakeRay,
+    serving: Serving,
+    owner: string,
+    guest: string,
+    others: RayJob[],
+    looks: { readonly count: number },
+  ) {
+    this.others = others;
+    this.looks = looks;
     this.bed = bed;
     this.ray = ray;
     this.serving = serving;
@@ -112,16 +123,14 @@ export class GatewayBed {
     const { token: owner } = await bed.users.add('owner', { admin: true });
     const { token: guest } = await bed.users.add('guest');
     const others: RayJob[] = [];
-    let made: GatewayBed | undefined;
+    const looks = { count: 0 };
     const front: RayFront = {
       get address() {
         return place.address;
       },
       token: rayToken,
       version: '2.60.0',
-      lookAgain: async () => {
-        if (made) made.looked += 1;
-      },
+      lookAgain: async () => void (looks.count += 1),
       jobsOfOthers: async () => others,
     };
     const folder = {
@@ -131,8 +140,7 @@ export class GatewayBed {
     };
     const head = { ...bed, folder, clock: wallClock, log: () => {}, ...(options.ray !== false && { ray: front }) };
     const serving = await serve(head as unknown as Head, { port: 0 });
-    made = new GatewayBed(bed, ray, serving, owner, guest);
-    Object.assign(made, { others });
+    const made = new GatewayBed(bed, ray, serving, owner, guest, others, looks);
     t.after(async () => {
       await serving.close();
       ray.close();

@@ -94,19 +94,10 @@ const ray = (...words: readonly string[]) => run([...rayCommand, ...words]);
 
 describe('a real Ray behind the gateway', () => {
   it("'ray job submit' lands in the queue, runs on Ray and shows its output", async () => {
-    const submitted = await ray(
-      'job',
-      'submit',
-      '--address',
-      address,
-      '--submission-id',
-      'first',
-      '--',
-      'echo',
-      'from-ray',
-    );
+    const words = ['--address', address, '--submission-id', 'first', '--', 'sh', '-c', 'echo from-$((40 + 2))'];
+    const submitted = await ray('job', 'submit', ...words);
     assert.equal(submitted.code, 0, submitted.out);
-    assert.match(submitted.out, /from-ray/);
+    assert.match(submitted.out, /from-42/);
     assert.match(submitted.out, /succeeded/);
     const queued = JSON.parse((await ask('GET', '/api/manta/v1/jobs/first')).body) as { state: string; user: string };
     assert.deepEqual([queued.state, queued.user], ['succeeded', 'owner']);
@@ -226,6 +217,8 @@ asyncio.run(first())
       assert.match(await page.title(), /Ray Dashboard/);
       await page.goto(`${address}/#/jobs`);
       await page.getByText('first', { exact: true }).first().waitFor();
+      await page.goto(`${address}/#/jobs/first`);
+      await page.getByText('from-42').first().waitFor();
       await page.goto(`${address}/#/cluster`);
       await page.getByText('ALIVE').first().waitFor();
       await picture(page, 'gateway-ray-cluster');

@@ -159,7 +159,7 @@ test('a Ray that does not answer is a 502 with a code, and the jobs API goes on'
   const { status, headers, text } = await bed.ask('/nodes');
   assert.deepEqual([status, headers['manta-error'], headers['retry-after']], [502, 'MANTA_GATEWAY_NO_ANSWER', '1']);
   assert.match(text, /does not answer/);
-  assert.equal(bed.looked, 1, 'it may have moved');
+  assert.equal(bed.looks.count, 1, 'it may have moved');
   assert.equal((await bed.ask('/api/jobs/')).text, '[]');
 });
 
@@ -313,4 +313,21 @@ test('jobs that were submitted to Ray itself are in the list, as none of Mantaâ€
   assert.equal((await bed.ask('/api/jobs/raysubmit_theirs', { as: bed.guest })).status, 404);
   assert.equal((await bed.ask('/api/jobs/nobodys')).status, 404);
   assert.equal(bed.ray.reached.length, 3, 'what Ray does not list is not asked of it');
+});
+
+test('the log that Ray keeps of an attempt is found by the job', async (t) => {
+  const bed = await GatewayBed.open(t);
+  await bed.bed.queue.submit({ id: 'mine', user: 'owner', entrypoint: 'true' });
+  const attempt = await eventually('it was handed over', () => bed.bed.queue.get('mine')?.attempts.at(-1)?.id);
+  await bed.ask('/api/v0/logs/file?node_id=n&filename=job-driver-mine.log&lines=10');
+  await bed.ask('/api/v0/logs/stream?submission_id=mine');
+  await bed.ask('/api/v0/logs/file?filename=job-driver-theirs.log');
+  assert.deepEqual(
+    bed.ray.reached.map(({ url }) => url),
+    [
+      `/api/v0/logs/file?node_id=n&filename=job-driver-${attempt}.log&lines=10`,
+      `/api/v0/logs/stream?submission_id=${attempt}`,
+      '/api/v0/logs/file?filename=job-driver-theirs.log',
+    ],
+  );
 });

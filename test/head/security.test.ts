@@ -150,6 +150,36 @@ describe('a cluster is safe by default', () => {
     }
   });
 
+  test('a path or a length that could be read in two ways is refused before anybody looks at it', async () => {
+    for (const path of ['/api%2fjobs/', '/api%5cjobs/', '/%00', '/api/jobs/%zz', '//%2f/']) {
+      const { status, body } = await raw(cluster.url, { path, headers: bearer() });
+      assert.equal(status, 400, path);
+      assert.match(body, /MANTA_GATEWAY_BAD_REQUEST/, path);
+    }
+    const other = { ...bearer(), host: 'other.localhost' };
+    assert.equal((await raw(cluster.url, { path: '/api/version', headers: other })).status, 403);
+    const own = { ...bearer(), host: `${cluster.folder.name}.localhost` };
+    assert.equal((await raw(cluster.url, { path: '/api/version', headers: own })).status, 200);
+    for (const path of ['/manta/api/manta/v1/jobs', '/manta/../api/manta/v1/jobs', '/assets/..//api/manta/v1/jobs'])
+      assert.equal((await raw(cluster.url, { path })).status, 401, path);
+    assert.equal((await raw(cluster.url, { path: '/manta/' })).status, 200);
+  });
+
+  test('the socket of mantad is for its user alone, and asks for a token too', async () => {
+    const socketPath = join(cluster.folder.path, 'mantad.sock');
+    assert.equal(lstatSync(socketPath).mode & 0o777, 0o600);
+    const ask = (headers: Record<string, string>): Promise<number | undefined> =>
+      new Promise((resolve, reject) => {
+        request({ socketPath, path: '/api/version', headers: { host: 'localhost', ...headers } }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+    assert.deepEqual([await ask({}), await ask(bearer())], [401, 200]);
+  });
+
   test('an archive whose entries lead out of their folder fails its job and writes nothing', async () => {
     const evil = await evilZip();
     const path = '/api/packages/gcs/evil.zip';

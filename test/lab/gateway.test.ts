@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type LabHost, labProblem } from '../../lab/lab.ts';
+import { FaultBed } from './fault-bed.ts';
+
+describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, () => {
+  let bed: FaultBed;
+  let head: LabHost;
+
+  before(async () => {
+    bed = await FaultBed.open({ hosts: [{}], ray: true });
+    head = bed.hosts[0] as LabHost;
+    await bed.must('up', '-y', bed.cluster({ name: 'team', head }));
+  });
+  after(() => bed?.close());
+
+  it('mantad has the port of Ray’s users, and Ray’s dashboard another, both on loopback', async () => {
+    const listening = await head.must("ss -Hltn | awk '{print $4}'");
+    for (const port of [8264, 8265]) assert.match(listening, new RegExp(`^127\\.0\\.0\\.1:${port}$`, 'm'));
+    assert.doesNotMatch(listening, /^(?:0\.0\.0\.0|\*|\[::\]):826[45]$/m);
+    const mode = await head.must("stat -c '%a %F' ~/.manta/head/clusters/team/mantad.sock");
+    assert.equal(mode.trim(), '600 socket');
+  });
+
+  it('commands come in by mantad’s socket, and by its port where the SSH server lets no socket through', async () => {
+    const follow = async (connections: string, others: string): Promise<void> => {
+      await head.must('rm -f /tmp/go; mkfifo /tmp/go');
+      const job = bed.start(['job', 'submit', '-n', 'team', '--', 'echo by-$((40 + 2)); read x < /tmp/go']);
+      await job.said(/by-42/);
+      assert.notEqual(await head.must(connections), '0\n');
+      assert.equal(await head.must(others), '0\n');
+      await head.must('echo > /tmp/go');
+      assert.equal((await job.ended).code, 0, job.shown());
+    };
+    const bySocket = "ss -Hx state connected | grep -c 'mantad[.]sock' || true";
+    const byPort = "ss -Htn state established '( sport = :8265 )' | grep -c . || true";
+    await follow(bySocket, byPort);
+    await head.must(
+      "printf 'AllowStreamLocalForwarding no\\n' >> /etc/ssh/sshd_config; kill -HUP $(cat /run/sshd.pid)",
+    );
+    // What is kept open was let through before.
+    await bed.laptop.exec('for p in $(pgrep -x ssh); do kill "$p"; done');
+    assert.match(await bed.must('status', 'team'), /Node status/);
+    await follow(byPort, bySocket);
+  });
+
+  it('on the head the real `ray job` works with the address that Ray has always had', async () => {
+    const owner = (await head.must('cat ~/.manta/head/clusters/team/tokens/owner')).trim();
+    const said = await head.must([
+      'bash',
+      '-lc',
+      `RAY_AUTH_MODE=token RAY_AUTH_TOKEN=${owner} ray job submit --address http://localhost:8265 -- sh -c 'echo at-$((40 + 2))' 2>&1`,
+    ]);
+    assert.match(said, /at-42/);
+    assert.match(await bed.must('job', 'list', '-n', 'team'), /at-/);
+  });
+});
