@@ -43,7 +43,7 @@ until [ -e /tmp/began ]; do sleep 0.02; done; rm /tmp/began`,
   // Nothing but a shell: its environment shows no mark.
   await run('mine', 'touch /tmp/began; while :; do read -t 1000 x </dev/ptmx; done');
   assert.equal(await count(), 2);
-  await host.sh('pkill -fx "sleep 1001"', { signal });
+  await host.sh('kill $(pgrep -fx "sleep 1001")', { signal });
   for (const limit = performance.now() + 60_000; (await count()) !== 1; )
     assert.ok(performance.now() < limit, 'the session that ended is none any more');
 });

@@ -75,7 +75,7 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
     await bed.gone(bed.head, 'sleep 4321');
     await closed;
     await bed.runs(bed.head, 'sleep 4322');
-    await bed.head.must(['pkill', '-f', 'sleep 432[2]']);
+    await bed.head.must('kill $(pgrep -f "sleep 432[2]")');
     await bed.gone(bed.head, 'tail -f /dev/null');
   });
 
