@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { buildWeb } from '../../scripts/build-web.ts';
+import { clusterHost } from '../../src/head/cluster-host.ts';
+import { freePort, TestHome } from '../head/test-cluster.ts';
+import { openBrowser, picture, watchComplaints } from './browser.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+test('all clusters of a user are on one page, and each opens signed in under its own name', async (t) => {
+  if (!existsSync(`${root}/dist/web/index.html`)) await buildWeb();
+  const home = new TestHome(t);
+  for (const name of ['blue', 'green_2']) {
+    const { code, err } = await home.run('up', '-n', name, '--yes', '--port', String(await freePort()));
+    assert.equal(code, 0, err);
+  }
+  const port = await freePort();
+  const words = [`${root}/bin/manta`, 'dashboard', '--no-open', '--port', String(port)];
+  const holder = spawn(process.execPath, words, {
+    env: home.env,
+    cwd: home.path,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.after(() => holder.kill('SIGKILL'));
+  const link = await new Promise<string>((resolve) => createInterface({ input: holder.stdout }).once('line', resolve));
+  assert.match(link, new RegExp(`^http://localhost:${port}/\\?key=`));
+
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const context = await browser.newContext();
+  context.setDefaultTimeout(60_000);
+  const page = await context.newPage();
+  const complaints = watchComplaints(page);
+  await page.goto(link);
+  await page.getByRole('heading', { name: 'Clusters' }).waitFor();
+  await picture(page, 'all-clusters');
+  for (const name of ['blue', 'green_2']) {
+    await page.goto(`http://localhost:${port}/`);
+    await page.getByRole('link', { name }).click();
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    assert.equal(new URL(page.url()).host, `${clusterHost(name)}:${port}`);
+    assert.ok((await page.title()).includes(name));
+  }
+  const cookies = await context.cookies();
+  assert.deepEqual(
+    cookies.map(({ domain, name }) => `${domain} ${name}`).sort(),
+    [`${clusterHost('blue')} manta-blue`, `${clusterHost('green_2')} manta-green_2`, 'localhost manta-clusters'].sort(),
+  );
+  assert.deepEqual(complaints, []);
+
+  holder.kill('SIGINT');
+  const code = await new Promise((resolve) => holder.once('exit', resolve));
+  assert.ok(code === 0 || code === 130, `${String(code)}`);
+});
