@@ -55,6 +55,8 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     addressOf: (machine) => addresses.get(machine),
     complete: (each) => each,
     keep: async () => {},
+    powersOff: true,
+    endHead: (signal) => cloud.terminate([head.instance], signal),
     close: async () => {
       await Promise.all([...open.values()].map((host) => host.close()));
     },

@@ -60,7 +60,7 @@ export async function embeddedGround({ folder, clock, events, spec, log }: Groun
       engine.reportInfeasible(plan.infeasible, signal).catch((error: unknown) => log(messageOf(error)));
     },
     activity: async () => [],
-    turnOff: (signal) => endInstances(provider, clock, signal, ['head', 'worker']),
+    turnOff: (signal) => endInstances(provider, { clock, kinds: ['head', 'worker'] }, signal),
     close: async () => engine.close(),
   };
 }

@@ -40,7 +40,7 @@ export interface Ground {
   readonly stopFile?: string;
   /** Ends every instance, the head too, when nothing is launched any more. Safe to repeat, also by the next mantad. */
   turnOff(signal: AbortSignal): Promise<Cleared>;
-  /** The very last thing, when all is written down. */
+  /** The last thing: the head's own machine goes, where it is one of a cloud. */
   leave?(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

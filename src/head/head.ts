@@ -230,8 +230,9 @@ export async function openHead(
       const { hosts, left } = await ground.turnOff(AbortSignal.timeout(turnOffWithin));
       for (const each of left) events.emit(turnOffEvents.left, each);
       events.emit(turnOffEvents.turnedOff, { hosts, left: left.length });
-      changeCluster(folder, ({ turningOff: _, ...record }) => ({ ...record, ended: { at: clock.now(), why, left } }));
+      // Until that is ordered the next mantad would have to: only then is it over.
       await ground.leave?.(AbortSignal.timeout(turnOffWithin));
+      changeCluster(folder, ({ turningOff: _, ...record }) => ({ ...record, ended: { at: clock.now(), why, left } }));
     },
     async close() {
       await stop();

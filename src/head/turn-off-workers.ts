@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/clock.ts';
 import type { Host } from '../base/host.ts';
 import { endHost, type HostToEnd } from '../bringup/end-host.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { Provider, ProviderInstance } from '../providers/provider.ts';
 import type { StateFolder } from './state-folder.ts';
 
 /** A machine on which something of the cluster is left, or of which nobody knows. */
@@ -44,28 +44,40 @@ export async function clearHosts(
 
 const endWithin = 120_000;
 
-/** Ends all workers by their provider, and waits until it lists none of them. */
+export interface InstancesToEnd {
+  readonly clock: Clock;
+  /** @default workers */
+  readonly kinds?: readonly ProviderInstance['kind'][];
+  /** None has to be listed for so long before there are none. @default 0 */
+  readonly settles?: Duration;
+}
+
+/** Ends instances by their provider, and waits until it lists none of them. A call that fails is made again. */
 export async function endInstances(
   provider: Provider,
-  clock: Clock,
+  { clock, kinds = ['worker'], settles = 0 }: InstancesToEnd,
   signal: AbortSignal,
-  kinds: readonly ('head' | 'worker')[] = ['worker'],
 ): Promise<Cleared> {
   const seen = new Set<string>();
-  for (const until = performance.now() + endWithin; ; ) {
-    const there = (await provider.list(signal)).filter(({ kind }) => kinds.includes(kind));
-    for (const { id } of there) seen.add(id);
-    if (there.length === 0) return { hosts: seen.size, left: [] };
-    if (performance.now() > until) {
-      const why = 'its provider still lists it';
-      return { hosts: seen.size - there.length, left: there.map(({ id, address }) => ({ host: address ?? id, why })) };
+  let there: readonly ProviderInstance[] | undefined;
+  let emptySince: number | undefined;
+  let why = 'its provider still lists it';
+  for (const until = performance.now() + endWithin; performance.now() < until; await clock.sleep(100, signal)) {
+    try {
+      there = (await provider.list(signal)).filter(({ kind }) => kinds.includes(kind));
+      for (const { id } of there) seen.add(id);
+      emptySince = there.length === 0 ? (emptySince ?? performance.now()) : undefined;
+      if (emptySince !== undefined && performance.now() - emptySince >= settles) return { hosts: seen.size, left: [] };
+      const live = there.filter(({ state }) => state !== 'stopping').map(({ id }) => id);
+      if (live.length > 0) await provider.terminate(live, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      why = (error as Error).message;
     }
-    await provider.terminate(
-      there.map(({ id }) => id),
-      signal,
-    );
-    await clock.sleep(100, signal);
   }
+  if (there === undefined) throw new Error(why);
+  const left = there.map(({ id, address }) => ({ host: address ?? id, why }));
+  return { hosts: seen.size - left.length, left };
 }
 
 /** The public half of the cluster's key, as it stands on the workers. */
