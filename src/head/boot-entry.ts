@@ -10,7 +10,10 @@ export const bootScript = (cluster: string): string => `${headHome}/boot-${clust
 export function removeBootText(cluster: string): string {
   const mark = shellQuoted(bootMark(cluster));
   const unit = `.config/systemd/user/${bootUnit(cluster)}`;
-  return `if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF ${mark}; then crontab -l | grep -vF ${mark} | crontab -; fi
+  // An empty table is removed: that needs no room on a disk that may be full.
+  return `if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF ${mark}; then
+  if crontab -l | grep -qvF ${mark}; then crontab -l | grep -vF ${mark} | crontab -; else crontab -r; fi
+fi
 if [ -f ${unit} ]; then systemctl --user disable ${bootUnit(cluster)} >/dev/null 2>&1; rm -f ${unit}; fi
 rm -f ${bootScript(cluster)}
 `;

@@ -8,6 +8,7 @@ import { endHost } from '../bringup/end-host.ts';
 import { containersOf } from '../bringup/end-node.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { ownHosts } from '../core/spec/local.ts';
+import { bootMark, removeBootText } from '../head/boot-entry.ts';
 import { headHome } from '../head/client/remote.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, readCluster, removeCluster } from '../head/state-folder.ts';
@@ -174,7 +175,10 @@ async function endAll(
   // Until every host was reached the head keeps what the next `down` needs, from whatever machine it is run: which hosts
   // there were, and the key and the claims to take back from them.
   const complete = left.length === 0 || (request.forget && !left.some(({ host }) => host === head.name));
-  if (look !== undefined && !workersOnly && complete) await removeHead(head, name, signal);
+  if (look !== undefined && !workersOnly && complete) {
+    const rest = await removeHead(head, name, signal);
+    if (rest.length > 0) left.push({ host: head.name, why: `still there: ${rest.join(', ')}` });
+  }
   for (const each of left) events.emit(launcherEvents.left, each);
   events.emit(
     launcherEvents.endedThere,
@@ -240,6 +244,17 @@ grep -q '"endingSince"' ${file} || { umask 077; sed '$ s/}[[:space:]]*$/,"ending
   );
 }
 
-async function removeHead(head: Host, name: string, signal: AbortSignal): Promise<void> {
-  await head.sh(`cd "$HOME" && rm -rf ${headHome}/clusters/${name} ${headHome}/boot-${name}.sh\n`, { signal });
+/** Takes the cluster's folder away, and what a full disk may have kept from being taken back before; names what stays. */
+async function removeHead(head: Host, name: string, signal: AbortSignal): Promise<readonly string[]> {
+  const { stdout } = await head.sh(
+    `cd "$HOME" || exit 0
+rm -rf ${headHome}/clusters/${name}
+${removeBootText(name)}
+if [ -e ${headHome}/clusters/${name} ]; then echo "manta-left ~/${headHome}/clusters/${name}"; fi
+if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF '${bootMark(name)}'; then echo 'manta-left the entry of cron'; fi
+exit 0
+`,
+    { signal },
+  );
+  return [...stdout.matchAll(/^manta-left (.*)$/gm)].map((match) => match[1] ?? '');
 }

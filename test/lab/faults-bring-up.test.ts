@@ -31,6 +31,38 @@ describe('faults of a bring-up', { skip: labProblem() ?? false, concurrency: 4 }
     says: [host.address, ...words],
   });
 
+  it('a dead worker is named by down until it was reached, or given up', async () => {
+    const [head, worker] = [takeHost(), takeHost()];
+    const served = 'until [ -e .manta/head/clusters/dead/mantad.json ]; do sleep 0.1; done; exit 3';
+    const file = bed.cluster({ name: 'dead', head, workers: [worker], more: { head_setup_commands: [served] } });
+    readable(await bed.manta('up', '-y', file), failed(head, []));
+    assert.match((await leftOn(worker)).join('\n'), /restrict,pty,from="[^"]*".* manta dead$/m);
+    await worker.kill();
+    const named = await bed.manta('down', '-y', file);
+    assert.equal(named.code, 1, named.shown);
+    assert.match(named.shown, /is down on 1 hosts\. Not on these:\n {2}.*\nRun it again when they answer/);
+    bed.cluster({ name: 'dead', head });
+    readable(await bed.manta('up', '-y', file), {
+      code: 'MANTA_LAUNCHER_HALF_DOWN',
+      exit: 4,
+      says: ["'manta down -n dead'", '--forget'],
+    });
+    await worker.boot();
+    assert.match(await bed.must('down', '-y', file), /2 hosts were looked at, and nothing of it is left/);
+    await bed.nothingLeft(head, worker);
+
+    bed.cluster({ name: 'dead', head, workers: [worker], more: { head_setup_commands: ['exit 3'] } });
+    readable(await bed.manta('up', '-y', file), failed(head, []));
+    await worker.kill();
+    const given = await bed.must('down', '-y', '--forget', file);
+    assert.match(given, new RegExp(`given up, and may still run something of it:\\n {2}.*${worker.address}`));
+    await bed.nothingLeft(head);
+    assert.match(
+      await bed.must('down', '-y', '-n', 'dead', bed.cluster({ name: 'dead', head })),
+      /There was no cluster/,
+    );
+  });
+
   it('a host that cannot be reached is waited for with the reason; Ctrl-C leaves nothing; down names it', async () => {
     const host = takeHost();
     const file = bed.cluster({ name: 'unreachable', head: host, more: failing });
@@ -266,43 +298,5 @@ describe('faults of a bring-up', { skip: labProblem() ?? false, concurrency: 4 }
     await bed.must('down', '-y', noEngine);
     await bed.must('down', '-y', refused);
     await bed.nothingLeft(host, engine);
-  });
-
-  it('a dead worker is named by down until it was reached, or given up', async () => {
-    const [head, worker] = [takeHost(), takeHost()];
-    const served = 'until [ -e .manta/head/clusters/dead/mantad.json ]; do sleep 0.1; done; exit 3';
-    const file = bed.cluster({ name: 'dead', head, workers: [worker], more: { head_setup_commands: [served] } });
-    readable(await bed.manta('up', '-y', file), failed(head, []));
-    assert.match((await leftOn(worker)).join('\n'), /restrict,pty,from="[^"]*".* manta dead$/m);
-    await worker.kill();
-    const named = await bed.manta('down', '-y', file);
-    assert.equal(named.code, 1, named.shown);
-    assert.match(
-      named.shown,
-      /is down on 1 hosts\. Not on these:\n {2}\S+ does not answer.*\nRun it again when they answer/,
-    );
-    bed.cluster({ name: 'dead', head });
-    readable(await bed.manta('up', '-y', file), {
-      code: 'MANTA_LAUNCHER_HALF_DOWN',
-      exit: 4,
-      says: ["'manta down -n dead'", '--forget'],
-    });
-    await worker.boot();
-    assert.match(await bed.must('down', '-y', file), /2 hosts were looked at, and nothing of it is left/);
-    await bed.nothingLeft(head, worker);
-
-    bed.cluster({ name: 'dead', head, workers: [worker], more: { head_setup_commands: ['exit 3'] } });
-    readable(await bed.manta('up', '-y', file), failed(head, []));
-    await worker.kill();
-    const given = await bed.must('down', '-y', '--forget', file);
-    assert.match(
-      given,
-      new RegExp(`given up, and may still run something of it:\\n {2}${worker.address} does not answer`),
-    );
-    await bed.nothingLeft(head);
-    assert.match(
-      await bed.must('down', '-y', '-n', 'dead', bed.cluster({ name: 'dead', head })),
-      /There was no cluster/,
-    );
   });
 });

@@ -9,7 +9,7 @@ const auth =
 const refused = /connection refused/i;
 const timeout = /timed out|timeout, server/i;
 const unreachable =
-  /no route to host|network is unreachable|could not resolve|name or service not known|temporary failure in name|host is down|nodename nor servname/i;
+  /no route to host|network is unreachable|stdio forwarding request failed|could not resolve|name or service not known|temporary failure in name|host is down|nodename nor servname/i;
 const closed =
   /connection closed|connection reset|connection to .* closed|broken pipe|kex_exchange|mux_client|master|disconnect/i;
 
