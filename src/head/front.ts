@@ -4,14 +4,13 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type JobsApiDeps, makeUpgradeHandler } from '../jobs/api.ts';
 import { type JobsEnv, serverLimits } from '../jobs/auth.ts';
+import { othersOf } from '../jobs/ray-api/details.ts';
 import { type Gateway, refuse, refusedFor } from './gateway.ts';
 import { gatewayErrors } from './gateway-errors.ts';
 import { ambiguityOf } from './gateway-headers.ts';
 import { byAttempt } from './gateway-logs.ts';
 import { type RequestTarget, readTarget, routeOf } from './gateway-path.ts';
 import { endWith, passUpgrade } from './gateway-upgrade.ts';
-
-const othersWithin = 3_000;
 
 /** Reads where each request goes, once and for all, and gives it to whoever answers there. */
 export class Front {
@@ -77,7 +76,7 @@ export class Front {
     if (id === undefined || this.#deps.queue.get(decodeURIComponent(id)) || !this.#deps.others) return false;
     const admitted = this.#gateway?.admit(request, target);
     if (admitted === undefined || 'status' in admitted) return false;
-    const others = await this.#deps.others(AbortSignal.timeout(othersWithin)).catch(() => []);
+    const others = await othersOf(this.#deps);
     return others.some(({ submission_id, job_id }) => [submission_id, job_id].includes(decodeURIComponent(id)));
   }
 

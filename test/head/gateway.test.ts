@@ -304,6 +304,18 @@ test('jobs that were submitted to Ray itself are in the list, as none of Mantaâ€
   );
   assert.doesNotMatch(text, /hunter2|secret/);
 
+  const own = JSON.parse((await bed.ask('/api/manta/v1/jobs?others=1', { as: bed.guest })).text) as {
+    jobs: { id: string }[];
+    others: unknown[];
+  };
+  assert.deepEqual(
+    own.jobs.map(({ id }) => id),
+    ['mine'],
+  );
+  assert.deepEqual(own.others, [
+    { id: 'raysubmit_theirs', submittedTo: 'ray', state: 'failed', entrypoint: 'python theirs.py' },
+  ]);
+
   for (const path of ['', '/logs', '/stop'])
     await bed.ask(`/api/jobs/raysubmit_theirs${path}`, { method: path === '/stop' ? 'POST' : 'GET' });
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
+import { tokenFile } from '../../src/bringup/shell-text.ts';
 import { FaultBed } from './fault-bed.ts';
 
 describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, () => {
@@ -53,5 +54,12 @@ describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, ()
     ]);
     assert.match(said, /at-42/);
     assert.match(await bed.must('job', 'list', '-n', 'team'), /at-/);
+    const secret = (await head.must(`cat ~/${tokenFile('team')}`)).trim();
+    await head.must([
+      'bash',
+      '-lc',
+      `RAY_AUTH_MODE=token RAY_AUTH_TOKEN=${secret} ray job submit --no-wait --address http://localhost:8264 -- echo past-the-queue 2>&1`,
+    ]);
+    assert.match(await bed.must('job', 'list', '-n', 'team'), /\(Ray\).*past-the-queue|past-the-queue.*\(Ray\)/);
   });
 });

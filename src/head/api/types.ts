@@ -9,7 +9,7 @@ import type { Job, JobState } from '../../core/jobs/job.ts';
 import type { Infeasible, Waiting } from '../../core/plan/plan.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { TurnOffReason } from '../../core/turn-off.ts';
-import type { JobRow } from '../../jobs/manta-api/rows.ts';
+import type { JobRow, OtherRow } from '../../jobs/manta-api/rows.ts';
 import type { Fact as JobFact } from '../../jobs/store.ts';
 
 /** GET /cluster */
@@ -114,9 +114,11 @@ export interface JobsAnswer {
   readonly total: number;
   /** Give as `before` for the next page. */
   readonly next?: string;
+  /** Of Ray's and not of the queue; only where they were asked for and there are some. */
+  readonly others?: readonly OtherRow[];
 }
 
-export type { JobRow };
+export type { JobRow, OtherRow };
 
 /** GET /jobs/{id}: in full, `env_vars` included, for its owner. */
 export type JobAnswer = Job;

@@ -1,5 +1,5 @@
 import { isOver } from '../../core/jobs/job.ts';
-import type { JobAnswer, JobRow, JobsAnswer, LogChunk } from '../api/types.ts';
+import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow } from '../api/types.ts';
 import { clientEvents } from './events.ts';
 import type { Answer } from './http.ts';
 import type { Ending, JobFacts, JobsClient, JobsContext, OutputPiece, OutputQuery } from './jobs.ts';
@@ -89,10 +89,17 @@ export function mantaJobs({ http, signal, events }: JobsContext): JobsClient {
     get,
     async *list({ limit = Number.POSITIVE_INFINITY, ...query }) {
       let before: string | undefined;
+      const isAll = Object.values(query).every((each) => each === undefined);
       for (let left = limit; left > 0; ) {
         const page = await http.json<JobsAnswer>('GET', base, {
-          query: { ...query, before, limit: Math.min(left, pageLength) },
+          query: {
+            ...query,
+            before,
+            limit: Math.min(left, pageLength),
+            ...(isAll && before === undefined && { others: 1 }),
+          },
         });
+        yield* (page.others ?? []).map(factsOfOther);
         yield* page.jobs.map(factsOfRow);
         left -= page.jobs.length;
         before = page.next;
@@ -175,5 +182,14 @@ function factsOf(job: JobAnswer): JobFacts {
     answer: job,
   };
 }
+
+/** Ray knows no users: what was submitted to it itself is nobody's here. */
+const factsOfOther = (row: OtherRow): JobFacts => ({
+  ...row,
+  user: '(Ray)',
+  message: 'submitted to Ray itself',
+  attempts: 0,
+  answer: row,
+});
 
 const factsOfRow = (row: JobRow): JobFacts => ({ ...row, answer: row });

@@ -129,9 +129,16 @@ export const jobPaths: Paths = {
         inQuery('search', text, 'Part of id, entrypoint or user, whatever its case'),
         inQuery('limit', whole, 'At most 1000; 100 when not given'),
         inQuery('before', text, '`next` of the page before'),
+        inQuery('others', whole, '1: beside them those that were submitted to Ray itself, as `others`'),
       ],
       responses: answers(
-        json('A page', object({ jobs: listOf(ref('JobRow')), total: whole, next: text }, ['jobs', 'total'])),
+        json(
+          'A page',
+          object({ jobs: listOf(ref('JobRow')), total: whole, next: text, others: listOf(object({})) }, [
+            'jobs',
+            'total',
+          ]),
+        ),
       ),
     },
     post: {

@@ -7,8 +7,9 @@ import { apiErrors } from '../api-errors.ts';
 import { type JobsEnv, serverLimits } from '../auth.ts';
 import { jobErrors } from '../errors.ts';
 import { isOwner, requireAdmin, requireOwner } from '../permissions.ts';
+import { othersOf } from '../ray-api/details.ts';
 import { followLogs, readLogs, wholeNumber } from './logs.ts';
-import { answerOf, pageOf, rowText } from './rows.ts';
+import { answerOf, otherRow, pageOf, rowText } from './rows.ts';
 import { readSubmitBody } from './submit-body.ts';
 
 const base = '/api/manta/v1';
@@ -42,7 +43,7 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
 
   app.get(
     `${base}/jobs`,
-    route((c) => {
+    route(async (c) => {
       const limit = Math.min(1_000, Math.max(1, wholeNumber(c, 'limit') ?? 100));
       const [user, search, before] = [c.req.query('user'), c.req.query('search'), c.req.query('before')];
       const states = (c.req.query('state') ?? '').split(',').filter((state) => state !== '');
@@ -54,7 +55,9 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
         ...(before && { before }),
       });
       const more = next === undefined ? '' : `,"next":${JSON.stringify(next)}`;
-      return c.body(`{"jobs":[${page.map(rowText).join(',')}],"total":${total}${more}}`, 200, {
+      const asked = c.req.query('others') === '1' ? (await othersOf(deps)).map(otherRow) : [];
+      const others = asked.length === 0 ? '' : `,"others":${JSON.stringify(asked)}`;
+      return c.body(`{"jobs":[${page.map(rowText).join(',')}],"total":${total}${more}${others}}`, 200, {
         'content-type': 'application/json',
       });
     }),

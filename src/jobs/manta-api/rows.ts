@@ -1,6 +1,7 @@
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
 import type { Resources } from '../../core/resources.ts';
+import type { OtherJob } from '../ray-api/details.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
 /** A job in a listing. */
@@ -37,6 +38,34 @@ export function rowOf(job: Job): JobRow {
     ...(job.endedAt !== undefined && { endedAt: job.endedAt }),
     ...(job.exitCode !== undefined && { exitCode: job.exitCode }),
     ...(node !== undefined && { node }),
+  };
+}
+
+/** A job that was submitted to Ray itself, or a driver that was started by hand: none of the queue's. */
+export interface OtherRow {
+  readonly id: string;
+  readonly submittedTo: 'ray';
+  readonly state: JobState;
+  readonly entrypoint: string;
+  readonly submittedAt?: number;
+  readonly endedAt?: number;
+}
+
+const statesOfRay: Readonly<Record<string, JobState>> = {
+  PENDING: 'queued',
+  RUNNING: 'running',
+  SUCCEEDED: 'succeeded',
+  STOPPED: 'stopped',
+};
+
+export function otherRow(job: OtherJob): OtherRow {
+  return {
+    id: job.submission_id ?? job.job_id ?? '',
+    submittedTo: 'ray',
+    state: statesOfRay[job.status] ?? 'failed',
+    entrypoint: job.entrypoint.slice(0, 500),
+    ...(typeof job.start_time === 'number' && { submittedAt: job.start_time }),
+    ...(typeof job.end_time === 'number' && { endedAt: job.end_time }),
   };
 }
 

@@ -73,6 +73,19 @@ export interface OtherJob {
   readonly message?: string | null;
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly runtime_env?: Readonly<Record<string, unknown>> | null;
+  readonly start_time?: number | null;
+  readonly end_time?: number | null;
+}
+
+const othersWithin = 3_000;
+
+/** None where they cannot be had in time: the queue answers also while Ray does not. */
+export async function othersOf({
+  others,
+}: {
+  readonly others?: (signal: AbortSignal) => Promise<readonly OtherJob[]>;
+}): Promise<readonly OtherJob[]> {
+  return (await others?.(AbortSignal.timeout(othersWithin)).catch(() => [])) ?? [];
 }
 
 /** Such a job in a listing, said to be none of Manta's. Ray's token is for administrators, and so is what it brought about. */

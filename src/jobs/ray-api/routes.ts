@@ -10,11 +10,9 @@ import { jobErrors } from '../errors.ts';
 import { readJob } from '../job-log.ts';
 import { isOwner, requireOwner } from '../permissions.ts';
 import type { User } from '../users.ts';
-import { jobDetails, listedJob, listedOther, type OtherJob } from './details.ts';
+import { jobDetails, listedJob, listedOther, type OtherJob, othersOf } from './details.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
 import { words } from './words.ts';
-
-const othersWithin = 3_000;
 
 /** Ray's jobs API, as its command line and Python client use it. */
 export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
@@ -153,11 +151,6 @@ function* listing(jobs: readonly Job[], others: readonly OtherJob[], reader: Use
   }
   if (others.length > 0) yield before + others.map((job) => listedOther(job, reader.admin)).join(',');
   yield jobs.length === 0 && others.length === 0 ? '[]' : ']';
-}
-
-/** Without them where they cannot be had in time: the queue answers also while Ray does not. */
-async function othersOf({ others }: JobsApiDeps): Promise<readonly OtherJob[]> {
-  return (await others?.(AbortSignal.timeout(othersWithin)).catch(() => [])) ?? [];
 }
 
 /** `{"logs": "…"}` without holding the whole output in memory. */
