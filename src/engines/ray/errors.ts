@@ -1,7 +1,5 @@
 import { defineError } from '../../base/errors.ts';
 
-const mib = (bytes: number): string => `${Math.ceil(bytes / (1 << 20))} MiB`;
-
 export const rayErrors = {
   NotAllowed: defineError<{ call: string; detail: string }>({
     code: 'MANTA_RAY_NOT_ALLOWED',
@@ -14,10 +12,10 @@ export const rayErrors = {
     exit: 6,
     message: (e) => `Ray refused '${e.call}': ${e.detail}`,
   }),
-  PackageTooLarge: defineError<{ name: string; bytes: number; limit: number }>({
+  PackageTooLarge: defineError<{ name: string; size: string; limit: string }>({
     code: 'MANTA_RAY_PACKAGE_TOO_LARGE',
     exit: 6,
-    message: (e) => `package '${e.name}' has ${mib(e.bytes)}, and Ray takes at most ${mib(e.limit)} of one`,
+    message: (e) => `package '${e.name}' has ${e.size}, and Ray takes at most ${e.limit} of one`,
     hint: () => 'leave large files out with .rayignore or excludes, or put them where the nodes can fetch them',
   }),
 };

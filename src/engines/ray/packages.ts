@@ -107,7 +107,7 @@ export class RayPackages {
   async #ship(name: string, path: string, signal: AbortSignal): Promise<string> {
     const bytes = (await stat(path)).size;
     const { shipArchive: ship, uploadLimit: limit } = this.#options;
-    if (!ship) throw rayErrors.PackageTooLarge({ name, bytes, limit });
+    if (!ship) throw rayErrors.PackageTooLarge({ name, size: mib(bytes), limit: mib(limit) });
     return `file://${encodeURI(await ship({ path, name, bytes }, signal))}`;
   }
 }
@@ -141,3 +141,5 @@ async function filesOf(root: string, prefix = ''): Promise<FileToPack[]> {
   await visit(root, prefix);
   return files;
 }
+
+const mib = (bytes: number): string => `${Math.ceil(bytes / (1 << 20))} MiB`;
