@@ -54,5 +54,5 @@ test('all clusters of a user are on one page, and each opens signed in under its
 
   holder.kill('SIGINT');
   const code = await new Promise((resolve) => holder.once('exit', resolve));
-  assert.ok(code === 0 || code === 130, `${String(code)}`);
+  assert.ok(code === 0 || code === 130, String(code));
 });
