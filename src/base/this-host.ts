@@ -84,7 +84,7 @@ function resultOf(host: string, outcome: ProgramOutcome, options: RunOptions): H
     case 'ended':
       return outcome.result;
     case 'late':
-      throw sshErrors.TooLong({ host, within: options.within ?? 60_000 });
+      throw sshErrors.TooLong({ host, seconds: (options.within ?? 60_000) / 1_000 });
     case 'not-started':
       throw sshErrors.ClientFailed({ host, detail: outcome.error.message }, outcome.error);
     case 'broken':

@@ -55,10 +55,10 @@ export const sshErrors = {
         : `the SSH connection to ${e.host} was lost while a program ran there: ${e.detail}`,
     hint: (e) => (e.during === 'connecting' ? 'it may still be starting; run this again' : 'run this again'),
   }),
-  TooLong: defineError<{ host: string; within: number }>({
+  TooLong: defineError<{ host: string; seconds: number }>({
     code: 'MANTA_SSH_TOO_LONG',
     exit: 6,
-    message: (e) => `a program on ${e.host} did not end within ${e.within / 1_000} s`,
+    message: (e) => `a program on ${e.host} did not end within ${e.seconds} s`,
     hint: () => 'the machine may be overloaded, or its disk may hang',
   }),
   NoClient: defineError<{ program: string }>({

@@ -92,7 +92,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
       throw sshErrors.ClientFailed({ host: target.name, detail: outcome.error.message }, outcome.error);
     }
     if (outcome.kind === 'late') {
-      if (outcome.begun) throw sshErrors.TooLong({ host: target.name, within });
+      if (outcome.begun) throw sshErrors.TooLong({ host: target.name, seconds: within / 1_000 });
       throw sshErrors.Timeout({ host: target.name, detail: `nothing came back within ${within / 1_000} s` });
     }
     // A client that cannot connect ends with 255; anything else is what was run there instead of the shell.
