@@ -225,6 +225,12 @@ export class NodeTable {
     const closed = once(driver, 'close');
     driver.kill('SIGTERM');
     await closed;
+    // What a command that was cut short has left on the head is ended there within seconds.
+    const { head } = this.#bed;
+    await eventually(
+      'the driver is gone',
+      () => !head.processes().some(({ command }) => command.includes('manta-watch')),
+    );
   }
 }
 
