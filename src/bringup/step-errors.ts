@@ -1,6 +1,6 @@
 import { defineError } from '../base/errors.ts';
 
-const lostWords = {
+export const lostWords = {
   reboot: 'the machine was started anew while it ran',
   killed: 'its process was killed',
   ended: 'it was ended',
@@ -10,10 +10,10 @@ const lostWords = {
 
 /** What can become of a step other than an exit code. */
 export const stepErrors = {
-  Lost: defineError<{ host: string; step: string; why: keyof typeof lostWords }>({
+  Lost: defineError<{ host: string; step: string; why: keyof typeof lostWords; words: string }>({
     code: 'MANTA_STEP_LOST',
     exit: 6,
-    message: (e) => `the step '${e.step}' on ${e.host} has no outcome: ${lostWords[e.why]}`,
+    message: (e) => `the step '${e.step}' on ${e.host} has no outcome: ${e.words}`,
     hint: () => 'it is not run again by itself, since nobody knows how far it came; run the command again',
   }),
   DiskFull: defineError<{ host: string; step: string; detail: string }>({

@@ -5,7 +5,7 @@ import { mayComeUp } from '../base/ssh/host.ts';
 import { StreamMark } from '../base/stream-mark.ts';
 import { wallClock } from '../base/wall-clock.ts';
 import { JobControlNoise } from './job-control-noise.ts';
-import { stepErrors } from './step-errors.ts';
+import { lostWords, stepErrors } from './step-errors.ts';
 import type { Fate } from './step-text.ts';
 import { endText, followOnly, startAndFollow } from './step-text.ts';
 
@@ -96,7 +96,7 @@ function outcomeOf(host: Host, step: Step, outcome: string): StepResult {
   if (/^\d+$/.test(outcome)) return { code: Number(outcome) };
   const fate = outcome as Fate;
   if (fate === 'full') throw stepErrors.DiskFull({ host: host.name, step: step.id, detail: 'nor how it ended' });
-  throw stepErrors.Lost({ host: host.name, step: step.id, why: fate });
+  throw stepErrors.Lost({ host: host.name, step: step.id, why: fate, words: lostWords[fate] });
 }
 
 /** Reads what followers send, one after the other, as one output. */
