@@ -7,11 +7,12 @@ import type { Skip, Tally } from './test.ts';
 /** Longest that one test file may take; only there to end one that hangs. */
 const fileDeadline = 20 * 60_000;
 
-/** Runs test files, two at a time, each in a process of its own. */
+/** Runs test files, some at a time, each in a process of its own. */
 export async function runTestFiles(
   root: string,
   files: readonly string[],
   say: (line: string) => void,
+  concurrency = 2,
 ): Promise<Tally> {
   let passed = 0;
   let failed = 0;
@@ -30,7 +31,7 @@ export async function runTestFiles(
     say(`FAIL  ${shown(file)} > ${name}\n${why.replace(/^/gm, '      ')}`);
   };
 
-  const stream = run({ files: [...files], cwd: root, concurrency: 2, timeout: fileDeadline });
+  const stream = run({ files: [...files], cwd: root, concurrency, timeout: fileDeadline });
   stream.on('test:pass', ({ name, file, skip, todo, details }) => {
     if (skip !== undefined || todo !== undefined)
       skipped.push({ name: `${shown(file)} > ${name}`, reason: reasonOf(skip ?? todo) });

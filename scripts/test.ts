@@ -53,10 +53,22 @@ const mustNotSkip = ({ reason }: Skip): boolean => Boolean(process.env['CI']) &&
 const named = process.argv.slice(2);
 if (named.length === 0) await installComponents(say);
 const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: root }).sort();
+/** Real Rays and hosts take all cores there are: two at a time would only run into each other's deadlines. */
+const takesAll = (file: string): boolean => /^test\/(?:lab|bringup|launcher|engines\/ray)\//.test(file);
 const suites =
   named.length > 0
     ? [() => runTestFiles(root, files, say)]
-    : [checks, () => runTestFiles(root, files, say), simulation];
+    : [
+        checks,
+        () =>
+          runTestFiles(
+            root,
+            files.filter((file) => !takesAll(file)),
+            say,
+          ),
+        () => runTestFiles(root, files.filter(takesAll), say, 1),
+        simulation,
+      ];
 
 const tallies: Tally[] = [];
 for (const suite of suites) tallies.push(await suite());
