@@ -55,7 +55,7 @@ export function itIsUsed(used: () => Used): void {
       { expect: '\\nafter 130\\n[\\s\\S]*[#$] $', size: { rows: 41, columns: 93 } },
       // The new size goes its own way, beside what is typed.
       { expect: '[#$] $', send: 'until stty size | grep "41 93"; do sleep 0.1; done\r' },
-      { expect: '\\n41 93\\n', send: 'exit 7\r' },
+      { expect: '41 93\\n[\\s\\S]*[#$] $', send: 'exit 7\r' },
     ]);
     assert.equal(code, 7, shown);
   });
