@@ -64,8 +64,7 @@ test('a killed agent takes its whole work with it, and the attempt ends as lost'
   process.kill(cluster.agentPid(instance), 'SIGKILL');
   const end = await cluster.ended('lost');
   assert.equal(end.cause, 'node-lost');
-  assert.equal(identify(pid), undefined);
-  assert.equal(identify(leader), undefined);
+  await until('its work has ended', async () => identify(pid) === undefined && identify(leader) === undefined);
   assert.ok((await engine.state(never)).nodes.some((node) => node.providerId === instance && node.state === 'dead'));
   await until('the provider has noticed', async () => (await cluster.provider.list(never)).length === 0);
 });
