@@ -20,7 +20,7 @@ export const phone: BrowserContextOptions = { viewport: { width: 390, height: 84
 export const desktop: BrowserContextOptions = { viewport: { width: 1360, height: 860 } };
 
 /** Catches a hang; no test is about time. */
-export const patience = 20_000;
+export const patience = 60_000;
 
 const screenshots = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.cache/screenshots');
 
