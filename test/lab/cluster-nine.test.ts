@@ -138,6 +138,7 @@ describe(`a head and ${workers} workers`, { skip: clusterProblem() ?? false }, (
     );
     assert.match(shimmed, /^42$/m, shimmed);
     assert.match(shimmed, /^code 0$/m);
+    assert.match(shimmed, /^code [1-9]\d*$/m, 'a job that failed fails its submission');
     await bed.head.dropConnections();
     const again = await bed.on(bed.laptop, `PATH=~/shim:$PATH; ${submit}`);
     assert.match(again, /^42$/m, 'the tunnel comes back after its connection dropped');
