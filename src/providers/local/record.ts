@@ -115,7 +115,8 @@ export class LocalRecords {
   /** Tokens are asked for again within minutes; of launches from before `time` nobody asks any more. */
   dropLaunchesBefore(time: Instant): void {
     const alive = new Set(this.claims().map((record) => record.id));
-    for (const name of namesIn(join(this.#folder, 'launches'))) {
+    // A draft that a killed process left is no record.
+    for (const name of namesIn(join(this.#folder, 'launches')).filter((each) => !each.startsWith('.'))) {
       const file = join(this.#folder, 'launches', name);
       const launch = readJson<LaunchRecord>(file);
       if (launch !== undefined && launch.at < time && !launch.ids.some((id) => alive.has(id))) rmSync(file);

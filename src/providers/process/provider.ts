@@ -248,7 +248,8 @@ export class ProcessProvider implements Provider {
   }
 
   #dropOldLaunches(): void {
-    for (const name of namesIn(this.#launches)) {
+    // A draft that a killed process left is no record.
+    for (const name of namesIn(this.#launches).filter((each) => !each.startsWith('.'))) {
       const file = join(this.#launches, name);
       const launch = readJson<LaunchRecord>(file);
       const gone = launch?.ids.every((id) => !existsSync(join(this.#folder, id))) ?? true;
