@@ -66,7 +66,7 @@ test('a step that the host went down under is lost to the reboot', { skip }, asy
   await bed.hosts[0]?.reboot();
   assert.deepEqual(await step.outcome, {
     error: 'MANTA_STEP_LOST',
-    data: { host: 'h1', step: 'a', why: 'reboot' },
+    data: { host: 'h1', step: 'a', why: 'reboot', words: 'the machine was started anew while it ran' },
   });
 });
 
