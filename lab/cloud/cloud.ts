@@ -4,6 +4,7 @@ import { cloudErrors } from './errors.ts';
 import { type FaultName, type FaultRule, Faults } from './faults.ts';
 import type { Ground } from './ground.ts';
 import { CloudInstance, type LaunchBody, type ShownInstance } from './instance.ts';
+import { instant } from './instant.ts';
 import { Machines } from './machines.ts';
 import { Random } from './random.ts';
 import { allowedCount, roomFor } from './room.ts';
@@ -96,7 +97,7 @@ export class Cloud {
 
   get(account: string, id: string): ShownInstance {
     const instance = this.#byId.get(id);
-    const snapshot = instance?.asOf(Date.now() - 1000 * this.settings.list_lag_s);
+    const snapshot = instance?.asOf(instant() - 1000 * this.settings.list_lag_s);
     if (instance === undefined || instance.account !== account || snapshot === undefined)
       throw cloudErrors.notFound(`instance '${id}'`);
     return instance.shown(snapshot);
@@ -111,7 +112,7 @@ export class Cloud {
 
   tag(account: string, id: string, tags: Readonly<Record<string, string>>): ShownInstance {
     const instance = this.#existing(account, id);
-    instance.change({ tags: { ...instance.now.tags, ...tags } }, Date.now());
+    instance.change({ tags: { ...instance.now.tags, ...tags } }, instant());
     return showNow(instance);
   }
 
@@ -217,7 +218,7 @@ export class Cloud {
     const id = `i-${this.#name}${String(this.#instances.length).padStart(5, '0')}`;
     const { cpus } = machineType(this.catalog, order.machine_type);
     const made = { id, account, order, zone, market: order.market ?? 'on-demand', cpus } as const;
-    const instance = new CloudInstance(made, order.tags ?? {}, Date.now());
+    const instance = new CloudInstance(made, order.tags ?? {}, instant());
     this.#instances.push(instance);
     this.#byId.set(id, instance);
     const delay = (rule: FaultRule | undefined): number | undefined => rule && this.faults.delay(rule);
@@ -244,7 +245,7 @@ export class Cloud {
 
   #firstPage(account: string, lag_s: number): Cursor {
     const stale = this.faults.take('stale-list', { call: 'list', account });
-    return { at: Date.now() - 1000 * Math.max(lag_s, stale ? (stale.seconds ?? 5) : 0), after: 0 };
+    return { at: instant() - 1000 * Math.max(lag_s, stale ? (stale.seconds ?? 5) : 0), after: 0 };
   }
 
   #find(account: string, id: string): CloudInstance | undefined {

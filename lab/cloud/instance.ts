@@ -1,5 +1,6 @@
 import type { Market } from './catalog.ts';
 import type { Login, Machine } from './ground.ts';
+import { instant } from './instant.ts';
 
 export type InstanceState = 'pending' | 'running' | 'stopping' | 'stopped' | 'terminating' | 'terminated';
 
@@ -92,7 +93,7 @@ export class CloudInstance {
   /** What is done to its machine is done one after the other. What fails stands in its reason; it goes no further. */
   inTurn(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(work).catch((error: unknown) => {
-      this.change({ reason: error instanceof Error ? error.message : String(error) }, Date.now());
+      this.change({ reason: error instanceof Error ? error.message : String(error) }, instant());
     });
     return this.#work;
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ground } from './ground.ts';
 import type { CloudInstance } from './instance.ts';
+import { instant } from './instant.ts';
 import type { Random } from './random.ts';
 import type { Settings } from './settings.ts';
 
@@ -42,46 +43,46 @@ export class Machines {
 
   end(instance: CloudInstance, reason: string): void {
     if (!instance.exists || instance.now.state === 'terminating') return;
-    instance.change({ state: 'terminating', reason }, Date.now());
+    instance.change({ state: 'terminating', reason }, instant());
     instance.ending.abort();
     const wait = 1000 * this.#random.between(this.#settings().terminate_s);
     void instance.inTurn(async () => {
       await instance.machine?.kill();
       await sleep(wait);
       await this.#discard(instance);
-      if (instance.exists) instance.change({ state: 'terminated' }, Date.now());
+      if (instance.exists) instance.change({ state: 'terminated' }, instant());
     });
   }
 
   stop(instance: CloudInstance): void {
-    instance.change({ state: 'stopping', reason: 'it was stopped' }, Date.now());
+    instance.change({ state: 'stopping', reason: 'it was stopped' }, instant());
     void instance.inTurn(async () => {
       if (instance.now.state !== 'stopping') return;
       await instance.machine?.kill();
-      if (instance.now.state === 'stopping') instance.change({ state: 'stopped' }, Date.now());
+      if (instance.now.state === 'stopping') instance.change({ state: 'stopped' }, instant());
     });
   }
 
   start(instance: CloudInstance): void {
-    instance.change({ state: 'pending', reason: undefined }, Date.now());
+    instance.change({ state: 'pending', reason: undefined }, instant());
     const wait = 1000 * this.#random.between(this.#settings().boot_s);
     void instance.inTurn(async () => {
       await this.#wait(wait, instance);
       if (instance.now.state !== 'pending') return;
       await instance.machine?.boot();
-      if (instance.now.state === 'pending') instance.change({ state: 'running' }, Date.now());
+      if (instance.now.state === 'pending') instance.change({ state: 'running' }, instant());
     });
   }
 
   preempt(instance: CloudInstance, notice: number): void {
     if (!instance.exists || instance.now.preemptionAt !== undefined) return;
-    if (notice > 0) instance.change({ preemptionAt: Date.now() + notice }, Date.now());
+    if (notice > 0) instance.change({ preemptionAt: instant() + notice }, instant());
     this.after(notice, () => this.end(instance, 'it was preempted'));
   }
 
   vanish(instance: CloudInstance): void {
     if (!instance.exists) return;
-    instance.change({ state: 'gone', reason: 'it vanished' }, Date.now());
+    instance.change({ state: 'gone', reason: 'it vanished' }, instant());
     instance.ending.abort();
     void instance.inTurn(() => this.#discard(instance));
   }
@@ -120,17 +121,17 @@ export class Machines {
     });
     instance.machine = machine;
     if (ending.signal.aborted) return;
-    instance.change({ address: machine.address }, Date.now());
+    instance.change({ address: machine.address }, instant());
     await this.#wait(wait, instance);
     if (fate.hangs || instance.now.state !== 'pending') return;
     if (!fate.dead) await machine.boot();
-    if (instance.now.state === 'pending') instance.change({ state: 'running' }, Date.now());
+    if (instance.now.state === 'pending') instance.change({ state: 'running' }, instant());
   }
 
   #poweredOff(instance: CloudInstance): void {
     if (instance.now.state !== 'running' && instance.now.state !== 'pending') return;
     const reason = 'it switched itself off';
-    if (instance.order.on_shutdown === 'stop') instance.change({ state: 'stopped', reason }, Date.now());
+    if (instance.order.on_shutdown === 'stop') instance.change({ state: 'stopped', reason }, instant());
     else this.end(instance, reason);
   }
 
