@@ -136,7 +136,11 @@ describe('hosts of a lab', { skip: labProblem() ?? false }, () => {
     const [h1] = lab.hosts;
     const child = h1!.spawn('echo up; exec sleep 1234');
     await once(child.stdout!, 'data');
-    const found = h1!.processes().find(({ command }) => command[1] === '1234');
+    const look = () => h1!.processes().find(({ command }) => command[1] === '1234');
+    let found = look();
+    // The shell says so just before it becomes the program.
+    for (const limit = performance.now() + 30_000; found === undefined && performance.now() < limit; found = look())
+      await new Promise((resolve) => setTimeout(resolve, 10));
     assert.ok(found !== undefined);
     assert.equal((await h1!.must(`cat /proc/${found.hostPid}/cmdline`)).split('\0')[1], '1234');
     process.kill(found.pid, 'SIGKILL');
