@@ -99,9 +99,11 @@ async function downCloud(request: DownRemoteRequest, signal: AbortSignal): Promi
     if (workersOnly && !(look instanceof Error) && look.serving !== undefined)
       return await endWorkers(request, look, signal);
     if (!(look instanceof Error)) {
-      await markEnding(head, name, clock.now(), signal);
+      await markEnding(head, name, look, clock.now(), signal);
       await stopMantad(head, name, look, { signal });
     }
+    // The head goes with the rest, and the mark keeps others off it meanwhile.
+    await Promise.all(unlocks.splice(0).map((unlock) => unlock()));
     events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
     const ended = await endCloudInstances(
       { folder, config, env, clock, events },
@@ -113,6 +115,7 @@ async function downCloud(request: DownRemoteRequest, signal: AbortSignal): Promi
     events.emit(launcherEvents.endedThere, { name, hosts: ended.length, left: [] }, { id: 'down', state: 'done' });
     return { wasThere: true, ended, left: [] };
   } finally {
+    await Promise.all(unlocks.map((unlock) => unlock()));
     taken.lock.release();
   }
 }
@@ -147,7 +150,7 @@ async function endAll(
   const { cluster, events, workersOnly } = request;
   const { head, name } = cluster;
   if (look !== undefined) {
-    if (!workersOnly) await markEnding(head, name, request.clock.now(), signal);
+    if (!workersOnly) await markEnding(head, name, look, request.clock.now(), signal);
     await stopMantad(head, name, look, { signal });
   }
   const workers = workersOf(cluster, look);
@@ -234,14 +237,16 @@ async function endOn(
 }
 
 /** From here on no supervisor starts mantad again, whatever happens to this command. */
-async function markEnding(head: Host, name: string, now: number, signal: AbortSignal): Promise<void> {
-  const file = `${headHome}/clusters/${name}/cluster.json`;
-  await head.sh(
-    `cd "$HOME" && [ -f ${file} ] || exit 0
-grep -q '"endingSince"' ${file} || { umask 077; sed '$ s/}[[:space:]]*$/,"endingSince":${now}}/' ${file} >${file}.new && mv ${file}.new ${file}; }
-`,
-    { signal },
-  );
+async function markEnding(
+  head: Host,
+  name: string,
+  { cluster: record }: HeadLook,
+  now: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (record === undefined || record.endingSince !== undefined) return;
+  const marked = Buffer.from(`${JSON.stringify({ ...record, endingSince: now })}\n`);
+  await head.put(`~/${headHome}/clusters/${name}/cluster.json`, marked, 0o600, { signal });
 }
 
 /** Takes the cluster's folder away, and what a full disk may have kept from being taken back before; names what stays. */
