@@ -227,9 +227,9 @@ export async function openHead(
     async turnOff(why) {
       events.emit(turnOffEvents.turningOff, { why });
       await stop();
-      const { hosts, left } = await ground.turnOff(AbortSignal.timeout(turnOffWithin));
+      const { ended, left } = await ground.turnOff(AbortSignal.timeout(turnOffWithin));
       for (const each of left) events.emit(turnOffEvents.left, each);
-      events.emit(turnOffEvents.turnedOff, { hosts, left: left.length });
+      events.emit(turnOffEvents.turnedOff, { hosts: ended.length, left: left.length });
       // Until that is ordered the next mantad would have to: only then is it over.
       await ground.leave?.(AbortSignal.timeout(turnOffWithin));
       changeCluster(folder, ({ turningOff: _, ...record }) => ({ ...record, ended: { at: clock.now(), why, left } }));

@@ -14,7 +14,7 @@ import { stopRequestFile } from '../bringup/sessions-place.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { leaseOf } from '../core/turn-off.ts';
 import { RayEngine } from '../engines/ray/engine.ts';
-import { isCloud } from '../providers/clouds.ts';
+import { isCloud, listsSettleIn } from '../providers/clouds.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import { removeBootText } from './boot-entry.ts';
 import { cloudMachines } from './cloud-machines.ts';
@@ -30,8 +30,6 @@ import { clearHosts, endInstances } from './turn-off-workers.ts';
 import { WorkerFiles } from './worker-files.ts';
 
 const connectWithin = 120_000;
-/** Lists of a cloud lag: none has to be seen for a while before there are none. */
-const settles = 3_000;
 
 /** Real Ray on hosts that are reached over SSH: mantad runs on the head's host, and makes nodes of the others. */
 export async function rayGround(edges: GroundEdges): Promise<Ground> {
@@ -168,13 +166,14 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
     stopFile: join(homedir(), stopRequestFile(folder.name)),
     turnOff: async (signal) => {
-      const workers = await (machines.endWorkers?.(signal) ?? endInstances(provider, { clock, settles }, signal));
+      const workers = await (machines.endWorkers?.(signal) ??
+        endInstances(provider, { clock, settles: listsSettleIn }, signal));
       const here = { cluster: folder.name, containers: containersOf(edges.spec()), clusterId: first.id };
       const own = await clearHosts([thisHost()], here, () => {}, signal);
       // A machine that goes is started again until it has gone.
       if (machines.endHead === undefined)
         await thisHost().sh(`cd "$HOME" || exit 0\n${removeBootText(folder.name)}`, { signal });
-      return { hosts: workers.hosts + own.hosts, left: [...workers.left, ...own.left] };
+      return { ended: [...workers.ended, ...own.ended], left: [...workers.left, ...own.left] };
     },
     leave: async (signal) => machines.endHead?.(signal),
     close: async () => {

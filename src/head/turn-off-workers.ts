@@ -12,7 +12,8 @@ export interface Left {
 }
 
 export interface Cleared {
-  readonly hosts: number;
+  /** Those that were ended, by name. */
+  readonly ended: readonly string[];
   readonly left: readonly Left[];
 }
 
@@ -26,20 +27,24 @@ export async function clearHosts(
   signal: AbortSignal,
 ): Promise<Cleared> {
   const left: Left[] = [];
+  const ended: string[] = [];
   await Promise.all(
     hosts.map(async (host) => {
       try {
         await host.connect({ signal, within: connectWithin });
         const rest = await endHost(host, what, signal);
         if (rest.length > 0) left.push({ host: host.name, why: `still there: ${rest.join(', ')}` });
-        else done(host);
+        else {
+          ended.push(host.name);
+          done(host);
+        }
       } catch (error) {
         signal.throwIfAborted();
         left.push({ host: host.name, why: (error as Error).message });
       }
     }),
   );
-  return { hosts: hosts.length - left.length, left };
+  return { ended, left };
 }
 
 const endWithin = 120_000;
@@ -67,7 +72,7 @@ export async function endInstances(
       there = (await provider.list(signal)).filter(({ kind }) => kinds.includes(kind));
       for (const { id } of there) seen.add(id);
       emptySince = there.length === 0 ? (emptySince ?? performance.now()) : undefined;
-      if (emptySince !== undefined && performance.now() - emptySince >= settles) return { hosts: seen.size, left: [] };
+      if (emptySince !== undefined && performance.now() - emptySince >= settles) return { ended: [...seen], left: [] };
       const live = there.filter(({ state }) => state !== 'stopping').map(({ id }) => id);
       if (live.length > 0) await provider.terminate(live, signal);
     } catch (error) {
@@ -77,7 +82,8 @@ export async function endInstances(
   }
   if (there === undefined) throw new Error(why);
   const left = there.map(({ id, address }) => ({ host: address ?? id, why }));
-  return { hosts: seen.size - left.length, left };
+  for (const { id } of there) seen.delete(id);
+  return { ended: [...seen], left };
 }
 
 /** The public half of the cluster's key, as it stands on the workers. */

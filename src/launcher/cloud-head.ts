@@ -10,7 +10,8 @@ import { rayTags } from '../core/ray-tags.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, changeCluster, createCluster, readCluster, type StateFolder } from '../head/state-folder.ts';
-import { credentialsOf, openCloud, usualUser } from '../providers/clouds.ts';
+import { type Cleared, endInstances } from '../head/turn-off-workers.ts';
+import { credentialsOf, listsSettleIn, openCloud, usualUser } from '../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
@@ -59,31 +60,18 @@ export async function ensureCloudHead(request: CloudHeadRequest, signal: AbortSi
   }
 }
 
-/** Ends every instance of the cluster and looks again until the cloud shows none. Returns how many there were. */
+/** Ends instances of the cluster, all or its workers alone, and looks again until the cloud shows none of them. */
 export async function endCloudInstances(
   request: CloudHeadRequest,
-  keep: (instance: ProviderInstance) => boolean,
+  which: 'all' | 'workers',
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<Cleared> {
   const { clock, folder, config } = request;
   const { clusterId } = remembered(request);
   const provider = await cloudOf(request, loadSpec({ name: folder.name, config }), clusterId);
-  const ended = new Set<string>();
-  let emptySince: number | undefined;
-  for (const until = clock.now() + bootsWithin; clock.now() < until; ) {
-    const there = (await provider.list(signal)).filter((instance) => !keep(instance));
-    for (const { id } of there) ended.add(id);
-    // Lists lag: none has to be seen for a while before there are none.
-    emptySince = there.length === 0 ? (emptySince ?? clock.now()) : undefined;
-    if (emptySince !== undefined && clock.now() - emptySince >= settlesIn) return [...ended];
-    const live = there.filter(({ state }) => state !== 'stopping').map(({ id }) => id);
-    if (live.length > 0) await provider.terminate(live, signal);
-    await clock.sleep(lookEvery, signal);
-  }
-  throw launcherErrors.StillThere({ name: folder.name, what: [...ended] });
+  const kinds = which === 'all' ? (['worker', 'head'] as const) : (['worker'] as const);
+  return await endInstances(provider, { clock, kinds, settles: listsSettleIn }, signal);
 }
-
-const settlesIn = 3_000;
 
 const isLiveHead = ({ kind, state }: ProviderInstance): boolean =>
   kind === 'head' && (state === 'pending' || state === 'running');

@@ -86,8 +86,8 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
 }
 
 /** A cloud's instances go by its own order, and with them all that is on them; what is left is what the cloud still lists. */
-async function downCloud(request: DownRemoteRequest, signal: AbortSignal): Promise<DownRemoteResult> {
-  const { cluster, events, clock, env, workersOnly } = request;
+async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<DownRemoteResult> {
+  const { cluster, events, clock, env, workersOnly } = down;
   const { folder, config, head, name } = cluster;
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
@@ -95,9 +95,9 @@ async function downCloud(request: DownRemoteRequest, signal: AbortSignal): Promi
   try {
     if (!workersOnly) changeCluster(folder, (now) => ({ ...now, endingSince: now.endingSince ?? clock.now() }));
     // mantad first, so that nothing is launched any more; a head that does not answer is ended all the same.
-    const look = await lockIfReached(request, unlocks, signal);
+    const look = await lockIfReached(down, unlocks, signal);
     if (workersOnly && !(look instanceof Error) && look.serving !== undefined)
-      return await endWorkers(request, look, signal);
+      return await endWorkers(down, look, signal);
     if (!(look instanceof Error)) {
       await markEnding(head, name, look, clock.now(), signal);
       await stopMantad(head, name, look, { signal });
@@ -105,15 +105,13 @@ async function downCloud(request: DownRemoteRequest, signal: AbortSignal): Promi
     // The head goes with the rest, and the mark keeps others off it meanwhile.
     await Promise.all(unlocks.splice(0).map((unlock) => unlock()));
     events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
-    const ended = await endCloudInstances(
-      { folder, config, env, clock, events },
-      ({ kind }) => workersOnly && kind === 'head',
-      signal,
-    );
+    const request = { folder, config, env, clock, events };
+    const { ended, left } = await endCloudInstances(request, workersOnly ? 'workers' : 'all', signal);
     await cluster.disconnect();
-    if (!workersOnly) removeCluster(folder);
-    events.emit(launcherEvents.endedThere, { name, hosts: ended.length, left: [] }, { id: 'down', state: 'done' });
-    return { wasThere: true, ended, left: [] };
+    if (!workersOnly && left.length === 0) removeCluster(folder);
+    const outcome = { name, hosts: ended.length, left: left.map(({ host }) => host) };
+    events.emit(launcherEvents.endedThere, outcome, { id: 'down', state: left.length === 0 ? 'done' : 'failed' });
+    return { wasThere: true, ended, left };
   } finally {
     await Promise.all(unlocks.map((unlock) => unlock()));
     taken.lock.release();

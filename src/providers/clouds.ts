@@ -14,6 +14,9 @@ export interface CloudClient {
   readonly credential: () => string;
 }
 
+/** Lists of a cloud lag: none has to be seen for this long before there are none. */
+export const listsSettleIn = 3_000;
+
 /** Who logs in where the file names nobody. */
 export const usualUser = 'ubuntu';
 

@@ -65,7 +65,8 @@ async function endedWithoutHead({ name }: MeantCluster, io: Io): Promise<boolean
   if (remote?.clusterId === undefined || remote.address !== undefined || config === undefined) return false;
   const { endCloudInstances } = await import('../../launcher/cloud-head.ts');
   const request = { folder, config, env: io.env, clock: wallClock, events: io.events };
-  const ended = await endCloudInstances(request, () => false, io.signal);
+  const { ended, left } = await endCloudInstances(request, 'all', io.signal);
+  if (left.length > 0) throw launcherErrors.StillThere({ name: folder.name, what: left.map(({ host }) => host) });
   removeCluster(folder);
   io.out(`The cluster '${folder.name}' is down: it had no head yet, and ${ended.length} instances were ended.\n`);
   return true;
