@@ -1,5 +1,5 @@
 import { shellQuoted } from '../base/shell-quote.ts';
-import { headHome } from './client/remote.ts';
+import { headHome } from './state-folder.ts';
 
 /** What starts mantad after a reboot of the head: a unit of systemd, or a line of cron with this mark. */
 export const bootUnit = (cluster: string): string => `manta-${cluster}.service`;

@@ -118,6 +118,9 @@ export interface StateFolder {
   };
 }
 
+/** Home of the state folders of heads, below the home of the user there; commands given there have their own. */
+export const headHome = '.manta/head';
+
 export function stateHome(env: Readonly<Record<string, string | undefined>>): string {
   return env['MANTA_HOME'] || join(homedir(), '.manta');
 }

@@ -1,7 +1,8 @@
 import { wallClock } from '../base/wall-clock.ts';
 import type { NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
-import { headHome, wayTo } from '../head/client/remote.ts';
+import { wayTo } from '../head/client/remote.ts';
+import { headHome } from '../head/state-folder.ts';
 import type { DownRemoteRequest, DownRemoteResult } from './down-remote.ts';
 import { launcherErrors } from './errors.ts';
 import type { HeadLook } from './head-look.ts';

@@ -3,7 +3,7 @@ import type { Host } from '../base/host.ts';
 import { nodeFolder, type Place, stepsFolder } from '../bringup/node.ts';
 import { sessionFile } from '../bringup/ray-probe.ts';
 import { bashAt } from '../bringup/shell-text.ts';
-import { headHome } from '../head/client/remote.ts';
+import { headHome } from '../head/state-folder.ts';
 
 export interface DumpRequest {
   readonly cluster: string;

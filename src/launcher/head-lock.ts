@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { createJson, readJson } from '../base/json-file.ts';
 import { quote } from '../bringup/shell-text.ts';
-import { headHome } from '../head/client/remote.ts';
+import { headHome } from '../head/state-folder.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, headLook } from './head-look.ts';
 import type { RemoteCluster } from './remote-cluster.ts';

@@ -5,8 +5,7 @@ import { nodeFolder } from '../bringup/node.ts';
 import { markPattern } from '../bringup/ray-processes.ts';
 import { type NodeRecord, parseRecord } from '../bringup/record.ts';
 import { quote, tokenFile } from '../bringup/shell-text.ts';
-import { headHome } from '../head/client/remote.ts';
-import type { ClusterFile, Serving } from '../head/state-folder.ts';
+import { type ClusterFile, headHome, type Serving } from '../head/state-folder.ts';
 
 export const runtimeHome = '.manta/runtime';
 

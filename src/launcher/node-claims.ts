@@ -1,5 +1,5 @@
 import type { Host, RunOptions } from '../base/host.ts';
-import { headHome } from '../head/client/remote.ts';
+import { headHome } from '../head/state-folder.ts';
 import type { ClaimRecord } from '../providers/local/record.ts';
 
 /** A host that is claimed for the cluster. */

@@ -6,7 +6,7 @@ import type { HostKeyPin } from '../base/ssh/target.ts';
 import { targetOf } from '../bringup/reach.ts';
 import { quote } from '../bringup/shell-text.ts';
 import { ownHosts } from '../core/spec/local.ts';
-import { headHome } from '../head/client/remote.ts';
+import { headHome } from '../head/state-folder.ts';
 import { execErrors } from './exec-errors.ts';
 import type { FoundNode } from './node-shell.ts';
 import { hostOfNode } from './node-shell.ts';

@@ -6,7 +6,7 @@ import type { Host, RunOptions } from '../base/host.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
 import { bringupErrors } from '../bringup/errors.ts';
 import { bootMark, bootScript, bootUnit, removeBootText } from '../head/boot-entry.ts';
-import { headHome } from '../head/client/remote.ts';
+import { headHome } from '../head/state-folder.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, runtimeHome } from './head-look.ts';
 import { nodeBinary, type Runtime } from './runtime.ts';

@@ -18,8 +18,15 @@ import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { HttpClient } from '../head/client/http.ts';
-import { headHome, wayTo } from '../head/client/remote.ts';
-import { type ClusterFile, changeCluster, createCluster, type RayHead, readCluster } from '../head/state-folder.ts';
+import { wayTo } from '../head/client/remote.ts';
+import {
+  type ClusterFile,
+  changeCluster,
+  createCluster,
+  headHome,
+  type RayHead,
+  readCluster,
+} from '../head/state-folder.ts';
 import { credentialsOf, isCloud } from '../providers/clouds.ts';
 import { requireClaim } from '../providers/local/claims.ts';
 import { launcherErrors } from './errors.ts';

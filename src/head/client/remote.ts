@@ -7,14 +7,11 @@ import { targetOf } from '../../bringup/reach.ts';
 import { headErrors } from '../errors.ts';
 import { knownHosts } from '../known-hosts.ts';
 import { loadSpec } from '../load-spec.ts';
-import type { ClusterFile, Ended, Serving, StateFolder } from '../state-folder.ts';
+import { type ClusterFile, type Ended, headHome, type Serving, type StateFolder } from '../state-folder.ts';
 import { turnedOff } from '../turn-off-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { Place } from './target.ts';
-
-/** Home of the state folders of heads, below the home of the user there; commands given there have their own. */
-export const headHome = '.manta/head';
 
 /** The line to mantad on the head of a cluster of other machines: through SSH, to a socket in the cluster's folder. */
 export class RemoteLine {
