@@ -3,7 +3,7 @@ import { readCluster, removeCluster, stateFolder, stateHome } from '../../head/s
 import { type DownRemoteResult, downRemote } from '../../launcher/down-remote.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import { launcherEvents } from '../../launcher/events.ts';
-import { openRemote } from '../../launcher/remote-cluster.ts';
+import { openRemote, type RemoteCluster } from '../../launcher/remote-cluster.ts';
 import type { Invocation, Io } from '../command.ts';
 import type { MeantCluster } from './which-cluster.ts';
 
@@ -15,7 +15,8 @@ export async function runDownRemote(
   io: Io,
 ): Promise<number> {
   if (await endedWithoutHead(meant, io)) return 0;
-  const cluster = openRemote({ home: stateHome(io.env), ...meant });
+  const cluster = openIfKnown(meant, io);
+  if (cluster === undefined) return 0;
   const { name } = cluster;
   const workersOnly = options['workers-only'] === true || options['keep-min-workers'] === true;
   const forget = options['forget'] === true;
@@ -70,6 +71,19 @@ async function endedWithoutHead({ name }: MeantCluster, io: Io): Promise<boolean
   removeCluster(folder);
   io.out(`The cluster '${folder.name}' is down: it had no head yet, and ${ended.length} instances were ended.\n`);
   return true;
+}
+
+/** Undefined for a cloud's cluster of which nothing is known here, which is said: `down` may be repeated. */
+function openIfKnown(meant: MeantCluster, io: Io): RemoteCluster | undefined {
+  try {
+    return openRemote({ home: stateHome(io.env), ...meant });
+  } catch (error) {
+    if (!launcherErrors.NotUpYet.is(error)) throw error;
+    const { name } = error.data;
+    if (io.json) io.out(`${JSON.stringify({ name, wasThere: false, ended: [], left: [] })}\n`);
+    else io.out(`There was no cluster '${name}' that is known here; nothing to do.\n`);
+    return undefined;
+  }
 }
 
 function leftText(name: string, ended: number, left: DownRemoteResult['left'], forget: boolean): string {
