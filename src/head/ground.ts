@@ -1,7 +1,7 @@
 import type { LoopSettings } from '../autoscaler/settings.ts';
 import type { NodeStarter } from '../autoscaler/starter.ts';
 import type { Clock } from '../base/clock.ts';
-import type { EventSink } from '../base/events.ts';
+import type { EventKind, EventSink } from '../base/events.ts';
 import type { TaskDemand } from '../core/demand.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
@@ -32,6 +32,8 @@ export interface Ground {
   keep(signal: AbortSignal): Promise<void>;
   /** Called after each pass with what there is to show; must not throw. */
   onPass(status: () => ClusterStatus, plan: Plan, signal: AbortSignal): void;
+  /** Hears what the autoscaler tells, as it happens; must not throw. */
+  onEvent?<Data>(kind: EventKind<Data>, data: Data): void;
   /** What runs here beside the jobs of the queue. Throws where that cannot be known. */
   activity(signal: AbortSignal): Promise<readonly Activity[]>;
   /** Tells those who use the cluster, where the engine can. */
@@ -62,3 +64,11 @@ export interface GroundEdges {
   readonly wake: () => void;
   readonly log: (line: string) => void;
 }
+
+/** What the autoscaler tells is also for those who use the cluster, where its ground reaches them. */
+export const heardBy = (ground: Pick<Ground, 'onEvent'>, events: EventSink): EventSink => ({
+  emit(kind, data, progress) {
+    events.emit(kind, data, progress);
+    ground.onEvent?.(kind, data);
+  },
+});

@@ -27,7 +27,7 @@ import { openHeadDatabase, repairWords } from './database.ts';
 import { embeddedGround } from './embedded-ground.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
 import { headEvents } from './events.ts';
-import type { Ground, GroundEdges, GroundEngine } from './ground.ts';
+import { type Ground, type GroundEdges, type GroundEngine, heardBy } from './ground.ts';
 import { coarseKept, History } from './history.ts';
 import { markOf, pastPoints } from './history-facts.ts';
 import { loadSpec } from './load-spec.ts';
@@ -273,7 +273,7 @@ export async function openHead(
     provider,
     engine: observed,
     starter: ground.starter,
-    events,
+    events: heardBy(ground, events),
     journal: marking(journal, history),
     planner: plan,
     spec: () => spec,

@@ -6,7 +6,7 @@ import { endWords, launchWords } from '../core/plan/words.ts';
 import type { Mark, SamplePoint } from './api/types.ts';
 
 /** Why an instance was ended, in words. */
-export function endedWords({ because, at }: Extract<Fact, { kind: 'end' }>): string {
+export function endedWords({ because, at }: Pick<Extract<Fact, { kind: 'end' }>, 'because' | 'at'>): string {
   if (because.kind === 'follow-up') return `it is ${because.status.replaceAll('-', ' ')}`;
   return because.kind === 'preemption' ? 'the provider takes it away' : endWords(because, at);
 }

@@ -14,10 +14,12 @@ export interface RayFront {
   lookAgain(): Promise<void>;
   /** Jobs that were submitted to Ray itself, and drivers that were started by hand. */
   jobsOfOthers(signal: AbortSignal): Promise<readonly RayJob[]>;
+  /** `host:port` where the metrics of the autoscaler are to be had, for Ray's service discovery. */
+  servesMetricsAt(address: string): void;
 }
 
 export interface RayFrontEdges {
-  readonly engine: Pick<RayEngine, 'value' | 'jobsOfOthers'>;
+  readonly engine: Pick<RayEngine, 'value' | 'jobsOfOthers' | 'announceMetrics'>;
   /** Where the dashboard was told to listen. */
   readonly dashboardPort: number;
   /** The head's own address. */
@@ -66,6 +68,10 @@ export function rayFront({ engine, dashboardPort, head, token }: RayFrontEdges):
       return looking;
     },
     jobsOfOthers: (signal) => engine.jobsOfOthers(signal),
+    servesMetricsAt(address) {
+      // A Ray that is not there yet is told when it is met.
+      engine.announceMetrics(address, AbortSignal.timeout(lookWithin)).catch(() => {});
+    },
   };
   void askVersion();
   return front;

@@ -24,6 +24,7 @@ import { keepLeases } from './lease-keeper.ts';
 import { ownMachines } from './own-machines.ts';
 import { rayFront } from './ray-front.ts';
 import { headListens, keepRayHead, rayHeadOf, rayToken } from './ray-head.ts';
+import { RayReports } from './ray-reports.ts';
 import type { RayHead } from './state-folder.ts';
 import { rayActivity } from './turn-off-activity.ts';
 import { clearHosts, endInstances } from './turn-off-workers.ts';
@@ -48,6 +49,8 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     clock,
     events,
   });
+  const ending = new AbortController();
+  const reports = new RayReports({ engine, clock, spec: edges.spec, log, ending: ending.signal });
 
   const common = (): ClusterOrder => {
     const { address, loginShells, usageStats, dashboardPort } = head();
@@ -157,11 +160,8 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         keepRayHead({ cluster: folder.name, clock, events, head, start }, signal),
       ]);
     },
-    onPass: (status, plan, signal) => {
-      engine.report({ ...status(), infeasible: plan.infeasible }, signal).catch((error: unknown) => {
-        if (!signal.aborted) log(`the report to Ray was not taken: ${(error as Error).message}`);
-      });
-    },
+    onPass: (status, plan) => reports.pass(status(), plan),
+    onEvent: (kind, data) => reports.hear(kind, data),
     activity: (signal) => rayActivity(engine, folder.name, signal),
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
     stopFile: join(homedir(), stopRequestFile(folder.name)),
@@ -177,6 +177,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     },
     leave: async (signal) => machines.endHead?.(signal),
     close: async () => {
+      ending.abort();
       await machines.close();
       await engine.close();
     },

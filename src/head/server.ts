@@ -63,6 +63,7 @@ export async function serve(head: Head, { port, lastPort, heldPort }: ServeOrder
   const server = front.server();
   const bound = await listenOnLoopback(server, { port, lastPort, heldPort });
   if (bound !== heldPort) handToSupervisor(server, bound);
+  head.ray?.servesMetricsAt(`127.0.0.1:${bound}`);
   const near = front.server();
   const { mantadSocket } = head.folder.files;
   const hasSocket = await listenOnSocket(near, mantadSocket);

@@ -132,6 +132,7 @@ export class GatewayBed {
       version: '2.60.0',
       lookAgain: async () => void (looks.count += 1),
       jobsOfOthers: async () => others,
+      servesMetricsAt: () => {},
     };
     const folder = {
       name: options.name ?? 'Bed_1',

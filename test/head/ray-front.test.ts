@@ -10,6 +10,7 @@ const frontOf = (told: () => string | undefined) =>
         return text === undefined ? undefined : Buffer.from(text);
       },
       jobsOfOthers: async () => [],
+      announceMetrics: async () => {},
     },
     dashboardPort: 8264,
     head: '10.0.0.5',
@@ -47,7 +48,11 @@ test('a place that is not on the head is no place of its dashboard', async () =>
 
 test('Ray that says nothing leaves the place as it was told', async () => {
   const front = rayFront({
-    engine: { value: () => Promise.reject(new Error('gone')), jobsOfOthers: async () => [] },
+    engine: {
+      value: () => Promise.reject(new Error('gone')),
+      jobsOfOthers: async () => [],
+      announceMetrics: () => Promise.reject(new Error('gone')),
+    },
     dashboardPort: 8264,
     head: '10.0.0.5',
   });

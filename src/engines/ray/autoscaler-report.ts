@@ -14,6 +14,9 @@ export interface AutoscalerReport extends Pick<ClusterStatus, 'launching' | 'pen
 
 export const nothingToReport: AutoscalerReport = { launching: [], pending: [], failedLaunches: [], infeasible: [] };
 
+/** Beyond this nobody counts nodes of one type in a status. */
+const mostAsked = 1_000;
+
 const seconds = (at: Instant): bigint => BigInt(Math.floor(at / 1_000));
 
 export function writeReport(
@@ -24,7 +27,15 @@ export function writeReport(
   const { launching, pending, failedLaunches, infeasible } = report;
   return {
     version: BigInt(version),
-    asked: launching.map(({ type, count }) => ({ instanceType: type, type, count, at: seconds(now) })),
+    // Ray's own tools count requests, whatever number stands in them: each node is a request of its own.
+    asked: launching.flatMap(({ type, count }) =>
+      Array.from({ length: Math.min(count, mostAsked) }, () => ({
+        instanceType: type,
+        type,
+        count: 1,
+        at: seconds(now),
+      })),
+    ),
     pending: pending.map(({ instance, type, details }) => ({ instanceType: type, type, instance, details })),
     failed: failedLaunches.map(({ type, at, reason }) => ({
       instanceType: type,

@@ -213,10 +213,11 @@ export class RayEngine implements Engine, Runner {
 
   /** Jobs that were submitted straight to Ray, and drivers that were started by hand. */
   async jobsOfOthers(signal: AbortSignal): Promise<readonly RayJob[]> {
-    const own = this.#attempts.submissions();
-    return (await this.#jobs.list(signal)).filter(
-      ({ submission_id }) => submission_id === null || !own.has(submission_id),
-    );
+    // One may be handed over, or let go of, while Ray lists them.
+    const before = this.#attempts.submissions();
+    const jobs = await this.#jobs.list(signal);
+    const own = new Set([...before, ...this.#attempts.submissions()]);
+    return jobs.filter(({ submission_id }) => submission_id === null || !own.has(submission_id));
   }
 
   /** What lives there beside the attempts of jobs. */

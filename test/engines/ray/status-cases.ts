@@ -17,13 +17,17 @@ const report = {
 
 /** What Ray's own commands and pages show of Manta's work. */
 export function statusCases(current: () => RayEngine, load: () => Promise<Driver>): void {
-  const status = async (): Promise<string> => (await promisify(execFile)(rayProgram, ['status', '-v'], { env })).stdout;
+  const status = (): Promise<string> =>
+    until(
+      '`ray status` answers',
+      async () => (await promisify(execFile)(rayProgram, ['status', '-v'], { env })).stdout,
+    );
 
   describe('what ray shows of manta', () => {
     it('shows instances that are asked for, set up or failed in `ray status`, also after a restart', async () => {
       await current().report(report, never);
       const text = await status();
-      assert.match(text, /gpu, 1 launching|gpu, 3 launching/);
+      assert.match(text, /gpu, 3 launching/, 'Ray itself prints 1 for three that were asked for together');
       assert.match(text, /i-7: cpu, setting up/);
       assert.match(text, /spot: LaunchFailed.* - no capacity/);
 
@@ -68,7 +72,7 @@ export function statusCases(current: () => RayEngine, load: () => Promise<Driver
     });
 
     it('prints its words in the output of drivers', async () => {
-      const driver = spawn(python, ['-u', '-c', 'import ray, time; ray.init(); print("up"); time.sleep(120)'], { env });
+      const driver = spawn(python, ['-u', '-c', 'import ray, time; ray.init(); print("up"); time.sleep(600)'], { env });
       let said = '';
       for (const stream of [driver.stdout, driver.stderr]) stream.on('data', (bytes: Buffer) => (said += bytes));
       try {
