@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import type { EventAnswer } from '../../../src/head/api/types.ts';
+import { eventually } from '../cluster-bed.ts';
+import type { Order } from './driver.ts';
+import { piecesOf, type RayBed } from './ray-bed.ts';
+import { idleTimeout } from './ray-commands.ts';
+import type { Fault, Scenario } from './scenario.ts';
+
+/** Faults that strike a host once all work has its place. */
+const strikes: ReadonlySet<Fault> = new Set<Fault>([
+  'raylet killed',
+  'machine vanished',
+  'power cut',
+  'preempted with notice',
+  'preempted',
+]);
+
+/** Plays a scenario on a cluster without workers, and leaves it without workers. */
+export async function play(scenario: Scenario, bed: RayBed): Promise<void> {
+  const { demand, fault, outcome } = scenario;
+  const from = await bed.lastEvent();
+  const mark = await bed.ground.mark();
+  try {
+    await bed.ground.cause(fault, bed);
+    if (demand.kind === 'floor') await playFloor(scenario, demand.count, bed);
+    else if (demand.kind === 'request') await playRequest(scenario, bed);
+    else {
+      const order = bed.driver.make(demand);
+      if (outcome.work === 'impossible' || outcome.work === 'unmet') await playUnmet(scenario, bed, order, from);
+      else await playWork(scenario, bed, order, from);
+    }
+    await eventually('no worker is left', async () => (await bed.workers()).length === 0);
+  } catch (error) {
+    const told = await bed.events(from).then(eventLines, () => '(no events)');
+    throw new Error(`${(error as Error).message}\nWhat the cluster did:\n${told}`, { cause: error });
+  } finally {
+    await bed.ground.calm(bed);
+    if (fault === 'limit lowered') await bed.limit({});
+  }
+  await eventually('nothing of it is left', async () => {
+    const problems = await bed.ground.problems(mark);
+    assert.deepEqual(problems, []);
+    return true;
+  });
+  judge(scenario, await bed.events(from));
+}
+
+/** All pieces hold their place at once, something happens, they hold it again, and go on. */
+async function playWork({ demand, fault, outcome }: Scenario, bed: RayBed, order: Order, from: number): Promise<void> {
+  const { turnstile } = bed;
+  const pieces = outcome.held ?? piecesOf(demand);
+  const placed = (lost?: string): Promise<true> =>
+    eventually(`all ${pieces} pieces have a place`, () => {
+      const places = [...turnstile.places(order.number).values()];
+      return places.length >= pieces && places.every((host) => host !== lost);
+    });
+  if (fault === 'limit lowered') {
+    await toldOf(bed, from, /asking for/);
+    await bed.limit({ maxWorkers: 2 });
+  }
+  if (outcome.why !== undefined) await saysWhy(outcome.why, bed);
+  await placed();
+  if (strikes.has(fault)) {
+    const [struck] = turnstile.places(order.number).values();
+    const host = bed.ground.host(struck!)!;
+    await bed.ground.strike(fault, host);
+    await placed(struck);
+  }
+  if (fault === 'busy beside idle') await letIdleGo(bed, order);
+  turnstile.letGo(order.number);
+  const hosts = new Set(await order.done);
+  assert.equal(hosts.size, outcome.hosts ?? outcome.asked, `it ran on ${[...hosts].join(', ')}`);
+  assert.ok(!hosts.has(bed.head.name), 'nothing ran on the head');
+}
+
+/** The pieces on one host go on; that host goes, and the other stays with its work. */
+async function letIdleGo(bed: RayBed, { number }: Order): Promise<void> {
+  const { turnstile } = bed;
+  const places = new Map(turnstile.places(number));
+  const [idle] = places.values();
+  const free = [...places].filter(([, host]) => host === idle).map(([piece]) => piece);
+  const { address } = bed.ground.host(idle!)!;
+  turnstile.letGo(number, free);
+  await eventually('the idle one goes, and it alone', async () => {
+    const workers = await bed.workers();
+    return workers.length === 1 && workers[0]?.status === 'running' && workers[0].address !== address;
+  });
+  turnstile.forget(number);
+  await eventually('the busy one works on', () => turnstile.places(number).size === places.size - free.length);
+}
+
+async function playUnmet({ outcome, fault }: Scenario, bed: RayBed, order: Order, from: number): Promise<void> {
+  const { why = [], work } = outcome;
+  await saysWhy(why, bed);
+  if (work === 'impossible') {
+    await eventually("Ray's drivers are told", () => why.some((words) => words.test(bed.driver.said)));
+    const status = await bed.status();
+    assert.match(status, /Demands/);
+  } else await toldOf(bed, from, /asking for/);
+  if (fault === 'never boots') await eventually('it is there', async () => (await bed.workers()).length === 1);
+  await bed.driver.withdraw(order);
+}
+
+async function playRequest({ fault, outcome, demand }: Scenario, bed: RayBed): Promise<void> {
+  const order = bed.driver.make(demand);
+  await order.done;
+  await holdsIdle(bed, fault, outcome.asked - (outcome.undrained ?? 0));
+  await bed.driver.withdraw(order);
+}
+
+async function playFloor({ fault }: Scenario, count: number, bed: RayBed): Promise<void> {
+  await bed.limit({ minWorkers: count });
+  await holdsIdle(bed, fault, count);
+  await bed.limit({});
+}
+
+/** So many workers come, and stay for longer than idle ones do. */
+async function holdsIdle(bed: RayBed, fault: Fault, count: number): Promise<void> {
+  const idle = async (more: (ids: readonly string[]) => boolean = () => true): Promise<readonly string[] | false> => {
+    const workers = await bed.workers();
+    const stay = workers.filter(({ idleFor = 0, status }) => status === 'running' && idleFor > 2_000 * idleTimeout);
+    const machines = stay.map(({ address = '' }) => address);
+    return stay.length === count && workers.length === count && more(machines) && machines;
+  };
+  const [first] = await eventually(`${count} workers stay though they are idle`, () => idle());
+  if (!strikes.has(fault)) return;
+  await bed.ground.strike(fault, bed.user.lab.hosts.find(({ address }) => address === first)!);
+  await eventually(`${count} workers stay again`, () => idle((machines) => !machines.includes(first!)));
+}
+
+async function toldOf(bed: RayBed, from: number, words: RegExp): Promise<void> {
+  await eventually(`the events say ${words}`, async () =>
+    (await bed.events(from)).some(({ text }) => words.test(text)),
+  );
+}
+
+async function saysWhy(why: readonly RegExp[], bed: RayBed): Promise<void> {
+  await eventually('manta why says it', async () => {
+    const text = await bed.why('demand');
+    for (const words of why) assert.match(text, words);
+    return true;
+  });
+}
+
+/** Holds what the cluster has told to what was to come of it. */
+function judge({ outcome }: Scenario, events: readonly EventAnswer[]): void {
+  const told = eventLines(events);
+  const launches = events.flatMap(({ code, text }) => {
+    if (code !== 'MANTA_AUTOSCALER_LAUNCHING') return [];
+    const [, count, type] = /^asking for (\d+) instances? of (\S+)/.exec(text)!;
+    return [{ count: Number(count), type: type! }];
+  });
+  const asked = launches.reduce((sum, { count }) => sum + count, 0);
+  assert.equal(asked, outcome.asked, `instances that were asked for\n${told}`);
+  if (outcome.types !== undefined)
+    assert.deepEqual([...new Set(launches.map(({ type }) => type))].sort(), [...outcome.types].sort(), told);
+  for (const words of outcome.tells ?? []) assert.match(told, words);
+  const instances = new Set(
+    events.flatMap(({ code, instance }) => (/^MANTA_AUTOSCALER_/.test(code) && instance ? [instance] : [])),
+  );
+  const drained = new Set(events.flatMap(({ text, instance }) => (/^draining /.test(text) ? [instance] : [])));
+  assert.equal(
+    [...instances].filter((id) => !drained.has(id)).length,
+    outcome.undrained ?? 0,
+    `ended without a drain\n${told}`,
+  );
+  assert.doesNotMatch(told, /MANTA_AUTOSCALER_(?:ISOLATED|FAILED)/);
+}
+
+const eventLines = (events: readonly EventAnswer[]): string =>
+  events.map(({ at, code, text }) => `${new Date(at).toISOString().slice(11, 23)} ${code} ${text}`).join('\n');

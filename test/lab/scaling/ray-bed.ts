@@ -1,0 +1,133 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LabHost } from '../../../lab/lab.ts';
+import type { EventAnswer, NodeAnswer, WhyAnswer } from '../../../src/head/api/types.ts';
+import type { ClusterBed } from '../cluster-bed.ts';
+import { Driver, driverProgram } from './driver.ts';
+import type { Demand, Fault } from './scenario.ts';
+import { Turnstile } from './turnstile.ts';
+
+/** Limits of the cluster file that scenarios change by `manta up`. */
+export interface Limits {
+  readonly minWorkers: number;
+  readonly maxWorkers: number;
+}
+
+export const usualLimits: Limits = { minWorkers: 0, maxWorkers: 6 };
+
+/** Where machines come from, and how things go wrong there. */
+export interface Ground {
+  readonly cluster: string;
+  readonly user: string;
+  clusterFile(limits: Limits, turnstile: string): object;
+  head(): Promise<LabHost>;
+  /** The host of that name, while there is one. */
+  host(name: string): LabHost | undefined;
+  /** Brings a fault about before anything is asked for. */
+  cause(fault: Fault, bed: RayBed): Promise<void>;
+  /** Brings a fault about on a host that work runs on. */
+  strike(fault: Fault, host: LabHost): Promise<void>;
+  /** Nothing goes wrong any more. */
+  calm(bed: RayBed): Promise<void>;
+  /** Why what was asked for is more than it should be, or something is left that should not be. */
+  problems(since: number): Promise<readonly string[]>;
+  /** A mark for `problems`: from here on. */
+  mark(): Promise<number>;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** One cluster of real Ray for many scenarios: its user at the laptop, a driver on its head, a turnstile for its work. */
+export class RayBed {
+  readonly user: ClusterBed;
+  readonly ground: Ground;
+  readonly turnstile: Turnstile;
+  readonly driver: Driver;
+  readonly head: LabHost;
+  readonly #token: string;
+
+  private constructor(parts: Pick<RayBed, 'user' | 'ground' | 'turnstile' | 'driver' | 'head'>, token: string) {
+    this.user = parts.user;
+    this.ground = parts.ground;
+    this.turnstile = parts.turnstile;
+    this.driver = parts.driver;
+    this.head = parts.head;
+    this.#token = token;
+  }
+
+  static async open(user: ClusterBed, ground: Ground): Promise<RayBed> {
+    const turnstile = await Turnstile.open(user.lab);
+    const { cluster, env } = ground;
+    const home = ground.user === 'root' ? 'root' : `home/${ground.user}`;
+    user.write(fileOf(cluster), fileText(ground, usualLimits, turnstile));
+    await user.manta(['up', '-y', fileOf(cluster)], { env });
+    const head = await ground.head();
+    writeFileSync(join(head.root, home, 'driver.py'), driverProgram);
+    const driver = await Driver.open(
+      user.start(['exec', fileOf(cluster), `exec python -u driver.py ${turnstile.url}`], { env }),
+    );
+    const token = await head.must(`cat /${home}/.manta/head/clusters/${cluster}/tokens/owner`);
+    return new RayBed({ user, ground, turnstile, driver, head }, token.trim());
+  }
+
+  /** Changes limits of the cluster file and runs `up` again. */
+  async limit(limits: Partial<Limits>): Promise<void> {
+    const { cluster, env } = this.ground;
+    const file = fileOf(cluster);
+    this.user.write(file, fileText(this.ground, { ...usualLimits, ...limits }, this.turnstile));
+    await this.user.manta(['up', '-y', '--no-wait', file], { env });
+  }
+
+  /** Workers that are, or may come to be. */
+  async workers(): Promise<readonly NodeAnswer[]> {
+    const { nodes } = await this.#get<{ nodes: NodeAnswer[] }>('/nodes');
+    return nodes.filter(({ kind }) => kind === 'worker');
+  }
+
+  async events(after: number): Promise<readonly EventAnswer[]> {
+    return (await this.#get<{ events: EventAnswer[] }>(`/events?limit=2000&after=${after}`)).events;
+  }
+
+  async lastEvent(): Promise<number> {
+    return (await this.#get<{ events: EventAnswer[] }>('/events?limit=1')).events.at(-1)?.seq ?? 0;
+  }
+
+  /** What `manta why` says, in lines. */
+  async why(subject: string): Promise<string> {
+    const words = ['--json', 'why', subject, '-n', this.ground.cluster];
+    const { chain, next } = JSON.parse(await this.user.manta(words, { env: this.ground.env })) as WhyAnswer;
+    return [...chain.map(({ text }) => text), ...next].join('\n');
+  }
+
+  async status(): Promise<string> {
+    return await this.user.manta(['status', fileOf(this.ground.cluster)], { env: this.ground.env });
+  }
+
+  /** The whole cluster goes. */
+  async down(): Promise<void> {
+    await this.driver.close();
+    await this.user.manta(['down', '-y', fileOf(this.ground.cluster)], { env: this.ground.env });
+  }
+
+  close(): void {
+    this.turnstile.close();
+  }
+
+  async #get<T>(path: string): Promise<T> {
+    const url = `http://127.0.0.1:8265/api/manta/v1${path}`;
+    return JSON.parse(
+      await this.head.must(['curl', '-sSf', '--retry', '5', '-H', `Authorization: Bearer ${this.#token}`, url]),
+    ) as T;
+  }
+}
+
+const fileOf = (cluster: string): string => `${cluster}.yaml`;
+
+/** JSON is YAML. */
+const fileText = (ground: Ground, limits: Limits, { url }: Turnstile): string =>
+  JSON.stringify(ground.clusterFile(limits, url), null, 1);
+
+/** How many pieces a demand is made of; none of what asks for room alone. */
+export function piecesOf(demand: Demand): number {
+  if (demand.kind === 'tasks' || demand.kind === 'actors') return demand.count;
+  return demand.kind === 'group' ? demand.bundles.length : 0;
+}
