@@ -1,5 +1,6 @@
 import type { Host } from '../base/host.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
+import { removeCargoText } from './carry.ts';
 import { endNode, type NodeToEnd } from './end-node.ts';
 import { nodeFolder } from './node.ts';
 import { endSessionsText } from './sessions-place.ts';
@@ -22,7 +23,7 @@ export async function endHost(
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
 ${endSessionsText(cluster)}rm -rf ${nodeFolder(cluster)}
-${removeMountsText(cluster)}${publicKey === undefined ? '' : removeKeyText(publicKey)}
+${clusterId === undefined ? '' : removeCargoText(clusterId)}${removeMountsText(cluster)}${publicKey === undefined ? '' : removeKeyText(publicKey)}
 exit 0
 `,
     { signal },

@@ -30,6 +30,19 @@ export const bringupErrors = {
     message: (e) => `${e.node}: the folder ~/${e.folder} cannot be written: ${e.detail}`,
     hint: () => 'the user that logs in there needs a home that it may write to',
   }),
+  NotCarried: defineError<{ node: string; path: string; detail: string }>({
+    code: 'MANTA_BRINGUP_NOT_CARRIED',
+    exit: 4,
+    message: (e) => `${e.node}: '${e.path}' could not be written there: ${e.detail}`,
+    hint: () => 'a job finds its large package on every node; without it there, it cannot run on that node',
+  }),
+  NeverRegistered: defineError<{ node: string; instance: string; seconds: number; death: string | undefined }>({
+    code: 'MANTA_BRINGUP_NEVER_REGISTERED',
+    exit: 4,
+    message: (e) =>
+      `${e.node}: Ray was started and its head has shown no node of ${e.instance} for ${e.seconds} s${e.death === undefined ? '' : `; the last one died: ${e.death}`}`,
+    hint: () => 'raylet.err and gcs_server.out in the logs of Ray on both sides say why',
+  }),
   HeadSilent: defineError<{ node: string; address: string; port: number; seconds: number }>({
     code: 'MANTA_BRINGUP_HEAD_SILENT',
     exit: 4,

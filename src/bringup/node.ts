@@ -1,5 +1,5 @@
 import type { Labels, Resources } from '../core/resources.ts';
-import type { NodeCommands } from '../core/spec/cluster.ts';
+import type { ContainerSpec, NodeCommands } from '../core/spec/cluster.ts';
 import type { NodeLease } from './lease.ts';
 
 /** One node to be made on one host: everything that the steps need, and nothing that they would have to look up. */
@@ -24,6 +24,8 @@ export interface NodeOrder {
   readonly token?: string;
   /** Port on which Ray's dashboard listens on loopback. @default 8265 */
   readonly dashboardPort?: number;
+  /** Of the head: how many workers there will be at most, where that is known. */
+  readonly mostWorkers?: number;
   /** Absent: the node needs nobody to stay alive, as the head does. */
   readonly lease?: NodeLease;
 }
@@ -39,6 +41,9 @@ export interface NodeFiles {
 export type Place =
   | { readonly kind: 'host' }
   | { readonly kind: 'container'; readonly engine: 'docker' | 'podman'; readonly name: string };
+
+export const placeOf = (container: ContainerSpec | undefined): Place =>
+  container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' };
 
 /** Folder of a cluster's node on its host, below the home of the user. Steps, record, token, `env.sh`. */
 export const nodeFolder = (cluster: string): string => `.manta/nodes/${cluster}`;

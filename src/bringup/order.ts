@@ -14,7 +14,16 @@ export interface ClusterOrder {
 export function headOrder(cluster: ClusterOrder, instance: string, files: NodeFiles): NodeOrder {
   const { spec } = cluster;
   const type = spec.nodeTypes.find((each) => each.name === spec.headType);
-  return { ...shared(cluster, type), instance, kind: 'head', type: spec.headType, commands: spec.head, files };
+  const known = spec.maxWorkers !== undefined && { mostWorkers: spec.maxWorkers };
+  return {
+    ...shared(cluster, type),
+    ...known,
+    instance,
+    kind: 'head',
+    type: spec.headType,
+    commands: spec.head,
+    files,
+  };
 }
 
 export function workerOrder(cluster: ClusterOrder, type: NodeType, instance: string, files: NodeFiles): NodeOrder {

@@ -6,6 +6,7 @@
 import { markVariable } from '../base/process.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { markPattern, processFunctions, processText } from './ray-processes.ts';
+import { headSettingsText } from './ray-settings.ts';
 import type { RayVersions } from './ray-versions.ts';
 import { tokenModeSince, versionFile, versionFunctions, versionText } from './ray-versions.ts';
 import type { Environment } from './shell-text.ts';
@@ -44,7 +45,8 @@ function startEnvironment(order: NodeOrder, place: Place): Environment {
 
 /** Sh program that runs one of the node's start commands. */
 export function startProgram(order: NodeOrder, place: Place, command: string, terms: StartTerms = {}): string {
-  return commandProgram(order, place, command, startEnvironment(order, place), rayFunction(order, terms));
+  const settings = order.kind === 'head' ? headSettingsText(order.mostWorkers) : '';
+  return commandProgram(order, place, command, startEnvironment(order, place), settings + rayFunction(order, terms));
 }
 
 /**

@@ -109,6 +109,12 @@ function programAt(place: Place, text: string, shell: string): string {
   return `printf %s ${quote(inside)} | bash -c ${quote(loginShell)}\n`;
 }
 
+/** Sh program that runs sh text in a container with a file of the host as its standard input. */
+export function feedAt(place: Place & { readonly kind: 'container' }, file: string, text: string): string {
+  const inside = `exec 9<&-\n${loginText}${place.engine} exec -i ${quote(place.name)} sh -c ${quote(text)} <${quote(file)}\n`;
+  return `printf %s ${quote(inside)} | bash -c ${quote(loginShell)}\n`;
+}
+
 const plainShell = `exec 9<&0 </dev/null; eval "$(cat <&9)"`;
 
 // As Ray runs it: a login shell that believes to be interactive, so that `.bashrc` is read to its end. Without a terminal

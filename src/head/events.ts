@@ -33,6 +33,17 @@ export const headEvents = {
     level: 'warn',
     text: (e) => `Ray on the head (${e.address}) is gone and is started again; its jobs ended with it`,
   }),
+  nodeSuspect: defineEvent<{ instance: string; type: string; why: string }>({
+    code: 'MANTA_HEAD_NODE_SUSPECT',
+    level: 'warn',
+    text: (e) =>
+      `${e.instance} (${e.type}) is suspect: ${e.why}; it is replaced when Ray or its provider confirms that`,
+  }),
+  nodeBack: defineEvent<{ instance: string; type: string }>({
+    code: 'MANTA_HEAD_NODE_BACK',
+    level: 'info',
+    text: (e) => `${e.instance} (${e.type}) answers again`,
+  }),
   filesChanged: defineEvent<{ mounts: number }>({
     code: 'MANTA_HEAD_FILES_CHANGED',
     level: 'info',
@@ -42,6 +53,11 @@ export const headEvents = {
     code: 'MANTA_HEAD_FILES_TROUBLE',
     level: 'warn',
     text: (e) => `changed files did not reach every worker: ${e.detail}`,
+  }),
+  packageNotCarried: defineEvent<{ node: string; detail: string }>({
+    code: 'MANTA_HEAD_PACKAGE_NOT_CARRIED',
+    level: 'warn',
+    text: (e) => `a large package did not reach ${e.node}, where jobs that need it fail: ${e.detail}`,
   }),
   backupFailed: defineEvent<{ detail: string }>({
     code: 'MANTA_HEAD_BACKUP_FAILED',

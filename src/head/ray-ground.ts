@@ -7,7 +7,7 @@ import { makeFolder } from '../base/json-file.ts';
 import { thisHost } from '../base/this-host.ts';
 import { bringUpNode } from '../bringup/bring-up.ts';
 import { containersOf, endNode } from '../bringup/end-node.ts';
-import type { NodeFiles, NodeOrder, Place } from '../bringup/node.ts';
+import { type NodeFiles, type NodeOrder, type Place, placeOf } from '../bringup/node.ts';
 import { type ClusterOrder, headOrder, workerOrder } from '../bringup/order.ts';
 import { type RayVersions, startedVersions } from '../bringup/ray-versions.ts';
 import { stopRequestFile } from '../bringup/sessions-place.ts';
@@ -16,6 +16,7 @@ import { leaseOf } from '../core/turn-off.ts';
 import { RayEngine } from '../engines/ray/engine.ts';
 import { isCloud, listsSettleIn } from '../providers/clouds.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
+import { Archives } from './archives.ts';
 import { removeBootText } from './boot-entry.ts';
 import { cloudMachines } from './cloud-machines.ts';
 import { headErrors } from './errors.ts';
@@ -25,7 +26,9 @@ import { ownMachines } from './own-machines.ts';
 import { rayFront } from './ray-front.ts';
 import { headListens, keepRayHead, rayHeadOf, rayToken } from './ray-head.ts';
 import { RayReports } from './ray-reports.ts';
+import { registered } from './registered.ts';
 import type { RayHead } from './state-folder.ts';
+import { Suspects } from './suspects.ts';
 import { rayActivity } from './turn-off-activity.ts';
 import { clearHosts, endInstances } from './turn-off-workers.ts';
 import { WorkerFiles } from './worker-files.ts';
@@ -48,9 +51,26 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     folder: makeFolder(join(folder.path, 'attempts')),
     clock,
     events,
+    shipArchive: (archive, signal) => archives.ship(archive, signal),
+  });
+  const archives = new Archives({
+    clusterId: first.id,
+    folder: join(folder.path, 'archives'),
+    nodes: async (signal) => {
+      const running = await workersThatRun(signal);
+      const workers = running.map((instance) => ({ host: machines.hostOf(instance), place: placeOn(instance) }));
+      return [{ host: thisHost(), place: placeOf(edges.spec().head.container) }, ...workers];
+    },
+    events,
   });
   const ending = new AbortController();
   const reports = new RayReports({ engine, clock, spec: edges.spec, log, ending: ending.signal });
+  const suspects = new Suspects({
+    nodeTable: (signal) => engine.nodeTable(signal),
+    events,
+    wake: () => edges.wake(),
+    ending: ending.signal,
+  });
 
   const common = (): ClusterOrder => {
     const { address, loginShells, usageStats, dashboardPort } = head();
@@ -69,13 +89,19 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
   let versions: RayVersions | undefined;
   const headReady = async (signal: AbortSignal): Promise<void> => {
     await headListens(head(), clock, signal);
-    const place = headPlace(edges.spec());
+    const place = placeOf(edges.spec().head.container);
     versions ??= await startedVersions(thisHost(), { cluster: folder.name, loginShells: false }, place, signal);
   };
   const nodesAlive = async (signal: AbortSignal): Promise<ReadonlySet<string | undefined>> => {
     const { nodes } = await engine.state(signal);
     return new Set(nodes.filter(({ state }) => state === 'alive').map(({ providerId }) => providerId));
   };
+  const workersThatRun = async (signal: AbortSignal): Promise<readonly ProviderInstance[]> => {
+    const [instances, alive] = await Promise.all([provider.list(signal), nodesAlive(signal)]);
+    return instances.filter(({ id, kind }) => kind === 'worker' && alive.has(id));
+  };
+  const placeOn = ({ type }: ProviderInstance): Place =>
+    placeOf(edges.spec().nodeTypes.find((each) => each.name === type)?.worker.container);
   const files = new WorkerFiles({
     folder: folder.path,
     clock,
@@ -83,8 +109,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     files: filesOf,
     continuously: () => edges.spec().files.syncContinuously,
     apply: async (signal) => {
-      const [instances, alive] = await Promise.all([provider.list(signal), nodesAlive(signal)]);
-      const running = instances.filter(({ id, kind }) => kind === 'worker' && alive.has(id));
+      const running = await workersThatRun(signal);
       const how = { events, connectWithin, restart: 'never', allowNoAuth: true } as const;
       await Promise.all(
         running.map((instance) => bringUpNode(machines.hostOf(instance), orderFor(instance), how, signal)),
@@ -110,12 +135,16 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
             events,
             connectWithin,
             restart: 'always',
-            headListens: headReady,
+            headListens: async (during) => {
+              await headReady(during);
+              await archives.bringTo(machines.hostOf(instance), placeOn(instance), during);
+            },
             head: () => (versions === undefined ? undefined : { node: first.address, versions }),
             allowNoAuth: true,
           },
           signal,
         );
+        await registered(instance, { nodeTable: (during) => engine.nodeTable(during), clock, events }, signal);
       },
       async halt(providerId, signal) {
         const instance = (await provider.list(signal)).find((each) => each.id === providerId);
@@ -160,8 +189,15 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         keepRayHead({ cluster: folder.name, clock, events, head, start }, signal),
       ]);
     },
-    onPass: (status, plan) => reports.pass(status(), plan),
-    onEvent: (kind, data) => reports.hear(kind, data),
+    onPass: (status, plan) => {
+      const now = status();
+      reports.pass(now, plan);
+      suspects.pass(now);
+    },
+    onEvent: (kind, data) => {
+      reports.hear(kind, data);
+      suspects.hear(kind, data);
+    },
     activity: (signal) => rayActivity(engine, folder.name, signal),
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
     stopFile: join(homedir(), stopRequestFile(folder.name)),
@@ -182,10 +218,6 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       await engine.close();
     },
   };
-}
-
-function headPlace({ head: { container } }: ClusterSpec): Place {
-  return container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' };
 }
 
 /** What workers get: the mounts as they lie here, and what the file names as synced from the head. */

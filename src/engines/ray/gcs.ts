@@ -11,6 +11,8 @@ export interface RayNodeInfo {
   readonly instance?: string;
   readonly type?: string;
   readonly alive: boolean;
+  /** Where its raylet listens. */
+  readonly rayletPort: number;
   readonly head: boolean;
   /** Where its agent, which runs jobs, listens. Not above 0 while that is not known, or when it found its port taken. */
   readonly agentPort: number;
@@ -79,6 +81,7 @@ export class Gcs extends GcsClient {
       ...(node.instanceId === '' ? {} : { instance: node.instanceId }),
       ...(node.type === '' ? {} : { type: node.type }),
       alive: node.life === NodeLife.ALIVE,
+      rayletPort: node.rayletPort,
       head: node.head,
       agentPort: node.dashboardAgentPort,
       ...(node.death

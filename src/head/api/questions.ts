@@ -9,6 +9,7 @@ import { answerOf } from '../../jobs/manta-api/rows.ts';
 import { isOwner } from '../../jobs/permissions.ts';
 import type { User } from '../../jobs/users.ts';
 import { headErrors } from '../errors.ts';
+import { headEvents } from '../events.ts';
 import type { Head } from '../head.ts';
 import { statusOf } from '../observer.ts';
 import { whyDemand, whyInstance } from '../why.ts';
@@ -63,9 +64,21 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
     const instance =
       head.sight().view?.instances.find((each) => each.id === id || each.node?.id.startsWith(id))?.id ?? id;
     const answer = whyInstance(instance, head.journal.about(instance, 500), now);
-    if (answer !== undefined) return answer;
+    if (answer !== undefined) return withSuspicions(answer, instance, head);
   }
   throw headErrors.NoSuchThing({ kind, id });
+}
+
+const suspicions: ReadonlySet<string> = new Set([headEvents.nodeSuspect.code, headEvents.nodeBack.code]);
+
+/** What was noticed of a node before anybody confirmed it stands in the events alone. */
+function withSuspicions(answer: WhyAnswer, id: string, { events, sight }: Head): WhyAnswer {
+  const machine = sight().view?.instances.find((each) => each.id === id)?.providerId;
+  const noticed = events
+    .last(2_000)
+    .filter(({ code, instance }) => suspicions.has(code) && instance !== undefined && [id, machine].includes(instance))
+    .map(({ at, text }) => ({ at, text }));
+  return { ...answer, chain: [...answer.chain, ...noticed].sort((a, b) => a.at - b.at) };
 }
 
 /** Enough for any wait that people look at. */

@@ -357,6 +357,11 @@ export declare type NodeInfo = Message<'ray.rpc.NodeInfo'> & {
   address: string;
 
   /**
+   * @generated from field: int32 raylet_port = 5;
+   */
+  rayletPort: number;
+
+  /**
    * @generated from field: ray.rpc.NodeLife life = 7;
    */
   life: NodeLife;
