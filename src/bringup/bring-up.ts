@@ -15,7 +15,15 @@ import { endRay } from './ray-end.ts';
 import { rayStepErrors } from './ray-errors.ts';
 import { noTokenModeCode, startProgram, versionMismatchCode } from './ray-start.ts';
 import { hasTokenMode, type RayVersions, rayVersions, startedVersions } from './ray-versions.ts';
-import { fingerprints, type NodeRecord, outdatedParts, type Part, writeRecord } from './record.ts';
+import {
+  fingerprints,
+  type NodeRecord,
+  outdatedParts,
+  type Part,
+  type Restart,
+  startsRay,
+  writeRecord,
+} from './record.ts';
 import { commandProgram, setupEnvironment } from './shell-text.ts';
 import { syncFiles } from './sync.ts';
 
@@ -25,8 +33,7 @@ export interface BringUpEdges {
   readonly connectWithin: number;
   /** Sync and set-up are left out (`--restart-only`). */
   readonly startOnly?: boolean;
-  /** Whether Ray is started where it runs and nothing changed, where something changed, or only where none runs. */
-  readonly restart: 'always' | 'changed' | 'never';
+  readonly restart: Restart;
   /** Versions that the head runs; a worker with others is refused before its Ray starts. */
   readonly head?: () => { readonly node: string; readonly versions: RayVersions } | undefined;
   /** The user takes a Ray without authentication. */
@@ -154,10 +161,8 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     await complete('setup', order.commands.setup);
   }
   const starts =
-    !prepared.rayAlive ||
-    remade ||
-    edges.restart === 'always' ||
-    (edges.restart === 'changed' && (outdated.has('start') || (done.has('setup') && (await isOtherRay()))));
+    startsRay(edges.restart, { rayAlive: prepared.rayAlive, remade, outdated }) ||
+    (edges.restart === 'changed' && done.has('setup') && (await isOtherRay()));
   if (!starts) {
     if (unwritten) await write();
     return { record, done };

@@ -1,8 +1,9 @@
 /** The command lines of container engines. Text of the user stays as written; the shell on the host expands it. */
 import { createHash } from 'node:crypto';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
 import type { NodeOrder } from './node.ts';
-import { markWord, quote, stagingFolder } from './shell-text.ts';
+import { markWord, stagingFolder } from './shell-text.ts';
 
 /** Labels that tell later runs whose a container is and what it was made of. */
 export const nodeLabel = 'manta.node';
@@ -55,19 +56,19 @@ export function runCommand(order: NodeOrder, spec: ContainerSpec, facts: EngineF
     `${engine} run`,
     // An engine refuses a container that is both removed and restarted when it ends.
     !given('--rm', '--restart') && '--rm',
-    `--name ${quote(spec.name)} -d -i`,
-    `--label ${quote(`${nodeLabel}=${markWord(order.cluster, order.instance)}`)}`,
-    `--label ${quote(`${fingerprintLabel}=${containerFingerprint(order, spec)}`)}`,
+    `--name ${shellQuoted(spec.name)} -d -i`,
+    `--label ${shellQuoted(`${nodeLabel}=${markWord(order.cluster, order.instance)}`)}`,
+    `--label ${shellQuoted(`${fingerprintLabel}=${containerFingerprint(order, spec)}`)}`,
     // A source that is missing is an error here; with -v it becomes an empty folder that belongs to root.
     ...bindsOf(order, facts.home).map(
-      ({ source, target }) => `--mount ${quote(`type=bind,source=${source},target=${target}`)}`,
+      ({ source, target }) => `--mount ${shellQuoted(`type=bind,source=${source},target=${target}`)}`,
     ),
     '-e LC_ALL=C.UTF-8 -e LANG=C.UTF-8',
     ...runOptions,
     spec.detectShmSize && !given('--shm-size', '--ipc') && shmOption(facts.availableMemory),
     spec.detectGpuRuntime && !given('--runtime', '--gpus', '--device') && facts.gpuOptions,
     !given('--net', '--network') && '--net=host',
-    quote(spec.image),
+    shellQuoted(spec.image),
     'bash',
   ];
   return words.filter((word) => word !== false && word !== undefined && word !== '').join(' ');
@@ -85,11 +86,11 @@ function shmOption(available: number | undefined): string | undefined {
  */
 export function lookText(spec: ContainerSpec): string {
   const { engine } = spec;
-  const name = quote(spec.name);
-  const image = quote(spec.image);
+  const name = shellQuoted(spec.name);
+  const image = shellQuoted(spec.image);
   const format = `{{.State.Status}} {{index .Config.Labels "${nodeLabel}"}} {{index .Config.Labels "${fingerprintLabel}"}}`;
   return `command -v ${engine} >/dev/null || exit 127
-manta_said=$(${engine} container inspect -f ${quote(`container ${format}`)} ${name} 2>&1) || case $manta_said in
+manta_said=$(${engine} container inspect -f ${shellQuoted(`container ${format}`)} ${name} 2>&1) || case $manta_said in
   *[Nn]'o such container'* | *'no container with name'*) manta_said= ;;
   *) printf '%s\\n' "$manta_said" >&2
      # The group may be new: then it counts from the next connection on.
@@ -112,7 +113,7 @@ function gpuText(engine: ContainerSpec['engine']): string {
 
 /** Sh text, for the host, that checks that everything to be mounted is there; prints what is not. */
 export function missingText(order: NodeOrder): string {
-  const sources = bindsOf(order, '').map(({ source }) => quote(source));
+  const sources = bindsOf(order, '').map(({ source }) => shellQuoted(source));
   return sources.length === 0
     ? ''
     : `for f in ${sources.join(' ')}; do [ -e "$f" ] || printf 'missing %s\\n' "$f"; done\n`;
@@ -126,25 +127,25 @@ export function missingText(order: NodeOrder): string {
 export function mendMountsText(order: NodeOrder, spec: ContainerSpec, home: string): string {
   const binds = bindsOf(order, home);
   if (binds.length === 0) return '';
-  const name = quote(spec.name);
-  const targets = binds.map(({ target }) => quote(target)).join(' ');
+  const name = shellQuoted(spec.name);
+  const targets = binds.map(({ target }) => shellQuoted(target)).join(' ');
   const mend = `for f in "$@"; do [ -r "$f" ] || printf '%s\\n' "$f"; done`;
   const files = binds.filter(({ directory }) => !directory);
   const fresh = files.map(
     ({ source, target }) =>
-      `[ "$(stat -Lc %i ${quote(source)})" = "$(${spec.engine} exec ${name} stat -Lc %i ${quote(target)})" ] || ${spec.engine} exec -i -u 0 ${name} sh -c 'cat >"$1"' sh ${quote(target)} <${quote(source)}\n`,
+      `[ "$(stat -Lc %i ${shellQuoted(source)})" = "$(${spec.engine} exec ${name} stat -Lc %i ${shellQuoted(target)})" ] || ${spec.engine} exec -i -u 0 ${name} sh -c 'cat >"$1"' sh ${shellQuoted(target)} <${shellQuoted(source)}\n`,
   );
   return `${fresh.join('')}manta_owner=$(${spec.engine} exec ${name} sh -c 'echo "$(id -u):$(id -g)"')
-${spec.engine} exec ${name} sh -c ${quote(mend)} sh ${targets} | while IFS= read -r f; do
+${spec.engine} exec ${name} sh -c ${shellQuoted(mend)} sh ${targets} | while IFS= read -r f; do
   ${spec.engine} exec -u 0 ${name} chown -R "$manta_owner" "$f" </dev/null >/dev/null 2>&1
 done
-${spec.engine} exec ${name} sh -c ${quote(mend)} sh ${targets} | sed 's/^/unreadable /'
+${spec.engine} exec ${name} sh -c ${shellQuoted(mend)} sh ${targets} | sed 's/^/unreadable /'
 `;
 }
 
 /** Sh text that prints the users of an image, which is not run for it. */
 export function passwordText({ engine, image }: ContainerSpec): string {
-  return `manta_copy=$(${engine} create ${quote(image)} true) || exit 1
+  return `manta_copy=$(${engine} create ${shellQuoted(image)} true) || exit 1
 ${engine} cp "$manta_copy":/etc/passwd - | tar -xO
 ${engine} rm "$manta_copy" >/dev/null
 `;

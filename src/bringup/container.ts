@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventSink } from '../base/events.ts';
 import type { Host, HostResult, RunOptions } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
 import { containerErrors, engineFailure, lastLine, pullFailure } from './container-errors.ts';
 import { containerEvents } from './container-events.ts';
@@ -25,7 +26,6 @@ import {
   environmentFile,
   exportText,
   markPart,
-  quote,
   sessionEnvironment,
   setupEnvironment,
   tokenFile,
@@ -70,7 +70,7 @@ export async function ensureContainer(
   }
   if (before.missing !== undefined) throw containerErrors.MountsGone({ node, path: before.missing });
   if (same && before.status !== undefined) {
-    const started = await onHost(host, order, `${spec.engine} start ${quote(spec.name)} >/dev/null`, { signal });
+    const started = await onHost(host, order, `${spec.engine} start ${shellQuoted(spec.name)} >/dev/null`, { signal });
     if (started.code === 0 && (await look(host, order, spec, options)).status === 'running') {
       await mendMounts(host, order, spec, before.home, options);
       return { place, made: false };
@@ -160,7 +160,7 @@ const onHost = (host: Host, order: NodeOrder, text: string, options: RunOptions)
   host.sh(commandProgram(order, { kind: 'host' }, text, setupEnvironment(order)), options);
 
 async function pull(host: Host, order: NodeOrder, spec: ContainerSpec, options: ContainerOptions): Promise<void> {
-  const text = `${spec.engine} pull ${quote(spec.image)}`;
+  const text = `${spec.engine} pull ${shellQuoted(spec.image)}`;
   const program = commandProgram(order, { kind: 'host' }, text, setupEnvironment(order));
   const id = `pull-${randomBytes(6).toString('hex')}`;
   let output = '';
@@ -191,11 +191,11 @@ async function make(
   const { engine, name, image } = spec;
   const command = runCommand(order, spec, facts);
   const remove = replaces ? `${removeText(engine, name)}\n` : '';
-  const running = `${engine} container inspect -f '{{.State.Running}}' ${quote(name)} 2>&1`;
+  const running = `${engine} container inspect -f '{{.State.Running}}' ${shellQuoted(name)} 2>&1`;
   const text = `${remove}${command} || exit
 sleep 0.1
 case $(${running}) in true) exit 0 ;; esac
-${engine} logs --tail 5 ${quote(name)} >&2
+${engine} logs --tail 5 ${shellQuoted(name)} >&2
 exit 99`;
   const { code, stderr } = await onHost(host, order, text, { signal, within: runWithin });
   if (code === 0) return;
@@ -226,18 +226,18 @@ async function mendMounts(
 const removeText = (engine: ContainerSpec['engine'], name: string): string =>
   // Nothing in it is waited for; older podman does not know the option and waits.
   engine === 'podman'
-    ? `podman rm -f -t 0 ${quote(name)} >/dev/null 2>&1 || podman rm -f ${quote(name)} >/dev/null`
-    : `docker rm -f ${quote(name)} >/dev/null`;
+    ? `podman rm -f -t 0 ${shellQuoted(name)} >/dev/null 2>&1 || podman rm -f ${shellQuoted(name)} >/dev/null`
+    : `docker rm -f ${shellQuoted(name)} >/dev/null`;
 
 /** Writes the token and `env.sh` for this user alone to where commands look for them: on the host or in the container. */
 export async function placeToken(host: Host, order: NodeOrder, place: Place, signal: AbortSignal): Promise<void> {
   const write = (path: string, content: string): string =>
-    `printf %s ${quote(content)} >${quote(`${path}.new`)} && mv -f ${quote(`${path}.new`)} ${quote(path)}\n`;
+    `printf %s ${shellQuoted(content)} >${shellQuoted(`${path}.new`)} && mv -f ${shellQuoted(`${path}.new`)} ${shellQuoted(path)}\n`;
   const text = [
-    `set -e; umask 077; cd; mkdir -p ${quote(nodeFolder(order.cluster))}\n`,
+    `set -e; umask 077; cd; mkdir -p ${shellQuoted(nodeFolder(order.cluster))}\n`,
     write(environmentFile(order.cluster), `unset RAY_AUTH_TOKEN\n${exportText(sessionEnvironment(order))}`),
     order.token === undefined
-      ? `rm -f ${quote(tokenFile(order.cluster))}\n`
+      ? `rm -f ${shellQuoted(tokenFile(order.cluster))}\n`
       : write(tokenFile(order.cluster), `${order.token}\n`),
   ].join('');
   const { code, stderr } = await host.sh(bashAt(place, text), { signal });
@@ -265,15 +265,15 @@ export async function removeContainer(
   options: RunOptions,
 ): Promise<ContainerEnded> {
   const { engine, name } = what.place;
-  const inspect = `${engine} container inspect -f ${quote(`{{.State.Running}} {{index .Config.Labels "${nodeLabel}"}}`)} ${quote(name)} 2>&1`;
+  const inspect = `${engine} container inspect -f ${shellQuoted(`{{.State.Running}} {{index .Config.Labels "${nodeLabel}"}}`)} ${shellQuoted(name)} 2>&1`;
   // An engine that does not answer says nothing of the container.
   const text = `command -v ${engine} >/dev/null || { echo container absent; exit 0; }
 manta_seen=$(${inspect}) || case $manta_seen in
   *[Nn]'o such container'* | *'no container with name'*) echo container absent; exit 0 ;;
   *) echo "refused $manta_seen"; exit 0 ;;
 esac
-case $manta_seen in *' '${quote(`${markPart(what.cluster)}/`)}* | *' ' | *' <no value>') ;; *) echo container foreign; exit 0 ;; esac
-case $manta_seen in true*) printf %s ${quote(endText(what))} | timeout 8 ${engine} exec -i ${quote(name)} bash -c 'eval "$(cat)" </dev/null' ;; esac
+case $manta_seen in *' '${shellQuoted(`${markPart(what.cluster)}/`)}* | *' ' | *' <no value>') ;; *) echo container foreign; exit 0 ;; esac
+case $manta_seen in true*) printf %s ${shellQuoted(endText(what))} | timeout 8 ${engine} exec -i ${shellQuoted(name)} bash -c 'eval "$(cat)" </dev/null' ;; esac
 ${removeText(engine, name)}
 for i in 1 2 3 4 5 6 7 8 9 10; do ${inspect} >/dev/null || { echo container removed; exit 0; }; sleep 0.2; done
 echo container left

@@ -1,10 +1,11 @@
 import type { Host } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
 import { removeCargoText } from './carry.ts';
 import { endNode, type NodeToEnd } from './end-node.ts';
 import { nodeFolder } from './node.ts';
 import { endSessionsText } from './sessions-place.ts';
-import { quote, stagingFolder } from './shell-text.ts';
+import { stagingFolder } from './shell-text.ts';
 
 export interface HostToEnd extends Pick<NodeToEnd, 'cluster' | 'containers'> {
   /** The cluster's key, which is taken out again. */
@@ -35,7 +36,7 @@ exit 0
 
 /** Copies of the user's files, for containers; what was made readable for the user of an image may not be ours any more. */
 function removeMountsText(cluster: string): string {
-  const folder = quote(stagingFolder(cluster));
+  const folder = shellQuoted(stagingFolder(cluster));
   return `if [ -e ${folder} ]; then
   rm -rf ${folder} 2>/dev/null || sudo -n rm -rf ${folder} 2>/dev/null
   [ ! -e ${folder} ] || echo "manta-left the copied files in" ${folder}
@@ -45,7 +46,7 @@ fi
 
 /** Takes the cluster's key out again and says so when it is still there. */
 function removeKeyText(publicKey: string): string {
-  const blob = quote(publicKey.trim().split(' ').slice(0, 2).join(' '));
+  const blob = shellQuoted(publicKey.trim().split(' ').slice(0, 2).join(' '));
   return `f="$HOME/.ssh/authorized_keys"
 if grep -qF ${blob} "$f" 2>/dev/null; then umask 077; grep -vF ${blob} "$f" >"$f.manta"; chmod 600 "$f.manta" && mv "$f.manta" "$f"; fi
 if grep -qF ${blob} "$f" 2>/dev/null; then echo "manta-left key"; fi

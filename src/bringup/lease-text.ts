@@ -6,9 +6,11 @@
  *     watchdog.pid   who runs that program
  *     lapsed         when it came to that, by the host's clock
  */
+
+import { shellQuoted } from '../base/shell-quote.ts';
 import { nodeFolder, type Place, stepsFolder } from './node.ts';
 import { endText } from './ray-end.ts';
-import { bashAt, quote } from './shell-text.ts';
+import { bashAt } from './shell-text.ts';
 import { endText as endStepsText } from './step-text.ts';
 
 export interface LeaseText {
@@ -54,7 +56,7 @@ const within = (cluster: string): string => `umask 077; cd "$HOME/${nodeFolder(c
 /** Sh text that gives a lease and starts its watchdog in place of one that runs. Says nothing, and ends nothing around it. */
 export const grantText = (lease: LeaseText, watchdog: WatchdogText): string =>
   `( ${within(lease.cluster)} || exit 0
-${prelude}write ${lease.lasts} && printf %s ${quote(watchdogProgram(watchdog))} >watchdog.new && mv watchdog.new watchdog && rm -f lapsed && stop && start
+${prelude}write ${lease.lasts} && printf %s ${shellQuoted(watchdogProgram(watchdog))} >watchdog.new && mv watchdog.new watchdog && rm -f lapsed && stop && start
 )
 `;
 

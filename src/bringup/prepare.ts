@@ -1,11 +1,12 @@
 import type { Host, RunOptions } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { bringupErrors } from './errors.ts';
 import { leaseText } from './lease.ts';
 import { type NodeOrder, nodeFolder, stepsFolder } from './node.ts';
 import { markPattern } from './ray-processes.ts';
 import { type NodeRecord, parseRecord } from './record.ts';
-import { environmentFile, exportText, quote, sessionEnvironment, tokenFile } from './shell-text.ts';
+import { environmentFile, exportText, sessionEnvironment, tokenFile } from './shell-text.ts';
 
 /** A step that was begun on the host earlier. */
 export interface KnownStep {
@@ -15,7 +16,6 @@ export interface KnownStep {
 }
 
 export interface Prepared {
-  readonly home: string;
   readonly record?: NodeRecord;
   readonly steps: readonly KnownStep[];
   /** A raylet of this cluster runs there. */
@@ -34,17 +34,16 @@ export const roomForFiles = 65_536;
 export async function prepareNode(host: Host, order: NodeOrder, options: RunOptions): Promise<Prepared> {
   const folder = nodeFolder(order.cluster);
   const write = (path: string, text: string): string =>
-    `printf %s ${quote(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
+    `printf %s ${shellQuoted(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
   const { stdout, code, stderr } = await host.sh(
     `umask 077; cd "$HOME" || exit 1
 echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 mkdir -p ${stepsFolder(order.cluster)} || exit 1
 ${order.token === undefined ? `rm -f ${tokenFile(order.cluster)}\n` : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}${leaseText(order)}
-echo "home $HOME"
 for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; echo "step \${b##*/} $(cat "$d/rc" 2>/dev/null)"; done
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
   e=\${c%comm}environ
-  if [ ! -r "$e" ] || grep -qas ${quote(`${markVariable}=.*${markPattern(order.cluster)}`)} "$e"; then echo alive; break; fi
+  if [ ! -r "$e" ] || grep -qas ${shellQuoted(`${markVariable}=.*${markPattern(order.cluster)}`)} "$e"; then echo alive; break; fi
 done
 echo record; cat ${folder}/record.json 2>/dev/null
 exit 0
@@ -68,7 +67,6 @@ function read(stdout: string): Prepared {
     lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
   const record = parseRecord(text);
   return {
-    home: value('home'),
     freeBytes: Number(value('free')) * 1024,
     rayAlive: lines.includes('alive'),
     steps: lines.flatMap((line): KnownStep[] => {

@@ -1,5 +1,6 @@
 import type { EventSink } from '../base/events.ts';
 import type { Host, RunOptions } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { offendingCommand } from './ray-commands.ts';
 import { endRay } from './ray-end.ts';
@@ -7,7 +8,6 @@ import { rayStepErrors } from './ray-errors.ts';
 import { rayEvents } from './ray-events.ts';
 import { checkProgram, readFindings } from './ray-probe.ts';
 import type { RayVersions } from './ray-versions.ts';
-import { quote } from './shell-text.ts';
 
 export interface CheckOptions extends RunOptions {
   /** Milliseconds since the start commands began: a Ray without a mark that is younger came from them. @default 10 min */
@@ -65,7 +65,7 @@ export async function gcsPortOpen(
 ): Promise<void> {
   const seconds = Math.ceil(options.within / 1000);
   // A connection that is dropped on the way would be waited for longer than all of this.
-  const attempt = `timeout 3 bash -c ${quote(`exec 3<>/dev/tcp/${address}/${port}`)}`;
+  const attempt = `timeout 3 bash -c ${shellQuoted(`exec 3<>/dev/tcp/${address}/${port}`)}`;
   const program = `end=$(($(date +%s) + ${seconds}))
 until ${attempt} 2>/dev/null; do
   c=$?

@@ -1,9 +1,10 @@
 import type { Host, RunOptions } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from './node.ts';
 import { rayStepErrors } from './ray-errors.ts';
 import { sessionFile } from './ray-probe.ts';
 import { markPattern, processText } from './ray-processes.ts';
-import { bashAt, quote } from './shell-text.ts';
+import { bashAt } from './shell-text.ts';
 
 export interface RayToEnd {
   readonly cluster: string;
@@ -42,14 +43,14 @@ const notThere = /no such container|no container with name|is not running|on run
 /** Bash text that ends it, from inside its place. */
 export function endText({ cluster, instance }: RayToEnd): string {
   return `${processText}
-manta_end cluster ${quote(markPattern(cluster, instance))} ~/${quote(sessionFile(cluster))}
+manta_end cluster ${shellQuoted(markPattern(cluster, instance))} ~/${shellQuoted(sessionFile(cluster))}
 status=$?
 echo looked
 [[ $status = 0 ]] || exit $status
-if read -r _ gcs folder 2>/dev/null <~/${quote(sessionFile(cluster))}; then
+if read -r _ gcs folder 2>/dev/null <~/${shellQuoted(sessionFile(cluster))}; then
   # Ray's tools on this machine would go on trying the cluster that has ended.
   [[ $(cat "$folder/ray_current_cluster" 2>/dev/null) != "$gcs" ]] || rm -f "$folder/ray_current_cluster"
-  rm -f ~/${quote(sessionFile(cluster))}
+  rm -f ~/${shellQuoted(sessionFile(cluster))}
 fi
 `;
 }

@@ -1,9 +1,11 @@
 /** The program that looks at a started Ray from inside its place, without starting Python, and what it says. */
+
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
 import { markPattern, processText } from './ray-processes.ts';
 import { type RayVersions, readVersions, startedVersionsText } from './ray-versions.ts';
-import { bashAt, quote } from './shell-text.ts';
+import { bashAt } from './shell-text.ts';
 
 /** Last session of Ray on a node, its GCS and its folder; relative to the home of the user at the place. */
 export const sessionFile = (cluster: string): string => `${nodeFolder(cluster)}/session`;
@@ -35,7 +37,7 @@ export interface Findings {
  * start: `sudo` and service managers drop the environment.
  */
 export function checkProgram(order: NodeOrder, place: Place, elapsed: number): string {
-  const pattern = quote(markPattern(order.cluster, order.instance));
+  const pattern = shellQuoted(markPattern(order.cluster, order.instance));
   return bashAt(
     place,
     `${processText}
@@ -57,7 +59,7 @@ fi
   manta_word "$raylet" gcs-address; address=$manta_value
   manta_word "$raylet" temp_dir
   echo "session $session"
-  [[ ! -d ~/${nodeFolder(order.cluster)} ]] || echo "$session $address $manta_value" >~/${quote(sessionFile(order.cluster))}
+  [[ ! -d ~/${nodeFolder(order.cluster)} ]] || echo "$session $address $manta_value" >~/${shellQuoted(sessionFile(order.cluster))}
 }
 gcs= dashboard=
 for p in "\${!manta_found[@]}"; do

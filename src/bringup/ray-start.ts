@@ -4,13 +4,14 @@
  * it; it misses `sudo`, absolute paths and shells other than bash, which the check after the start finds.
  */
 import { markVariable } from '../base/process.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { markPattern, processFunctions, processText } from './ray-processes.ts';
 import { headSettingsText } from './ray-settings.ts';
 import type { RayVersions } from './ray-versions.ts';
 import { tokenModeSince, versionFile, versionFunctions, versionText } from './ray-versions.ts';
 import type { Environment } from './shell-text.ts';
-import { authEnvironment, commandProgram, markWord, quote, setupEnvironment } from './shell-text.ts';
+import { authEnvironment, commandProgram, markWord, setupEnvironment } from './shell-text.ts';
 
 /** Exit code of a start command whose Ray or Python is not the head's. */
 export const versionMismatchCode = 86;
@@ -62,7 +63,7 @@ function rayFunction(order: NodeOrder, { versions: wanted, tokenMode }: StartTer
 manta_ray_stop() {
   local ended status=0
   # In a shell of its own, where nothing that the user has set changes what the text means.
-  ended=$(set +euf; IFS=$' \\t\\n'; manta_end user ${quote(markPattern(order.cluster))}) || status=1
+  ended=$(set +euf; IFS=$' \\t\\n'; manta_end user ${shellQuoted(markPattern(order.cluster))}) || status=1
   case $ended in
     '') echo 'Did not find any active Ray processes.' ;;
     *) ended=$(grep -c ^ended <<<"$ended"); echo "Stopped $ended Ray processes." ;;
@@ -86,7 +87,7 @@ ray() {
     return
   fi
   if [[ $verb = start && -z $help ]]; then
-    manta_ray_versions ${quote(versionFile(order.cluster))} ${quote(expected)} '${tokenMode ? tokenModeSince : ''}' ||
+    manta_ray_versions ${shellQuoted(versionFile(order.cluster))} ${shellQuoted(expected)} '${tokenMode ? tokenModeSince : ''}' ||
       return $(($? == 1 ? ${versionMismatchCode} : ${noTokenModeCode}))
   fi
   [[ -z $head ]] || set -- "$@" ${head.join(' ')}

@@ -1,8 +1,9 @@
 import type { Host } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
 import { rayStepErrors } from './ray-errors.ts';
-import { commandProgram, quote } from './shell-text.ts';
+import { commandProgram } from './shell-text.ts';
 
 /** Ray and Python as they are installed at a place, each as `major.minor.patch`. */
 export interface RayVersions {
@@ -83,7 +84,7 @@ export async function startedVersions(
 
 /** Shell text that prints what `readVersions` reads of the last `ray start`. */
 export const startedVersionsText = (cluster: string): string =>
-  `sed 's/^/manta-ray /' ~/${quote(versionFile(cluster))} 2>/dev/null`;
+  `sed 's/^/manta-ray /' ~/${shellQuoted(versionFile(cluster))} 2>/dev/null`;
 
 // Start-up files of a login shell may print whatever they like.
 export function readVersions(output: string): RayVersions | undefined {

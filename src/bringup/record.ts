@@ -58,6 +58,18 @@ export function parseRecord(text: string): NodeRecord | undefined {
 export const writeRecord = (host: Host, cluster: string, record: NodeRecord, options: RunOptions): Promise<void> =>
   host.put(`~/${nodeFolder(cluster)}/record.json`, Buffer.from(`${JSON.stringify(record)}\n`), 0o600, options);
 
+/** Whether Ray is started where it runs and nothing changed, where something changed, or only where none runs. */
+export type Restart = 'always' | 'changed' | 'never';
+
+/** Whether a node's Ray is started. A container that is made anew has none, whatever was asked. */
+export function startsRay(
+  restart: Restart,
+  node: { readonly rayAlive: boolean; readonly remade: boolean; readonly outdated: ReadonlySet<Part> },
+): boolean {
+  if (!node.rayAlive || node.remade || restart === 'always') return true;
+  return restart === 'changed' && node.outdated.has('start');
+}
+
 /** Parts of a wanted node that are not as the record says. */
 export function outdatedParts(
   record: NodeRecord | undefined,

@@ -1,7 +1,8 @@
 import type { Host, RunOptions } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { markPattern } from './ray-processes.ts';
-import { environmentFile, quote } from './shell-text.ts';
+import { environmentFile } from './shell-text.ts';
 
 /**
  * How many sessions of users (exec, attach, submit, in tmux and screen or not) run on the head's host: sets of processes
@@ -16,8 +17,8 @@ export async function runningSessions(host: Host, cluster: string, options: RunO
 
 /** A shell shows the environment it was started with, and not what it has set since: what it was told to read is in its words. */
 function lookText(cluster: string): string {
-  const mark = quote(`${markVariable}=[^[:cntrl:]]*${markPattern(cluster)}session:`);
-  const words = quote(`[f]=~/${environmentFile(cluster).replaceAll('.', '\\.')}; if`);
+  const mark = shellQuoted(`${markVariable}=[^[:cntrl:]]*${markPattern(cluster)}session:`);
+  const words = shellQuoted(`[f]=~/${environmentFile(cluster).replaceAll('.', '\\.')}; if`);
   return `cd /proc || exit 1
 for f in $(grep -las -e ${mark} [0-9]*/environ; grep -las -e ${words} [0-9]*/cmdline); do
   { read -r l <"\${f%%/*}/stat"; } 2>/dev/null || continue

@@ -4,6 +4,7 @@
  * its environment, ever stands in a process table.
  */
 import { markVariable } from '../base/process.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
 
@@ -11,9 +12,6 @@ import { nodeFolder } from './node.ts';
 export type EnvironmentValue = string | { readonly home: string } | { readonly append: string };
 
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
-
-/** One word for the shell, whatever is in it. */
-export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** `export` lines that any shell understands. */
 export function exportText(environment: Environment): string {
@@ -23,8 +21,8 @@ export function exportText(environment: Environment): string {
 }
 
 function valueText(name: string, value: EnvironmentValue): string {
-  if (typeof value === 'string') return quote(value);
-  return 'home' in value ? `"$HOME"/${quote(value.home)}` : `"\${${name}-}"${quote(value.append)}`;
+  if (typeof value === 'string') return shellQuoted(value);
+  return 'home' in value ? `"$HOME"/${shellQuoted(value.home)}` : `"\${${name}-}"${shellQuoted(value.append)}`;
 }
 
 /** Files of a node, relative to the home of the user at the place: in a container, of the user in there. */
@@ -93,7 +91,7 @@ export function commandProgram(
     exportText(environment),
     prelude,
     // In a shell below, because a login shell that is left by `exit` takes leave in words.
-    `( eval ${quote(command)} )\n`,
+    `( eval ${shellQuoted(command)} )\n`,
   ].join('');
   return programAt(place, text, order.loginShells ? loginShell : plainShell);
 }
@@ -102,17 +100,17 @@ export function commandProgram(
 export const bashAt = (place: Place, text: string): string => programAt(place, `exec 9<&-\n${text}`, plainShell);
 
 function programAt(place: Place, text: string, shell: string): string {
-  const feed = (words: string): string => `printf %s ${quote(text)} | ${words}bash -c ${quote(shell)}\n`;
+  const feed = (words: string): string => `printf %s ${shellQuoted(text)} | ${words}bash -c ${shellQuoted(shell)}\n`;
   if (place.kind === 'host') return feed('');
   // The way to the engine (DOCKER_HOST, PATH) may stand in the start-up files of the user on the host.
-  const inside = `exec 9<&-\n${loginText}${feed(`${place.engine} exec -i ${quote(place.name)} `)}`;
-  return `printf %s ${quote(inside)} | bash -c ${quote(loginShell)}\n`;
+  const inside = `exec 9<&-\n${loginText}${feed(`${place.engine} exec -i ${shellQuoted(place.name)} `)}`;
+  return `printf %s ${shellQuoted(inside)} | bash -c ${shellQuoted(loginShell)}\n`;
 }
 
 /** Sh program that runs sh text in a container with a file of the host as its standard input. */
 export function feedAt(place: Place & { readonly kind: 'container' }, file: string, text: string): string {
-  const inside = `exec 9<&-\n${loginText}${place.engine} exec -i ${quote(place.name)} sh -c ${quote(text)} <${quote(file)}\n`;
-  return `printf %s ${quote(inside)} | bash -c ${quote(loginShell)}\n`;
+  const inside = `exec 9<&-\n${loginText}${place.engine} exec -i ${shellQuoted(place.name)} sh -c ${shellQuoted(text)} <${shellQuoted(file)}\n`;
+  return `printf %s ${shellQuoted(inside)} | bash -c ${shellQuoted(loginShell)}\n`;
 }
 
 const plainShell = `exec 9<&0 </dev/null; eval "$(cat <&9)"`;

@@ -18,3 +18,13 @@ if [ -f ${unit} ]; then systemctl --user disable ${bootUnit(cluster)} >/dev/null
 rm -f ${bootScript(cluster)}
 `;
 }
+
+/** Sh text, for the home of the user there, that starts mantad under its supervisor, and lets it live on. */
+export function startText(cluster: string): string {
+  const start = `sh ${bootScript(cluster)} </dev/null >/dev/null 2>&1 &`;
+  return `if command -v setsid >/dev/null; then setsid ${start}\nelse nohup ${start} fi\n`;
+}
+
+/** Sh functions: whom a lock file names, and whether that is a live program of Manta's by this name. */
+export const aliveText = `holder() { sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' "$1" 2>/dev/null | head -n 1; }
+alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }`;

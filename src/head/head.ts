@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { autoscalerEvents } from '../autoscaler/events.ts';
-import type { Journal } from '../autoscaler/journal.ts';
 import { Autoscaler } from '../autoscaler/loop.ts';
-import type { Clock, Instant } from '../base/clock.ts';
-import type { EventKind, EventSink } from '../base/events.ts';
+import type { Clock } from '../base/clock.ts';
 import { backUp } from '../base/sqlite-repair.ts';
 import { defaultLimits } from '../core/jobs/choose.ts';
-import type { InstanceRecord } from '../core/lifecycle.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { plan } from '../core/plan/plan-cluster.ts';
 import { infeasibleWords } from '../core/plan/words.ts';
@@ -28,11 +24,11 @@ import { embeddedGround } from './embedded-ground.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
 import { headEvents } from './events.ts';
 import { type Ground, type GroundEdges, type GroundEngine, heardBy } from './ground.ts';
-import { coarseKept, History } from './history.ts';
-import { markOf, pastPoints } from './history-facts.ts';
+import type { History } from './history.ts';
+import { marking, rebuiltHistory } from './history-facts.ts';
 import { loadSpec } from './load-spec.ts';
 import { Meter } from './meter.ts';
-import { HeadMetrics } from './metrics.ts';
+import { countingSink, HeadMetrics } from './metrics.ts';
 import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
 import type { RayFront } from './ray-front.ts';
@@ -113,7 +109,7 @@ export async function openHead(
   const metrics = new HeadMetrics(folder.name);
   const trouble = (error: unknown): void => log(messageOf(error));
   const eventLog = openEventLog(database, () => clock.now(), trouble);
-  const events = counted(eventLog, metrics, (instance) => {
+  const events = countingSink(eventLog, metrics, (instance) => {
     const asked = last?.view.instances.find((each) => each.id === instance && each.kind === 'worker')?.requestedAt;
     return asked === undefined ? undefined : Math.max(0, clock.now() - asked);
   });
@@ -124,7 +120,7 @@ export async function openHead(
   const users = openUsers(database, clock);
   const logs = openLogStore(folder.files.logs, () => clock.now());
   const packages = openPackageStore({ database, folder: folder.files.packages, clock });
-  const ground = await openGround(readCluster(folder)?.engine ?? 'embedded', {
+  const ground = await openGround(readCluster(folder), {
     folder,
     clock,
     events,
@@ -212,7 +208,7 @@ export async function openHead(
     }),
     spent: () => meter.spent,
     passTime: () => passMs,
-    ready: () => last?.view.complete.engine === true && last.view.complete.provider,
+    ready: () => last?.view.complete.engine === true && last.view.complete.provider && ground.ready?.() !== false,
     watch(listener) {
       watchers.add(listener);
       return () => void watchers.delete(listener);
@@ -319,32 +315,6 @@ export async function openHead(
   return head;
 }
 
-/** A start reads no more than this many facts for the page's past: a tenth of a second's work. */
-const factsRead = 10_000;
-
-async function rebuiltHistory(journal: ScalingJournal, store: JobStore, now: Instant): Promise<History> {
-  const since = now - coarseKept;
-  const facts = journal.recent(['launch', 'instance', 'adopted', 'end'], factsRead, { since, until: now });
-  const records: InstanceRecord[] = [];
-  for await (const fact of journal.read()) if ('record' in fact) records.push(fact.record);
-  const history = new History();
-  const marks = facts.flatMap((fact) => markOf(fact) ?? []);
-  history.restore(pastPoints(facts, records, store.jobs.values(), facts[0]?.at ?? now), marks, now);
-  return history;
-}
-
-/** Marks on the page what the journal has taken, so that a restart shows the same. */
-const marking = (journal: Journal, history: History): Journal => ({
-  read: () => journal.read(),
-  async append(facts) {
-    await journal.append(facts);
-    for (const fact of facts) {
-      const mark = markOf(fact);
-      if (mark !== undefined) history.mark(mark);
-    }
-  },
-});
-
 async function repeat(
   clock: Clock,
   period: number,
@@ -363,35 +333,11 @@ async function repeat(
   }
 }
 
-function openGround(engine: ClusterFile['engine'], edges: GroundEdges): Promise<Ground> {
-  if (engine === 'embedded') return embeddedGround(edges);
+function openGround(record: ClusterFile | undefined, edges: GroundEdges): Promise<Ground> {
+  if (record?.engine !== 'ray') return embeddedGround(edges);
+  // The head of a cluster of other machines was brought up by its launcher; one of this machine alone is a process.
+  if (record.ray === undefined) return import('./raylet-ground.ts').then(({ rayletGround }) => rayletGround(edges));
   return import('./ray-ground.ts').then(({ rayGround }) => rayGround(edges));
-}
-
-/** Counts what the metrics want to know as it is told. */
-function counted(log: EventLog, metrics: HeadMetrics, ageOf: (instance: string) => number | undefined): EventSink {
-  return {
-    emit<Data>(kind: EventKind<Data>, data: Data) {
-      log.emit(kind, data);
-      const { type = '', count = 1, instance = '' } = data as { type?: string; count?: number; instance?: string };
-      switch (kind.code) {
-        case autoscalerEvents.launching.code:
-          return metrics.started.add({ NodeType: type }, count);
-        case autoscalerEvents.refused.code:
-          return metrics.failedCreates.add({ NodeType: type });
-        case autoscalerEvents.running.code: {
-          const age = ageOf(instance);
-          return age === undefined ? undefined : metrics.createTime.observe(age / 1000);
-        }
-        case autoscalerEvents.setupFailed.code:
-          return metrics.failedUpdates.add({ NodeType: type });
-        case autoscalerEvents.failed.code:
-          return metrics.updateLoopExceptions.add();
-        case autoscalerEvents.ended.code:
-          return metrics.stopped.add({ NodeType: type });
-      }
-    },
-  };
 }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz123456789';

@@ -1,9 +1,12 @@
-import type { Fact } from '../autoscaler/journal.ts';
+import type { Fact, Journal } from '../autoscaler/journal.ts';
 import type { Instant } from '../base/clock.ts';
 import type { Job } from '../core/jobs/job.ts';
 import { type InstanceRecord, isPending, mustEnd } from '../core/lifecycle.ts';
 import { endWords, launchWords } from '../core/plan/words.ts';
+import type { JobStore } from '../jobs/store.ts';
 import type { Mark, SamplePoint } from './api/types.ts';
+import { coarseKept, History } from './history.ts';
+import type { ScalingJournal } from './scaling-journal.ts';
 
 /** Why an instance was ended, in words. */
 export function endedWords({ because, at }: Pick<Extract<Fact, { kind: 'end' }>, 'because' | 'at'>): string {
@@ -139,3 +142,29 @@ function jobChanges(jobs: Iterable<Job>): Change[] {
   }
   return changes;
 }
+
+/** A start reads no more than this many facts for the page's past: a tenth of a second's work. */
+const factsRead = 10_000;
+
+export async function rebuiltHistory(journal: ScalingJournal, store: JobStore, now: Instant): Promise<History> {
+  const since = now - coarseKept;
+  const facts = journal.recent(['launch', 'instance', 'adopted', 'end'], factsRead, { since, until: now });
+  const records: InstanceRecord[] = [];
+  for await (const fact of journal.read()) if ('record' in fact) records.push(fact.record);
+  const history = new History();
+  const marks = facts.flatMap((fact) => markOf(fact) ?? []);
+  history.restore(pastPoints(facts, records, store.jobs.values(), facts[0]?.at ?? now), marks, now);
+  return history;
+}
+
+/** Marks on the page what the journal has taken, so that a restart shows the same. */
+export const marking = (journal: Journal, history: History): Journal => ({
+  read: () => journal.read(),
+  async append(facts) {
+    await journal.append(facts);
+    for (const fact of facts) {
+      const mark = markOf(fact);
+      if (mark !== undefined) history.mark(mark);
+    }
+  },
+});

@@ -1,3 +1,5 @@
+import { autoscalerEvents } from '../autoscaler/events.ts';
+import type { EventKind, EventSink } from '../base/events.ts';
 import type { Metric, MetricLabels, Sample } from '../base/metrics.ts';
 import { Counter, Histogram, metricsText } from '../base/metrics.ts';
 import type { InstanceView } from '../core/instance.ts';
@@ -163,3 +165,33 @@ const histogram = (name: string, help: string, samples: readonly Sample[]): Metr
   type: 'histogram',
   samples,
 });
+
+/** Counts what the metrics want to know as it is told. */
+export function countingSink(
+  log: EventSink,
+  metrics: HeadMetrics,
+  ageOf: (instance: string) => number | undefined,
+): EventSink {
+  return {
+    emit<Data>(kind: EventKind<Data>, data: Data) {
+      log.emit(kind, data);
+      const { type = '', count = 1, instance = '' } = data as { type?: string; count?: number; instance?: string };
+      switch (kind.code) {
+        case autoscalerEvents.launching.code:
+          return metrics.started.add({ NodeType: type }, count);
+        case autoscalerEvents.refused.code:
+          return metrics.failedCreates.add({ NodeType: type });
+        case autoscalerEvents.running.code: {
+          const age = ageOf(instance);
+          return age === undefined ? undefined : metrics.createTime.observe(age / 1000);
+        }
+        case autoscalerEvents.setupFailed.code:
+          return metrics.failedUpdates.add({ NodeType: type });
+        case autoscalerEvents.failed.code:
+          return metrics.updateLoopExceptions.add();
+        case autoscalerEvents.ended.code:
+          return metrics.stopped.add({ NodeType: type });
+      }
+    },
+  };
+}

@@ -1,5 +1,5 @@
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from '../bringup/node.ts';
-import { quote } from '../bringup/shell-text.ts';
 import { newMark } from './exec.ts';
 import { execErrors } from './exec-errors.ts';
 import { commandText } from './exec-text.ts';
@@ -8,7 +8,7 @@ import type { SessionKind } from './sessions-text.ts';
 
 /** Sh text for the host that attaches to what runs in a multiplexer there, or opens a new shell in it. */
 export function multiplexerText(cluster: string, place: Place, kind: SessionKind, fresh: boolean): string {
-  const shell = quote(commandText({ cluster, place, terminal: true, mark: newMark() }));
+  const shell = shellQuoted(commandText({ cluster, place, terminal: true, mark: newMark() }));
   const missing = `command -v ${kind} >/dev/null 2>&1 || { echo 'there is no ${kind} on this machine' >&2; exit 127; }`;
   const locale = 'if [ -z "$LANG$LC_ALL$LC_CTYPE" ]; then export LANG=C.UTF-8; fi';
   const [any, attach, open] =

@@ -1,3 +1,5 @@
+import { shellQuoted } from '../base/shell-quote.ts';
+
 /** The cluster and the work that `manta demo` shows: a small sweep that makes workers come, and go when it is done. */
 
 export const demoName = 'demo';
@@ -28,7 +30,7 @@ export function demoJobs(
 ): { readonly id: string; readonly entrypoint: string; readonly resources: { readonly CPU: 1 } }[] {
   return Array.from({ length: samples }, (_, index) => ({
     id: `pi-${run}-${index + 1}`,
-    entrypoint: `'${node.replaceAll("'", "'\\''")}' -e '${program}' ${index + 1}`,
+    entrypoint: `${shellQuoted(node)} -e ${shellQuoted(program)} ${index + 1}`,
     resources: { CPU: 1 as const },
   }));
 }

@@ -2,8 +2,10 @@
  * The texts that a command becomes on its way to a node. A text is one argument of `sh -c` on the host; whatever it holds
  * of the user is quoted here.
  */
+
+import { shellQuoted } from '../base/shell-quote.ts';
 import { nodeFolder, type Place } from '../bringup/node.ts';
-import { environmentFile, quote } from '../bringup/shell-text.ts';
+import { environmentFile } from '../bringup/shell-text.ts';
 
 export interface PlacedCommand {
   readonly cluster: string;
@@ -49,7 +51,7 @@ function placedText(request: PlacedCommand): string {
   const { place, terminal } = request;
   const text = shellText(request);
   if (place.kind === 'host') return text;
-  return `${place.engine} exec -i ${terminal ? '-t -e TERM ' : ''}${quote(place.name)} ${text}`;
+  return `${place.engine} exec -i ${terminal ? '-t -e TERM ' : ''}${shellQuoted(place.name)} ${text}`;
 }
 
 function shellText({ cluster, place, terminal, mark, command }: PlacedCommand): string {
@@ -58,15 +60,15 @@ function shellText({ cluster, place, terminal, mark, command }: PlacedCommand): 
   // Typing needs a character set that knows more than ASCII; whoever has chosen one keeps it.
   const locale = terminal ? 'if [ -z "$LANG$LC_ALL$LC_CTYPE" ]; then export LANG=C.UTF-8; fi; ' : '';
   if (command === undefined)
-    return `bash -c ${quote(`: ${mark}; ${locale}${surroundings}; ${numbers}; exec "\${SHELL:-bash}" -l`)}`;
+    return `bash -c ${shellQuoted(`: ${mark}; ${locale}${surroundings}; ${numbers}; exec "\${SHELL:-bash}" -l`)}`;
   // An interactive bash without a terminal complains of that; it keeps quiet, and the command has the error stream alone.
   const errors = terminal ? '' : ' 2>&9 9>&-';
   const profile = `[ ! -f ~/.bashrc ] || source ~/.bashrc${errors}`;
   // In a shell below, because a login shell that is left by `exit` takes leave in words. It outlives Ctrl-C to tell the code.
-  const run = `trap : INT; (eval ${quote(command)})${errors}`;
-  const text = `bash --login -i -c ${quote(`: ${mark}; ${locale}${profile}; ${surroundings}; ${numbers}; ${run}`)}`;
+  const run = `trap : INT; (eval ${shellQuoted(command)})${errors}`;
+  const text = `bash --login -i -c ${shellQuoted(`: ${mark}; ${locale}${profile}; ${surroundings}; ${numbers}; ${run}`)}`;
   if (terminal) return text;
-  return place.kind === 'host' ? `${text} 9>&2 2>/dev/null` : `sh -c ${quote(`exec ${text} 9>&2 2>/dev/null`)}`;
+  return place.kind === 'host' ? `${text} 9>&2 2>/dev/null` : `sh -c ${shellQuoted(`exec ${text} 9>&2 2>/dev/null`)}`;
 }
 
 /**
@@ -74,7 +76,7 @@ function shellText({ cluster, place, terminal, mark, command }: PlacedCommand): 
  * of it, however far it has come.
  */
 const guard = (watch: string): readonly [before: string, after: string] => [
-  `trap : INT\nw=; if command -v setsid >/dev/null; then setsid sh -c ${quote(watch)} manta-watch $$ & w=$!; fi\n`,
+  `trap : INT\nw=; if command -v setsid >/dev/null; then setsid sh -c ${shellQuoted(watch)} manta-watch $$ & w=$!; fi\n`,
   'exec 2>/dev/null; [ -z "$w" ] || kill -s KILL -- -$w || { kill -s KILL $w; kill -s KILL -- -$w; }\n',
 ];
 
@@ -97,7 +99,7 @@ function pipeWatch({ place, mark }: PlacedCommand): string {
 function hangUp(place: Place, mark: string): string {
   const twice = `${endFunction} end HUP; sleep 2; end KILL`;
   if (place.kind === 'host') return twice;
-  return `${place.engine} exec ${quote(place.name)} sh -c ${quote(`${findSessions(mark)}; ${twice}`)}`;
+  return `${place.engine} exec ${shellQuoted(place.name)} sh -c ${shellQuoted(`${findSessions(mark)}; ${twice}`)}`;
 }
 
 /** `end SIGNAL`: to every process of the sessions in `s`, but for those that ignore a hang-up. */

@@ -3,7 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { createJson, readJson } from '../base/json-file.ts';
-import { quote } from '../bringup/shell-text.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { headHome } from '../head/state-folder.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, headLook } from './head-look.ts';
@@ -65,7 +65,7 @@ function machineId({ folder }: RemoteCluster): string {
 
 /** Of several that find a lapsed lock one moves it away; a lock is made whole or not at all. */
 const takeText = (file: string, id: string, words: string): string => `umask 077; cd "$HOME" || exit 1
-f=${quote(file)}; mkdir -p "\${f%/*}" || exit 1
+f=${shellQuoted(file)}; mkdir -p "\${f%/*}" || exit 1
 n=0
 while [ $n -lt 20 ]; do
   n=$((n + 1))
@@ -80,7 +80,7 @@ exit 1
 `;
 
 const mine = (file: string, id: string): string =>
-  `cd "$HOME" || exit 0; f=${quote(file)}; read -r id rest 2>/dev/null <"$f" && [ "$id" = ${id} ] || exit 0`;
+  `cd "$HOME" || exit 0; f=${shellQuoted(file)}; read -r id rest 2>/dev/null <"$f" && [ "$id" = ${id} ] || exit 0`;
 
 const renewText = (file: string, id: string, words: string): string =>
   `${mine(file, id)}; umask 077; printf '%s\\n' "${words}" >"$f.$$" && mv "$f.$$" "$f"\n`;

@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Host } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { nodeFolder } from '../bringup/node.ts';
 import { markPattern } from '../bringup/ray-processes.ts';
 import { type NodeRecord, parseRecord } from '../bringup/record.ts';
-import { quote, tokenFile } from '../bringup/shell-text.ts';
+import { tokenFile } from '../bringup/shell-text.ts';
+import { aliveText } from '../head/boot-entry.ts';
 import { type ClusterFile, headHome, type Serving } from '../head/state-folder.ts';
 
 export const runtimeHome = '.manta/runtime';
@@ -16,7 +18,6 @@ export interface HeadLook {
   /** `linux`, `x64`: as Node names them. */
   readonly platform: string;
   readonly arch: string;
-  readonly uid: number;
   /** Bytes that are free where the home of the user is, as far as that is known. */
   readonly freeBytes?: number;
   /** When it was looked at, by its own clock. */
@@ -47,10 +48,6 @@ export interface HeadLook {
   readonly foreignRay: boolean;
 }
 
-/** Sh functions: whom a lock file names, and whether that is a live program of Manta's by this name. */
-export const aliveText = `holder() { sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' "$1" 2>/dev/null | head -n 1; }
-alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }`;
-
 /**
  * Sh text that looks at a head, and what reads its output. Makes the cluster's key where there is none and `key` is
  * wanted.
@@ -65,7 +62,7 @@ export function headLook(
 file() { if [ -f "$2" ]; then say "$1" "$(cat "$2")"; fi; }
 ${aliveText}
 cd "$HOME" || exit 1
-say home "$HOME"; say hostname "$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)"; say uid "$(id -u)"
+say home "$HOME"; say hostname "$(hostname 2>/dev/null || cat /proc/sys/kernel/hostname)"
 say now "$(date +%s)"; say free "$(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 say system "$(uname -s) $(uname -m)"
 say addresses "$(hostname -I 2>/dev/null || true)"
@@ -83,13 +80,13 @@ file record ${nodeFolder(cluster)}/record.json
 [ -d ${folder}/instances/claims ] && say hosts "$(sed -n 's/.*"host":{[^}]*"name":"\\([^"]*\\)".*/\\1/p' ${folder}/instances/claims/*.json 2>/dev/null)"
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
   e=\${c%comm}environ
-  if [ ! -r "$e" ] || grep -qas ${quote(`${markVariable}=.*${markPattern(cluster)}`)} "$e"; then say alive yes; else grep -qas ${quote(`${markVariable}=:`)} "$e" || say foreign yes; fi
+  if [ ! -r "$e" ] || grep -qas ${shellQuoted(`${markVariable}=.*${markPattern(cluster)}`)} "$e"; then say alive yes; else grep -qas ${shellQuoted(`${markVariable}=:`)} "$e" || say foreign yes; fi
 done
 ${
   key
     ? `if command -v ssh-keygen >/dev/null; then
   umask 077; mkdir -p ${folder}
-  [ -f ${folder}/key ] || ssh-keygen -q -t ed25519 -N '' -C ${quote(`manta ${cluster}`)} -f ${folder}/key </dev/null >/dev/null
+  [ -f ${folder}/key ] || ssh-keygen -q -t ed25519 -N '' -C ${shellQuoted(`manta ${cluster}`)} -f ${folder}/key </dev/null >/dev/null
   file key ${folder}/key.pub
 fi`
     : `file key ${folder}/key.pub`
@@ -136,7 +133,6 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     hostname: text('hostname'),
     platform: system.toLowerCase(),
     arch: { x86_64: 'x64', amd64: 'x64', aarch64: 'arm64', arm64: 'arm64' }[machine] ?? machine,
-    uid: Number(text('uid')),
     now: Number(text('now')) * 1_000,
     addresses: words('addresses'),
     runtimes: words('runtimes'),

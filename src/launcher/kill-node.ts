@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { Host } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from '../bringup/node.ts';
 import { endRay } from '../bringup/ray-end.ts';
 import { markPattern, processText } from '../bringup/ray-processes.ts';
-import { bashAt, quote } from '../bringup/shell-text.ts';
+import { bashAt } from '../bringup/shell-text.ts';
 
 export const oneOf = <Value>(values: readonly [Value, ...Value[]]): Value => values[randomInt(values.length)]!;
 
@@ -15,11 +16,11 @@ export async function stopNode(host: Host, cluster: string, place: Place, signal
 /** Ends a node as a power cut does, as far as one may do that to somebody's own machine: nobody is told. */
 export async function cutNode(host: Host, cluster: string, place: Place, signal: AbortSignal): Promise<void> {
   if (place.kind === 'container') {
-    await host.sh(`${place.engine} rm -f ${quote(place.name)} >/dev/null 2>&1; exit 0`, { signal });
+    await host.sh(`${place.engine} rm -f ${shellQuoted(place.name)} >/dev/null 2>&1; exit 0`, { signal });
     return;
   }
   const text = `${processText}
-manta_look ${quote(markPattern(cluster))}
+manta_look ${shellQuoted(markPattern(cluster))}
 manta_take cluster
 for p in "\${!manta_found[@]}"; do kill -KILL "$p" 2>/dev/null; done
 exit 0`;

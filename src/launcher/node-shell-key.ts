@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
 import { acceptPin, type PinnedKey, readPin } from '../base/ssh/pins.ts';
 import type { HostKeyPin } from '../base/ssh/target.ts';
 import { targetOf } from '../bringup/reach.ts';
-import { quote } from '../bringup/shell-text.ts';
 import { ownHosts } from '../core/spec/local.ts';
 import { headHome } from '../head/state-folder.ts';
 import { execErrors } from './exec-errors.ts';
@@ -57,7 +57,7 @@ export async function acceptKey(
 /** mantad has pins of its own, which began as copies of these. */
 async function tellHead({ head, name }: RemoteCluster, pin: HostKeyPin, signal: AbortSignal): Promise<void> {
   const file = `"$HOME"/${headHome}/clusters/${name}/hosts/${basename(pin.file)}`;
-  const text = quote(readFileSync(pin.file, 'utf8'));
+  const text = shellQuoted(readFileSync(pin.file, 'utf8'));
   await head.sh(
     `[ -d "$(dirname ${file})" ] || exit 0; umask 077; printf %s ${text} >${file}.new && mv ${file}.new ${file}`,
     {

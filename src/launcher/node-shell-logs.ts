@@ -1,7 +1,7 @@
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from '../bringup/node.ts';
 import { stepsFolder } from '../bringup/node.ts';
 import { sessionFile } from '../bringup/ray-probe.ts';
-import { quote } from '../bringup/shell-text.ts';
 
 export interface LogRequest {
   readonly cluster: string;
@@ -28,7 +28,7 @@ m=$(cat "$d/mark" 2>/dev/null); echo "== $d ($c)"; grep -av "^\${m:-.^} " "$d/ou
 /** Sh text for the host that prints log files of Ray whose names match a pattern of the shell's. */
 export function rayLogText({ cluster, place, lines, follow }: LogRequest, pattern: string): string {
   const text = `${rayLogs(cluster)} || { echo 'Ray has no session here' >&2; exit 1; }
-p=${quote(pattern)}; IFS=; set -- $p
+p=${shellQuoted(pattern)}; IFS=; set -- $p
 [ -e "$1" ] || { echo "no log of Ray is called '$p'; there is:" >&2; for n in *; do [ ! -f "$n" ] || echo "$n" >&2; done; exit 1; }
 exec tail -n ${lines} ${follow ? '-F ' : ''}-- "$@"`;
   return inPlace(place, text);
@@ -39,4 +39,4 @@ const rayLogs = (cluster: string): string =>
   `f=; read -r n g f <~/${sessionFile(cluster)} 2>/dev/null; cd "\${f:-/tmp/ray}/\${n:-session_latest}/logs" 2>/dev/null`;
 
 const inPlace = (place: Place, text: string): string =>
-  place.kind === 'host' ? `(${text}\n)` : `${place.engine} exec ${quote(place.name)} sh -c ${quote(text)}`;
+  place.kind === 'host' ? `(${text}\n)` : `${place.engine} exec ${shellQuoted(place.name)} sh -c ${shellQuoted(text)}`;

@@ -3,7 +3,7 @@ import { makeFolder } from '../base/json-file.ts';
 import { endMaster, sshHost } from '../base/ssh/host.ts';
 import type { SshTarget } from '../base/ssh/target.ts';
 import { wallClock } from '../base/wall-clock.ts';
-import type { Place } from '../bringup/node.ts';
+import { placeOf, type Place } from '../bringup/node.ts';
 import { targetOf } from '../bringup/reach.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { HostPool } from '../core/spec/local.ts';
@@ -79,7 +79,7 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
     folder,
     headAddress: head.name,
     head: opened('head', () => headTarget),
-    place: container ? { kind: 'container', engine: container.engine, name: container.name } : { kind: 'host' },
+    place: placeOf(container),
     hostOf: (address, through) => {
       if (address === head.name) return opened('head', () => headTarget);
       const host = hosts.get(address) ?? { ...head, name: address, address };

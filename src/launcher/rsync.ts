@@ -2,9 +2,10 @@ import { statSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeFiles, Place } from '../bringup/node.ts';
 import { rsyncCommand, runRsync } from '../bringup/rsync.ts';
-import { bashAt, quote, stagingFolder } from '../bringup/shell-text.ts';
+import { bashAt, stagingFolder } from '../bringup/shell-text.ts';
 import { stagedPath, syncFiles } from '../bringup/sync.ts';
 import { syncErrors } from '../bringup/sync-errors.ts';
 import { execErrors } from './exec-errors.ts';
@@ -87,7 +88,7 @@ async function makeParent(host: Host, place: Place, path: string, signal: AbortS
   const parent = posix.dirname(path);
   if (['.', '/', '~'].includes(parent)) return;
   const below = /^~\/+(.*)$/s.exec(parent)?.[1];
-  const word = below === undefined ? quote(parent) : `"$HOME"/${quote(below)}`;
+  const word = below === undefined ? shellQuoted(parent) : `"$HOME"/${shellQuoted(below)}`;
   const { code, stderr } = await host.sh(bashAt(place, `[ -d ${word} ] || mkdir -p -- ${word}`), { signal });
   if (code !== 0) throw syncErrors.Denied({ host: host.name, path: parent, detail: stderr.trim() });
 }

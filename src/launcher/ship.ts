@@ -3,9 +3,10 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Host, RunOptions } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
 import { bringupErrors } from '../bringup/errors.ts';
-import { bootMark, bootScript, bootUnit, removeBootText } from '../head/boot-entry.ts';
+import { bootMark, bootScript, bootUnit, removeBootText, startText } from '../head/boot-entry.ts';
 import { headHome } from '../head/state-folder.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, runtimeHome } from './head-look.ts';
@@ -129,21 +130,19 @@ export async function startMantad(
 ): Promise<BootWay> {
   const way: BootWay = look.boot.systemd ? 'systemd' : look.boot.cron ? 'cron' : 'none';
   const program = `${look.home}/${runtimeHome}/${runtime.name}/supervisor.js`;
-  const line = `${quoted(node)} ${quoted(program)} ${quoted(`${look.home}/${headHome}`)} ${quoted(cluster)}`;
+  const line = `${shellQuoted(node)} ${shellQuoted(program)} ${shellQuoted(`${look.home}/${headHome}`)} ${shellQuoted(cluster)}`;
   const script = bootScript(cluster);
   const old =
     look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
   const { code, stderr } = await host.sh(
     `mask=$(umask); umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}
-printf '%s\\n' '#!/bin/sh' ${quoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
+printf '%s\\n' '#!/bin/sh' ${shellQuoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
 ${old === undefined ? '' : stopProgram([old])}
 ${bootProgram(way, cluster)}
 # A Ray that mantad starts again makes files as the first one did.
 umask "$mask"
-if command -v setsid >/dev/null; then setsid sh ${script} </dev/null >/dev/null 2>&1 &
-else nohup sh ${script} </dev/null >/dev/null 2>&1 & fi
-# The next look finds a supervisor, or knows that there is none.
+${startText(cluster)}# The next look finds a supervisor, or knows that there is none.
 i=0; while [ $i -lt 40 ] && [ ! -f ${headHome}/clusters/${cluster}/supervisor.lock ]; do sleep 0.05; i=$((i + 1)); done
 exit 0
 `,
@@ -181,7 +180,7 @@ for p in ${pids.join(' ')}; do kill -9 "$p" 2>/dev/null; done`;
 function bootProgram(way: BootWay, cluster: string): string {
   const script = `"$HOME/${bootScript(cluster)}"`;
   if (way === 'cron')
-    return `{ crontab -l 2>/dev/null | grep -vF ${quoted(bootMark(cluster))}; printf '%s\\n' "@reboot sh "${script}" >/dev/null 2>&1 ${bootMark(cluster)}"; } | crontab -`;
+    return `{ crontab -l 2>/dev/null | grep -vF ${shellQuoted(bootMark(cluster))}; printf '%s\\n' "@reboot sh "${script}" >/dev/null 2>&1 ${bootMark(cluster)}"; } | crontab -`;
   if (way === 'systemd')
     return `mkdir -p .config/systemd/user
 printf '%s\\n' '[Unit]' 'Description=Manta cluster ${cluster}' '[Service]' "ExecStart=/bin/sh "${script} 'KillMode=process' '[Install]' 'WantedBy=default.target' >.config/systemd/user/${bootUnit(cluster)}
@@ -189,5 +188,3 @@ systemctl --user daemon-reload >/dev/null 2>&1; systemctl --user enable ${bootUn
 loginctl enable-linger >/dev/null 2>&1`;
   return '';
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import type { Host } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from '../bringup/node.ts';
-import { quote } from '../bringup/shell-text.ts';
 import { execErrors } from './exec-errors.ts';
 
 export interface Script {
@@ -17,7 +17,7 @@ export interface Script {
 
 /** Shell text that runs the script where `copyScript` has put it. */
 export function scriptCommand({ path, words, text }: Script): string {
-  return ['python', `~/${quote(basename(path))}`, ...words.map(quote), ...(text ? [text] : [])].join(' ');
+  return ['python', `~/${shellQuoted(basename(path))}`, ...words.map(shellQuoted), ...(text ? [text] : [])].join(' ');
 }
 
 /** Puts the script into the home of the user at the place. */
@@ -28,9 +28,9 @@ export async function copyScript(host: Host, place: Place, path: string, signal:
   const mode = found.mode & 0o777;
   const name = basename(path);
   if (place.kind === 'host') return await host.put(`~/${name}`, bytes, mode, { signal });
-  const inside = `cd && umask 077 && cat >${quote(`${name}.new`)} && chmod ${mode.toString(8)} ${quote(`${name}.new`)} && mv ${quote(`${name}.new`)} ${quote(name)}`;
+  const inside = `cd && umask 077 && cat >${shellQuoted(`${name}.new`)} && chmod ${mode.toString(8)} ${shellQuoted(`${name}.new`)} && mv ${shellQuoted(`${name}.new`)} ${shellQuoted(name)}`;
   await host.connect({ signal, within: 30_000 });
-  const child = host.open(`${place.engine} exec -i ${quote(place.name)} sh -c ${quote(inside)}`, {
+  const child = host.open(`${place.engine} exec -i ${shellQuoted(place.name)} sh -c ${shellQuoted(inside)}`, {
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   const ended = new Promise<number>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import { contentsFingerprint } from '../bringup/contents.ts';
 import type { NodeFiles, NodeOrder } from '../bringup/node.ts';
-import { fingerprints, outdatedParts, type Part } from '../bringup/record.ts';
+import { fingerprints, outdatedParts, type Part, type Restart, startsRay } from '../bringup/record.ts';
 import { changedKeys, type KeyChange } from '../core/spec/changes.ts';
 import type { PlainMap } from '../core/spec/cluster.ts';
 import { openCluster } from '../core/spec/read.ts';
@@ -45,8 +45,8 @@ export interface PlanRequest {
   readonly files: NodeFiles;
   readonly look: HeadLook;
   readonly home: string;
-  readonly noRestart: boolean;
-  readonly restartOnly: boolean;
+  readonly restart: Restart;
+  readonly startOnly: boolean;
   readonly version: string;
   readonly runningJobs: () => Promise<number>;
   readonly madeByRay: () => Promise<UpPlan['head']['rayUp']>;
@@ -56,12 +56,13 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
   const { cluster, look, order } = request;
   const wanted = fingerprints(order, await contentsFingerprint(request.files));
   const rayUp = look.cluster === undefined && look.foreignRay ? await request.madeByRay() : undefined;
-  const outdated = request.restartOnly ? new Set<Part>(['start']) : outdatedParts(look.record, wanted);
-  const starts =
-    !look.rayAlive ||
-    request.restartOnly ||
-    (!request.noRestart && (outdated.has('start') || outdated.has('container')));
+  const outdated = request.startOnly ? new Set<Part>(['start']) : outdatedParts(look.record, wanted);
   const has = (part: Part): boolean => part !== 'container' || order.commands.container !== undefined;
+  const starts = startsRay(request.restart, {
+    rayAlive: look.rayAlive,
+    remade: has('container') && outdated.has('container'),
+    outdated,
+  });
   const parts = [...outdated].filter((part) => (part !== 'start' || starts) && has(part));
   const action = look.record === undefined ? 'make' : starts ? 'restart' : parts.length > 0 ? 'update' : 'nothing';
   const before = look.cluster;
@@ -79,7 +80,7 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
       joining: hosts.filter((host) => !hostsBefore.includes(host)),
       leaving: hostsBefore.filter((host) => !hosts.includes(host)),
       rolled:
-        !request.noRestart &&
+        request.restart !== 'never' &&
         changes.some(({ effect }) => ['setup', 'start', 'container', 'initialization', 'files'].includes(effect)),
     },
     changes,

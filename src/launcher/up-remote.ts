@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { takeLock } from '../base/lock.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { version } from '../base/version.ts';
 import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
 import { stagingFolder } from '../bringup/container.ts';
@@ -17,6 +18,8 @@ import { gcsPortOf, headOrder } from '../bringup/order.ts';
 import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { stagedPath } from '../bringup/sync.ts';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { aliveText } from '../head/boot-entry.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { wayTo } from '../head/client/remote.ts';
 import {
@@ -32,15 +35,15 @@ import { requireClaim } from '../providers/local/claims.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { lockAndLook } from './head-lock.ts';
-import { aliveText, type HeadLook, headLook, idByKey, unmakeKey } from './head-look.ts';
+import { type HeadLook, headLook, idByKey, unmakeKey } from './head-look.ts';
 import { localFiles } from './mounts.ts';
 import { madeByRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { runtimeOf } from './runtime.ts';
-import { type BootWay, shipRuntime, startMantad } from './ship.ts';
+import { shipRuntime, startMantad } from './ship.ts';
 import { untilOf } from './up.ts';
 import { planUp, type UpPlan } from './up-plan.ts';
-import { installKey, type KeyOutcome } from './worker-key.ts';
+import { installKey } from './worker-key.ts';
 
 export interface UpRemoteRequest {
   readonly cluster: RemoteCluster;
@@ -69,9 +72,6 @@ export type UpRemoteResult =
       readonly done: true;
       readonly plan: UpPlan;
       readonly head: BroughtUp;
-      readonly boot: BootWay;
-      /** Workers that the cluster's key could not be put on. */
-      readonly unreached: readonly KeyOutcome[];
     };
 
 /** Ray's own page; what users speak to on 8265 is mantad. */
@@ -152,14 +152,15 @@ async function bringUpLocked(
     ray.instance,
     files,
   );
+  const restart = request.restartOnly ? 'always' : request.noRestart ? 'never' : 'changed';
   const plan = await planUp({
     cluster,
     order,
     files,
     look,
     home: request.home,
-    noRestart: request.noRestart,
-    restartOnly: request.restartOnly,
+    restart,
+    startOnly: request.restartOnly,
     version,
     runningJobs: () => runningJobs(request, look, signal),
     madeByRay: () => madeByRay(cluster, signal),
@@ -179,12 +180,12 @@ async function bringUpLocked(
   const ending = new AbortController();
   const all = AbortSignal.any([signal, ending.signal]);
   let seen: HeadLook | undefined = look;
-  const handOver = async (): Promise<{ boot: BootWay; unreached: readonly KeyOutcome[] }> => {
+  const handOver = async (): Promise<void> => {
     // A host that was lost may have been rebooted: what ran on it is then another process, or none.
     const now = seen ?? (await lookAgain(host, name, all));
     seen = undefined;
     const runtime = await runtimeOf(request.env, all);
-    const [{ node }, unreached] = await Promise.all([
+    const [{ node }] = await Promise.all([
       shipRuntime(host, now, runtime, request.env, { signal: all, within: 600_000 }),
       letIn(request, now, all),
       synced.promise,
@@ -195,7 +196,6 @@ async function bringUpLocked(
     const boot = await startMantad(host, name, now, { node, runtime }, { signal: all });
     request.onHandedOver(look.now);
     if (boot === 'none') events.emit(launcherEvents.noBoot, { host: host.name });
-    return { boot, unreached };
   };
   const lost = (why: Error): void => events.emit(bringupEvents.goingOn, { node: host.name, why: why.message });
   const connect = (): Promise<void> => host.connect({ signal: all, within: connectWithin });
@@ -210,15 +210,15 @@ async function bringUpLocked(
         events,
         connectWithin,
         startOnly: request.restartOnly,
-        restart: request.restartOnly ? 'always' : request.noRestart ? 'never' : 'changed',
-        allowNoAuth: allowsNoAuth(spec.provider.manta),
+        restart,
+        allowNoAuth: allowsNoAuth(spec),
         onSynced: () => synced.resolve(),
       },
       all,
     );
-    const { boot, unreached } = await handingOver;
+    await handingOver;
     events.emit(launcherEvents.headUp, { host: host.name }, { id: `node ${host.name}`, state: 'done' });
-    return { done: true, plan, head: brought, boot, unreached };
+    return { done: true, plan, head: brought };
   } catch (error) {
     ending.abort(error);
     synced.reject(error);
@@ -250,8 +250,7 @@ async function lookAgain(host: Host, cluster: string, signal: AbortSignal): Prom
   return read((await host.sh(text, { signal })).stdout);
 }
 
-const allowsNoAuth = (manta: unknown): boolean =>
-  typeof manta === 'object' && manta !== null && (manta as Record<string, unknown>)['allow_no_auth'] === true;
+const allowsNoAuth = ({ provider }: ClusterSpec): boolean => provider.manta?.['allow_no_auth'] === true;
 
 const ownerOf = (): string => `${userInfo().username}@${hostname()}`;
 
@@ -280,7 +279,7 @@ async function tokenFor(
   look: HeadLook,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (allowsNoAuth(cluster.spec.provider.manta)) {
+  if (allowsNoAuth(cluster.spec)) {
     const found = await rayVersions(cluster.head, { loginShells }, cluster.place, signal).catch(() => undefined);
     if (found !== undefined && !hasTokenMode(found)) {
       events.emit(launcherEvents.noAuth, { version: found.ray });
@@ -336,7 +335,7 @@ async function putFolder(
     ? readdirSync(folder.files.hosts).filter((file) => file.endsWith('.pin'))
     : [];
   const write = (path: string, text: string): string =>
-    `printf %s '${text.replaceAll("'", `'\\''`)}' >${path}.new && mv ${path}.new ${path} || exit 1\n`;
+    `printf %s ${shellQuoted(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
   const { code, stderr } = await host.sh(
     `umask 077; cd "$HOME" || exit 1
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
@@ -351,16 +350,10 @@ p=$(holder ${there}/mantad.lock); if alive "$p" mantad; then kill -HUP "$p" 2>/d
 }
 
 /** Lets mantad in on the workers. */
-async function letIn(
-  { cluster, events }: UpRemoteRequest,
-  look: HeadLook,
-  signal: AbortSignal,
-): Promise<readonly KeyOutcome[]> {
+async function letIn({ cluster, events }: UpRemoteRequest, look: HeadLook, signal: AbortSignal): Promise<void> {
   if (look.publicKey === undefined) throw launcherErrors.NoSshThere({ host: cluster.head.name });
   const from = [...new Set([...look.addresses, cluster.headAddress])].filter((each) => /^[\w.:-]+$/.test(each));
   const outcomes = await installKey(cluster, cluster.workerAddresses, { publicKey: look.publicKey, from }, signal);
-  const failed = outcomes.filter((outcome) => outcome.error !== undefined);
-  for (const { address, error } of failed)
-    events.emit(launcherEvents.unreached, { host: address, why: (error as Error).message });
-  return failed;
+  for (const { address, error } of outcomes)
+    if (error !== undefined) events.emit(launcherEvents.unreached, { host: address, why: error.message });
 }

@@ -1,9 +1,12 @@
+import { autoscalerEvents } from '../autoscaler/events.ts';
 import type { EventSink } from '../base/events.ts';
 import { wallClock } from '../base/wall-clock.ts';
+import { bringupEvents } from '../bringup/events.ts';
 import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { readStream } from '../head/client/stream.ts';
 import type { Target } from '../head/client/target.ts';
+import { localEvents } from '../providers/local/events.ts';
 
 export interface Waited {
   readonly wanted: number;
@@ -16,7 +19,7 @@ const askEvery = 250;
 const shown = /^MANTA_(?:BRINGUP|AUTOSCALER|LOCAL|RAY|HEAD)_/;
 
 /** mantad asks a Ray that is not there yet, which is no news to whoever is starting it. */
-const expected = new Set(['MANTA_AUTOSCALER_PARTIAL_VIEW']);
+const expected = new Set([autoscalerEvents.partialView.code]);
 
 /** What mantad said of workers that did not come. */
 class Troubles {
@@ -26,9 +29,9 @@ class Troubles {
   #refusals = 0;
 
   note({ code, text }: EventAnswer): void {
-    if (code === 'MANTA_AUTOSCALER_SETUP_FAILED') this.#failures.set(text, text);
-    if (code === 'MANTA_LOCAL_PASSED_OVER') this.#passedOver.set(text.split(' is ')[0] ?? text, text);
-    if (code !== 'MANTA_AUTOSCALER_REFUSED') return;
+    if (code === autoscalerEvents.setupFailed.code) this.#failures.set(text, text);
+    if (code === localEvents.passedOver.code) this.#passedOver.set(text.split(' is ')[0] ?? text, text);
+    if (code !== autoscalerEvents.refused.code) return;
     this.#refused = text;
     this.#refusals += 1;
   }
@@ -109,5 +112,5 @@ async function tell(
 function progressOf(event: EventAnswer): { id: string; state: 'running' | 'done' } | undefined {
   const node = /^(\S+): /.exec(event.text)?.[1];
   if (node === undefined || !event.code.startsWith('MANTA_BRINGUP_')) return undefined;
-  return { id: `node ${node}`, state: event.code === 'MANTA_BRINGUP_STARTED' ? 'done' : 'running' };
+  return { id: `node ${node}`, state: event.code === bringupEvents.started.code ? 'done' : 'running' };
 }

@@ -1,7 +1,7 @@
 import type { Host, HostResult } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
 import { mayComeUp } from '../base/ssh/host.ts';
-import { quote } from '../bringup/shell-text.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 
 export interface KeyOutcome {
@@ -64,8 +64,8 @@ export async function installKey(
   const blob = key.publicKey.trim();
   const line = `restrict,pty,from="${key.from.join(',')}" ${blob}`;
   const program = `umask 077; mkdir -p "$HOME/.ssh" && cd "$HOME/.ssh" || exit 1
-grep -qxF ${quote(line)} authorized_keys 2>/dev/null && exit 0
-{ grep -vF ${quote(blob.split(' ').slice(0, 2).join(' '))} authorized_keys 2>/dev/null; printf '%s\\n' ${quote(line)}; } >authorized_keys.manta && chmod 600 authorized_keys.manta && mv authorized_keys.manta authorized_keys
+grep -qxF ${shellQuoted(line)} authorized_keys 2>/dev/null && exit 0
+{ grep -vF ${shellQuoted(blob.split(' ').slice(0, 2).join(' '))} authorized_keys 2>/dev/null; printf '%s\\n' ${shellQuoted(line)}; } >authorized_keys.manta && chmod 600 authorized_keys.manta && mv authorized_keys.manta authorized_keys
 `;
   return await Promise.all(
     addresses.map(async (address): Promise<KeyOutcome> => {

@@ -6,7 +6,8 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { NodeOrder } from '../../src/bringup/node.ts';
-import { commandProgram, exportText, markWord, quote, sessionEnvironment } from '../../src/bringup/shell-text.ts';
+import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { commandProgram, exportText, markWord, sessionEnvironment } from '../../src/bringup/shell-text.ts';
 import { never } from '../contract/waiting.ts';
 import { localHost } from './namespace-host.ts';
 
@@ -103,5 +104,5 @@ test('a mark holds nothing that would end it or that a pattern reads', () => {
     }),
   );
   assert.notEqual(markWord('a/b', 'c'), markWord('a', 'b/c'));
-  assert.equal(quote("it's"), `'it'\\''s'`);
+  assert.equal(shellQuoted("it's"), `'it'\\''s'`);
 });

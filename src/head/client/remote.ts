@@ -4,6 +4,7 @@ import { makeFolder } from '../../base/json-file.ts';
 import { sshHost } from '../../base/ssh/host.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { targetOf } from '../../bringup/reach.ts';
+import { aliveText, bootScript, startText } from '../boot-entry.ts';
 import { headErrors } from '../errors.ts';
 import { knownHosts } from '../known-hosts.ts';
 import { loadSpec } from '../load-spec.ts';
@@ -88,19 +89,18 @@ async function servingOn(
   const folder = `${headHome}/clusters/${cluster}`;
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
-alive() { p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/mantad.lock 2>/dev/null | head -n 1); [ -n "$p" ] && kill -0 "$p" 2>/dev/null && [ -f ${folder}/mantad.json ] && grep -q "\\"pid\\": *$p\\b" ${folder}/mantad.json && { [ ! -r /proc/$p/cmdline ] || tr '\\0' ' ' </proc/$p/cmdline | grep -q mantad; }; }
-[ -f ${folder}/cluster.json ] || exit 0
-kept() { p=$(sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' ${folder}/supervisor.lock 2>/dev/null | head -n 1); [ -n "$p" ] && kill -0 "$p" 2>/dev/null && { [ ! -r /proc/$p/cmdline ] || tr '\\0' ' ' </proc/$p/cmdline | grep -q supervisor; }; }
+${aliveText}
+serves() { p=$(holder ${folder}/mantad.lock); alive "$p" mantad && grep -qs "\\"pid\\": *$p\\b" ${folder}/mantad.json; }
+kept() { alive "$(holder ${folder}/supervisor.lock)" supervisor; }
 ended() { grep -q '"ended": *{' ${folder}/cluster.json; }
-wait_alive() { i=0; while [ $i -lt 150 ] && ! alive && ! ended; do sleep 0.1; i=$((i + 1)); done; }
-if ! alive && kept; then wait_alive; fi
-if ! alive && ended; then echo ended; cat ${folder}/cluster.json; exit 0; fi
-if ! alive && [ -f ${headHome}/boot-${cluster}.sh ]; then
-  if command -v setsid >/dev/null; then setsid sh ${headHome}/boot-${cluster}.sh </dev/null >/dev/null 2>&1 &
-  else nohup sh ${headHome}/boot-${cluster}.sh </dev/null >/dev/null 2>&1 & fi
-  echo started; wait_alive
+wait_served() { i=0; while [ $i -lt 150 ] && ! serves && ! ended; do sleep 0.1; i=$((i + 1)); done; }
+[ -f ${folder}/cluster.json ] || exit 0
+if ! serves && kept; then wait_served; fi
+if ! serves && ended; then echo ended; cat ${folder}/cluster.json; exit 0; fi
+if ! serves && [ -f ${bootScript(cluster)} ]; then
+  ${startText(cluster)}  echo started; wait_served
 fi
-alive || exit 0
+serves || exit 0
 echo "token $(cat ${folder}/tokens/owner 2>/dev/null)"
 cat ${folder}/mantad.json
 `,
