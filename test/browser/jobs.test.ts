@@ -57,6 +57,19 @@ test('a job that no node can hold is refused with the reason', async (t) => {
   await close();
 });
 
+test('jobs that were given to Ray itself stand apart from those of the queue', async () => {
+  const { page, complaints, close } = await visit(browser, head);
+  const other = { id: 'of-ray', submittedTo: 'ray', state: 'running', entrypoint: 'python by_hand.py', submittedAt: 1 };
+  await page.route(/others=1/, (route) => route.fulfill({ json: { jobs: [], total: 0, others: [other] } }));
+  await page.getByRole('link', { name: 'Jobs' }).first().click();
+  await page.getByText('1 job past the queue, given to Ray itself').click();
+  const row = page.getByRole('row', { name: /of-ray/ });
+  await row.getByText('python by_hand.py').waitFor();
+  await row.getByText('Running').waitFor();
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
 test('a live log is followed, searched and held when the reader scrolls up', async () => {
   const job = await submitJob(head, {
     entrypoint: 'i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo "line $i of it"; sleep 0.02; done',

@@ -93,6 +93,8 @@ export interface JobsQuery {
   readonly search?: string | undefined;
   readonly limit: number;
   readonly before?: string | undefined;
+  /** Beside them those that were given to Ray itself. */
+  readonly others?: '1';
 }
 
 export const api = {

@@ -12,6 +12,7 @@ import { JobList } from '../state/job-list.ts';
 import { goTo, jobLink, linkTo, route } from '../state/route.ts';
 import { counted, resourcesText } from '../words/amounts.ts';
 import { jobLooks, jobStates } from '../words/states.ts';
+import { RayJobs } from './ray-jobs.tsx';
 
 const columns: readonly Column<JobRow>[] = [
   { name: 'state', label: 'State', cell: (row) => <StateMark look={jobLooks[row.state]} /> },
@@ -94,6 +95,7 @@ export function JobsView() {
           onChange={(chosen) => show({ state: chosen.join(',') })}
         />
       </div>
+      <RayJobs />
       {list.failure.value !== undefined && <Failure failure={list.failure.value} onRetry={() => void list.reload()} />}
       {window === undefined ? (
         <Loading lines={12} />
