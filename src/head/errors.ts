@@ -39,7 +39,10 @@ export const headErrors = {
     code: 'MANTA_HEAD_TURNED_OFF',
     exit: 4,
     message: (e) => `the cluster '${e.name}' turned itself off at ${e.when}: ${e.why}`,
-    hint: () => "'manta up' starts it again, with its jobs; 'manta down' forgets it, and clears what is left of it",
+    hint: (e) =>
+      e.ended.headGone === true
+        ? "'manta up' makes a new one; 'manta down' forgets it"
+        : "'manta up' starts it again, with its jobs; 'manta down' forgets it, and clears what is left of it",
   }),
   NoExtension: defineError<{ until: string }>({
     code: 'MANTA_HEAD_NO_EXTENSION',
@@ -90,6 +93,18 @@ export const headErrors = {
     exit: 4,
     message: (e) => `Ray's head at ${e.address}:${e.port} did not open its port within ${e.seconds} s`,
     hint: () => "'manta logs head' shows what the start of the head said",
+  }),
+  SharedFolder: defineError<{ folder: string }>({
+    code: 'MANTA_HEAD_SHARED_FOLDER',
+    exit: 4,
+    message: (e) => `'${e.folder}' is not a private folder of this user`,
+    hint: () => 'somebody else may have made it: delete it, or set TMPDIR to a short path of your own',
+  }),
+  NoRayHere: defineError<{ name: string }>({
+    code: 'MANTA_HEAD_NO_RAY_HERE',
+    exit: 4,
+    message: (e) => `the record of the cluster '${e.name}' names no Python that has Ray`,
+    hint: (e) => `run 'manta up -n ${e.name} --engine ray' again`,
   }),
   NoSuchThing: defineError<{ kind: string; id: string }>({
     code: 'MANTA_HEAD_NO_SUCH_THING',

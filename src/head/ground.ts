@@ -22,6 +22,8 @@ export interface Ground {
   /** Ray's own dashboard, where the engine is one. */
   readonly ray?: RayFront;
   readonly settings: Partial<LoopSettings>;
+  /** Jobs can run on the head. Absent: as soon as the engine answers. */
+  ready?(): boolean;
   /** The spec with what this ground has learned of it, such as what own machines really offer. */
   complete(spec: ClusterSpec): ClusterSpec;
   /** Where a machine is reached; undefined where that means nothing. */

@@ -12,9 +12,11 @@ import type { ClusterFile } from './state-folder.ts';
 const runnable: ReadonlySet<string> = new Set(['process', 'local', 'lab_cloud']);
 
 /** The spec that a cluster's record stands for. Throws when its file cannot be used. */
-export function loadSpec(record: Pick<ClusterFile, 'name' | 'config' | 'overrides'>): ClusterSpec {
+export function loadSpec(
+  record: Pick<ClusterFile, 'name' | 'config' | 'overrides'> & Partial<Pick<ClusterFile, 'engine'>>,
+): ClusterSpec {
   const path = record.config?.path ?? 'built-in';
-  const text = record.config?.text ?? builtInSpec(record.name, availableParallelism());
+  const text = record.config?.text ?? builtInSpec(record.name, availableParallelism(), record.engine);
   const { spec, problems, source } = openCluster(path, Buffer.from(text), record.config?.env ?? {});
   const errors = problems.filter((problem) => problem.severity === 'error');
   if (spec === undefined || errors.length > 0)

@@ -45,7 +45,7 @@ export function priceOf(
 
 export function clusterAnswer(
   sight: Sight,
-  identity: Pick<ClusterAnswer, 'name' | 'mantaVersion' | 'startedAt' | 'user' | 'turnOff'> & {
+  identity: Pick<ClusterAnswer, 'name' | 'engine' | 'mantaVersion' | 'startedAt' | 'user' | 'turnOff'> & {
     readonly spent: number;
   },
 ): ClusterAnswer {
@@ -56,7 +56,6 @@ export function clusterAnswer(
   const priced = spec.nodeTypes.some((type) => type.offers.some((offer) => offer.pricePerHour !== undefined));
   return {
     ...known,
-    engine: 'embedded',
     now: sight.now,
     nodeTypes: spec.nodeTypes.map((type) => ({
       name: type.name,

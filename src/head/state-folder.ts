@@ -38,6 +38,8 @@ export interface ClusterFile {
   };
   /** On the head of a cluster of other machines: what its launcher found out. */
   readonly ray?: RayHead;
+  /** Of a cluster of real Ray on this machine: the Python whose Ray it is. */
+  readonly python?: RayPython;
   /** Given with `up --until` or `--for`: when the cluster ends by itself. */
   readonly until?: number;
   /** The cluster has begun to turn itself off; whoever finds it so completes it. */
@@ -48,11 +50,20 @@ export interface ClusterFile {
   readonly endingSince?: number;
 }
 
+/** A Python that can import Ray. */
+export interface RayPython {
+  readonly path: string;
+  /** Of Ray. */
+  readonly version: string;
+}
+
 export interface Ended {
   readonly at: number;
   readonly why: string;
   /** Machines that did not answer, or on which something is left. */
   readonly left: readonly { readonly host: string; readonly why: string }[];
+  /** The head's machine went too, with the queue and the journal on its disk. */
+  readonly headGone?: boolean;
 }
 
 /** What mantad has to know of the Ray that it looks after, beyond the spec. */
@@ -115,6 +126,9 @@ export interface StateFolder {
     readonly key: string;
     /** How long nothing has run, and until when the cluster is kept. */
     readonly turnOff: string;
+    /** Of a cluster of real Ray on this machine: its ports and Ray's folder, and Ray's own token. */
+    readonly ray: string;
+    readonly rayToken: string;
   };
 }
 
@@ -152,6 +166,8 @@ export function stateFolder(home: string, name: string): StateFolder {
       tunnel: join(path, 'tunnel.json'),
       key: join(path, 'key'),
       turnOff: join(path, 'turn-off.json'),
+      ray: join(path, 'ray.json'),
+      rayToken: join(path, 'ray-token'),
     },
   };
 }
@@ -209,7 +225,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files|turn-off)\.json|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|attempts|environments|hosts|head\.sock.*|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files|turn-off|ray)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|hosts|head\.sock.*|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { takeLock } from '../base/lock.ts';
 import { isAlive, type ProcessIdentity } from '../base/process.ts';
+import { removePlace } from '../head/raylet-place.ts';
 import {
   changeCluster,
   clearRemains,
@@ -46,6 +47,7 @@ export async function down(
 
     events.emit(launcherEvents.ending, { name: folder.name, what: 'the instances' }, { id: 'down', state: 'running' });
     const instances = await endInstances(folder, clock, signal);
+    removePlace(folder);
     if (request.keepState) changeCluster(folder, ({ endingSince: _, ...rest }) => rest);
     else removeCluster(folder);
     events.emit(launcherEvents.ended, { name: folder.name, instances }, { id: 'down', state: 'done' });

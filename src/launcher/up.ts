@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
-import type { Clock } from '../base/clock.ts';
+import { join } from 'node:path';
+import type { Clock, Duration } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import type { EventSink } from '../base/events.ts';
-import { makeFolder, writeJson } from '../base/json-file.ts';
+import { makeFolder, namesIn, writeJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { headErrors } from '../head/errors.ts';
 import { loadSpec } from '../head/load-spec.ts';
@@ -13,6 +14,7 @@ import {
   clearRemains,
   createCluster,
   mantadOf,
+  type RayPython,
   readCluster,
   refuseForeign,
   type Serving,
@@ -21,9 +23,11 @@ import {
   stateFolder,
   supervisorOf,
 } from '../head/state-folder.ts';
+import { readRecord } from '../providers/process/record.ts';
 import { down } from './down.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
+import { rayVenvErrors } from './ray-venv-errors.ts';
 
 export interface UpRequest {
   readonly home: string;
@@ -32,6 +36,10 @@ export interface UpRequest {
   /** Absent: the built-in cluster. */
   readonly file?: NonNullable<ClusterFile['config']>;
   readonly overrides: NonNullable<ClusterFile['overrides']>;
+  /** Wins over what the file says. Absent: that, or the one of the cluster that is known. */
+  readonly engine?: ClusterFile['engine'];
+  /** Finds the Ray of a cluster that is to run one and has none yet. */
+  readonly findRay?: () => Promise<RayPython>;
   readonly port?: number;
   /** When it ends by itself; null takes back what was said before. Absent: as it was. */
   readonly until?: number | null;
@@ -47,6 +55,10 @@ export interface UpResult {
 }
 
 const startsWithin = 60_000;
+/** A Ray has to start before its cluster runs. */
+const rayStartsWithin = 240_000;
+/** A head that ended so often while it was waited for is not going to run. */
+const mostHeadsLost = 3;
 
 /** Brings the cluster of this machine to what the request says. A second `up` with the same request changes nothing. */
 export async function up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
@@ -54,19 +66,24 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
   const folder = stateFolder(request.home, name);
   clearRemains(folder);
   refuseForeign(folder);
-  loadSpec(wantedOf(request, name, readCluster(folder)));
+  const known = readCluster(folder);
+  const wantedAtFirst = wantedOf(request, name, known);
+  loadSpec(wantedAtFirst);
+  if (known !== undefined && known.engine !== wantedAtFirst.engine)
+    throw rayVenvErrors.EngineFixed({ name, has: known.engine, wanted: wantedAtFirst.engine });
+  const python = wantedAtFirst.engine === 'ray' ? await rayFor(known, request) : undefined;
   makeFolder(folder.path);
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
   let started: ChildProcess | undefined;
-  let known = false;
+  let wasThere = false;
   try {
     const before = await whenTurnedOff(folder, request, signal);
-    known = before !== undefined;
+    wasThere = before !== undefined;
     if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
     // A cluster that does not run begins a new life.
     const revived = before !== undefined && supervisorOf(folder) === undefined && mantadOf(folder) === undefined;
-    const wanted = wantedOf(request, name, before);
+    const wanted = { ...wantedOf(request, name, before), ...(python && { python }) };
     const same = before !== undefined && !revived && sameRequest(before, wanted) && before.until === wanted.until;
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
     else if (!same)
@@ -89,12 +106,13 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
       return { folder, serving: running, done: same ? 'nothing' : 'applied' };
     }
     request.events.emit(launcherEvents.starting, { name }, { id: 'mantad', state: 'running' });
-    const serving = await waitForServing(folder, started, request, signal);
+    const within = wanted.engine === 'ray' ? rayStartsWithin : startsWithin;
+    const serving = await waitForServing(folder, started, within, request, signal);
     request.events.emit(launcherEvents.started, { name, url: serving.url }, { id: 'mantad', state: 'done' });
     return { folder, serving, done: 'started' };
   } catch (error) {
     taken.lock.release();
-    if (signal.aborted && started !== undefined) await undo(folder, known, request);
+    if (signal.aborted && started !== undefined) await undo(folder, wasThere, request);
     throw error;
   } finally {
     taken.lock.release();
@@ -112,12 +130,23 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
   const overrides = { ...(request.file === undefined ? before?.overrides : {}), ...request.overrides };
   return {
     name,
-    engine: 'embedded',
+    engine: request.engine ?? engineIn(request.file) ?? before?.engine ?? 'embedded',
     ...(config && { config }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(request.port !== undefined && { port: request.port }),
     ...untilOf(request.until, before, request.clock.now()),
   };
+}
+
+/** What the file of a cluster of this machine says of its engine. */
+function engineIn(file: UpRequest['file']): ClusterFile['engine'] | undefined {
+  if (file === undefined) return undefined;
+  return loadSpec({ name: 'default', config: file }).provider.manta?.['engine'] === 'ray' ? 'ray' : 'embedded';
+}
+
+/** The Ray that the cluster has, as long as it is there. */
+async function rayFor(known: ClusterFile | undefined, { findRay }: UpRequest): Promise<RayPython | undefined> {
+  return known?.python !== undefined && existsSync(known.python.path) ? known.python : await findRay?.();
 }
 
 /** What was said of the end of a cluster holds until it has come to that, or something else is said. */
@@ -171,15 +200,18 @@ function startSupervisor(home: string, name: string): ChildProcess {
 async function waitForServing(
   folder: StateFolder,
   supervisor: ChildProcess | undefined,
+  within: Duration,
   { clock }: UpRequest,
   signal: AbortSignal,
 ): Promise<Serving> {
-  const until = performance.now() + startsWithin;
+  const until = performance.now() + within;
+  const began = clock.now();
   const hasGivenUp = (): boolean => supervisor?.exitCode !== null && supervisorOf(folder) === undefined;
   while (performance.now() < until) {
     const serving = servingOf(folder);
     if (serving !== undefined && (await isReady(serving.url, signal))) return serving;
     if (serving === undefined && hasGivenUp()) break;
+    if (headsLost(folder, began) >= mostHeadsLost) break;
     await clock.sleep(50, signal);
   }
   throw headErrors.StartFailed({
@@ -187,6 +219,13 @@ async function waitForServing(
     log: folder.files.daemonLog,
     detail: lastLine(folder.files.daemonLog),
   });
+}
+
+/** Heads that have started and ended since then. */
+function headsLost({ files }: StateFolder, since: number): number {
+  const ended = join(files.instances, '.ended');
+  const records = namesIn(ended).map((name) => readRecord(join(ended, name)));
+  return records.filter((record) => record?.kind === 'head' && record.launchedAt >= since).length;
 }
 
 function lastLine(file: string): string {

@@ -18,7 +18,8 @@ export async function withRemote<Value>(
   const meant = await whichCluster(invocation, io);
   const home = stateHome(io.env);
   const name = meant.name ?? onlyName(home, io);
-  if (meant.file === undefined && readCluster(stateFolder(home, name))?.engine === 'embedded')
+  const known = readCluster(stateFolder(home, name));
+  if (meant.file === undefined && (known?.engine === 'embedded' || known?.python !== undefined))
     throw execErrors.NotOverSsh({ name });
   const cluster = openRemote({ home, name, ...(meant.file && { file: meant.file }) });
   try {

@@ -18,6 +18,7 @@ export const upDownCommands: readonly Command[] = [
     description:
       'Shows what it will do, asks, and waits until the nodes it promised are up. Run again it changes nothing, or only what changed in the file; new limits touch nothing that runs.\n' +
       'Without a file it starts a cluster on this machine: workers are processes that come with the work and go after it. The same happens with a file whose provider is `process`; node types, limits and idle times are then those of the file. Without a file a cluster that is known keeps its own.\n' +
+      'With `--engine ray` the workers are raylets of a real Ray. It is the Ray of MANTA_RAY_PYTHON, or of the `ray` on the PATH, or one that Manta installs for itself after asking.\n' +
       'A file at an http(s) address must be answered within 5 s; it is kept with the cluster and not written into this folder.',
     args: [
       {
@@ -34,6 +35,12 @@ export const upDownCommands: readonly Command[] = [
         summary: 'workers to keep, where the file has one type of worker',
       },
       { name: 'max-workers', value: 'N', type: 'integer', summary: 'workers at most, in place of the file' },
+      {
+        name: 'engine',
+        value: 'ENGINE',
+        choices: ['embedded', 'ray'],
+        summary: 'on this machine: embedded, or a real Ray whose raylets are the workers; wins over the file',
+      },
       {
         name: 'no-restart',
         summary: 'leave a Ray that runs as it is, also where its start commands changed',
@@ -80,6 +87,7 @@ export const upDownCommands: readonly Command[] = [
       'manta up cluster.yaml --for 8h',
       'manta up -y cluster.yaml -n second --max-workers 8',
       'manta up',
+      'manta up --engine ray',
     ],
     load: () => import('./up.ts'),
   },

@@ -1,10 +1,14 @@
 import { resolve } from 'node:path';
 import { wallClock } from '../../base/wall-clock.ts';
 import { loadSpec } from '../../head/load-spec.ts';
-import { readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import { type ClusterFile, type RayPython, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import { findRay, makeRay, ownRayVersion } from '../../launcher/ray-venv.ts';
+import { rayVenvErrors } from '../../launcher/ray-venv-errors.ts';
+import { rayVenvEvents } from '../../launcher/ray-venv-events.ts';
 import { isRemote } from '../../launcher/remote-cluster.ts';
 import { up } from '../../launcher/up.ts';
 import type { Invocation, Io, Run } from '../command.ts';
+import { confirmed } from '../confirm.ts';
 import { quoted } from '../quote.ts';
 import { turnOffLine, turnOffOf, untilGiven } from './turn-off-words.ts';
 import { type MeantCluster, whichCluster } from './which-cluster.ts';
@@ -12,6 +16,7 @@ import { type MeantCluster, whichCluster } from './which-cluster.ts';
 export const run: Run = async (invocation, io) => {
   const meant = await whichCluster(invocation, io);
   if (isOfOtherMachines(meant, io)) {
+    if (engineOf(invocation)) throw rayVenvErrors.OtherMachines({ engine: engineOf(invocation) as string });
     const { runUpRemote } = await import('./up-remote.ts');
     return await runUpRemote(invocation, meant, io);
   }
@@ -32,11 +37,14 @@ async function runHere({ args, options }: Invocation, meant: MeantCluster, io: I
   const maxWorkers = number('max-workers');
   const port = number('port');
   const until = untilGiven(options)?.(Date.now());
+  const engine = engineOf({ options });
   const { folder, serving, done } = await up(
     {
       home: stateHome(io.env),
       ...meant,
       overrides: { ...(minWorkers !== undefined && { minWorkers }), ...(maxWorkers !== undefined && { maxWorkers }) },
+      ...(engine && { engine }),
+      findRay: () => findOrMakeRay(options['yes'] === true, io),
       ...(port !== undefined && { port }),
       ...(until !== undefined && { until }),
       clock: wallClock,
@@ -59,9 +67,25 @@ async function runHere({ args, options }: Invocation, meant: MeantCluster, io: I
   return 0;
 }
 
+const engineOf = ({ options }: Pick<Invocation, 'options'>): ClusterFile['engine'] | undefined =>
+  options['engine'] as ClusterFile['engine'] | undefined;
+
+/** The Ray of this machine; where there is none, one that is installed when the user agrees. */
+async function findOrMakeRay(yes: boolean, io: Io): Promise<RayPython> {
+  const search = { env: io.env, home: stateHome(io.env), events: io.events, signal: io.signal };
+  const found = await findRay(search);
+  if (found !== undefined) {
+    io.events.emit(rayVenvEvents.using, { version: found.version, python: found.path });
+    return found;
+  }
+  const question = `There is no Ray on this machine. Install Ray ${ownRayVersion} (about 500 MB) into ${search.home}/ray?`;
+  if (!(await confirmed(question, yes, io))) throw rayVenvErrors.Declined({ version: ownRayVersion });
+  return await makeRay(search);
+}
+
 /** The same request again, in words that need neither this shell's folder nor its path. */
 function bootCommand(name: string, file: string | undefined, options: Invocation['options'], io: Io): string {
-  const given = ['min-workers', 'max-workers', 'port'].flatMap((key) =>
+  const given = ['min-workers', 'max-workers', 'port', 'engine'].flatMap((key) =>
     options[key] === undefined ? [] : [`--${key}`, String(options[key])],
   );
   const home = io.env['MANTA_HOME'] ? `MANTA_HOME=${quoted(resolve(io.cwd, io.env['MANTA_HOME']))} ` : '';

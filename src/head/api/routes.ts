@@ -151,6 +151,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
 function clusterOf(head: Head, user: string): ClusterAnswer {
   const { name } = head.folder;
   return clusterAnswer(head.sight(), {
+    engine: head.ray === undefined ? 'embedded' : 'ray',
     name,
     mantaVersion: version,
     startedAt: head.startedAt,

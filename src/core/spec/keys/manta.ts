@@ -155,6 +155,12 @@ export const mantaKeys: readonly Key[] = [
     { ...own, default: '30m', example: '30m' },
   ),
   key(
+    'provider.manta.engine',
+    'string',
+    'What runs the work on this machine: embedded, which needs nothing but Manta, or a real Ray, whose raylets are the instances.',
+    { ...own, providers: ['process'], choices: ['embedded', 'ray'], default: 'embedded', example: 'ray' },
+  ),
+  key(
     'provider.manta.faults',
     'list',
     'What goes wrong on request, to see how the cluster bears it. Rules of type, times, refuse (no-capacity, quota, throttled, denied), capacity, lose_answer, boot_delay_s, hang, vanish_after_s, preempt_after_s, preempt_notice_s.',
