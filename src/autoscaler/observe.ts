@@ -45,7 +45,18 @@ export function readAnswers(ledger: Ledger, answers: Answers, reading: Reading):
     const step = advance(record, observation, reading.now, reading.timeouts);
     if (step.record !== record || step.moves.length > 0) facts.push(moved(step, reading.now));
   }
-  return found === undefined ? facts : [...facts, ...found.adopted];
+  for (const taken of found?.adopted ?? []) {
+    facts.push(taken);
+    // A machine that carries a node already is not set up: its Ray would be started anew, under whatever runs there.
+    const step = advance(
+      taken.record,
+      observe(taken.record, taken.record.providerId, machines, nodes),
+      reading.now,
+      reading.timeouts,
+    );
+    if (step.moves.length > 0) facts.push(moved(step, reading.now));
+  }
+  return facts;
 }
 
 function moved(step: Advance, at: Instant): Fact {
@@ -71,14 +82,16 @@ function observe(
   };
 }
 
+type Adopted = Extract<Fact, { kind: 'adopted' }>;
+
 /** Ties machines to the records that asked for them, and takes in those that nobody asked for. */
 function matchMachines(
   ledger: Ledger,
   machines: ReadonlyMap<string, ProviderInstance>,
   reading: Reading,
-): { readonly claimed: ReadonlyMap<InstanceId, string>; readonly adopted: readonly Fact[] } {
+): { readonly claimed: ReadonlyMap<InstanceId, string>; readonly adopted: readonly Adopted[] } {
   const claimed = new Map<InstanceId, string>();
-  const adopted: Fact[] = [];
+  const adopted: Adopted[] = [];
   for (const machine of machines.values()) {
     const known = ledger.ofMachine(machine.id);
     if (known !== undefined) {
@@ -105,9 +118,9 @@ function matchMachines(
 function adopt(
   machine: ProviderInstance,
   status: 'allocated' | 'stopped',
-  why: Extract<Fact, { kind: 'adopted' }>['why'],
+  why: Adopted['why'],
   reading: Reading,
-): Fact {
+): Adopted {
   return {
     kind: 'adopted',
     at: reading.now,

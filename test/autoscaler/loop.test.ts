@@ -243,3 +243,32 @@ test('a record that makes no sense is isolated, and the others are cared for', a
   assert.equal(loop.happened('UNREADABLE_FACT').length, 1);
   assert.ok(loop.happened('ISOLATED').length >= 1);
 });
+
+test('a loop that has lost its journal takes in nodes that run, and sets none of them up again', async () => {
+  const world = worldOf(tasks(4, 1, '300s'));
+  const first = loopIn(world);
+  first.start();
+  await seconds(world, 60);
+  first.stop();
+  await seconds(world, 10);
+  const before = [...world.workers()].map(({ id }) => id);
+  assert.notEqual(before.length, 0);
+  const set: string[] = [];
+  const second = loopIn(world, {
+    starter: {
+      bringUp: (instance, signal) => {
+        set.push(instance.id);
+        return world.starter.bringUp(instance, signal);
+      },
+      halt: (id, signal) => world.starter.halt(id, signal),
+    },
+  });
+  second.start();
+  await seconds(world, 30);
+  assert.equal(second.happened('ADOPTED').length, before.length);
+  assert.deepEqual(set, []);
+  assert.deepEqual(
+    [...world.workers()].map(({ id }) => id),
+    before,
+  );
+});
