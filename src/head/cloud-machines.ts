@@ -5,11 +5,15 @@ import { makeFolder } from '../base/json-file.ts';
 import { sshHost } from '../base/ssh/host.ts';
 import { thisHost } from '../base/this-host.ts';
 import { targetOf } from '../bringup/reach.ts';
+import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { openCloud, usualUser } from '../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
+import { endedTags } from './ended-tags.ts';
 import type { GroundEdges } from './ground.ts';
 import type { Machines } from './machines.ts';
-import type { RayHead } from './state-folder.ts';
+import { type RayHead, readCluster } from './state-folder.ts';
+
+const learnWithin = 10_000;
 
 /** Instances of a cloud. They let in the cluster's own key, which the head alone has. */
 export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: RayHead): Promise<Machines> {
@@ -22,6 +26,17 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     login: () => ({ user: user(), publicKey }),
     credential: () => readFileSync(join(folder.path, 'credential'), 'utf8').trim(),
   });
+  let learned = (each: ClusterSpec): ClusterSpec => each;
+  let known = false;
+  const learn = async (signal: AbortSignal): Promise<void> => {
+    try {
+      learned = await cloud.learn(AbortSignal.any([signal, AbortSignal.timeout(learnWithin)]));
+      known = true;
+    } catch {
+      // The file alone counts until the cloud has answered; the loop tells that it does not.
+    }
+  };
+  await learn(AbortSignal.timeout(learnWithin));
   const addresses = new Map<string, string>();
   const provider: Provider = {
     async list(signal) {
@@ -53,12 +68,30 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     provider,
     hostOf,
     addressOf: (machine) => addresses.get(machine),
-    complete: (each) => each,
-    keep: async () => {},
+    complete: (each) => withoutHead(each, learned(each)),
+    keep: async (signal) => {
+      for (let pause = 1_000; !known && !signal.aborted; pause = Math.min(pause * 2, 60_000)) {
+        await learn(signal);
+        if (!known) await clock.sleep(pause, signal).catch(() => {});
+      }
+    },
     powersOff: true,
-    endHead: (signal) => cloud.terminate([head.instance], signal),
+    endHead: async (signal) => {
+      const { since = clock.now(), why = 'it was told to' } = readCluster(folder)?.turningOff ?? {};
+      // Whoever asks later finds it there; the end does not depend on it.
+      await cloud.tag(head.instance, endedTags.of(since, why), signal).catch(() => {});
+      await cloud.terminate([head.instance], signal);
+    },
     close: async () => {
       await Promise.all([...open.values()].map((host) => host.close()));
     },
   };
 }
+
+/** Ray on the head was started before the cloud was asked, and looked for itself. */
+const withoutHead = (before: ClusterSpec, after: ClusterSpec): ClusterSpec => ({
+  ...after,
+  nodeTypes: after.nodeTypes.map((type, at) =>
+    type.name === before.headType ? { ...type, resourcesKnown: before.nodeTypes[at]?.resourcesKnown === true } : type,
+  ),
+});

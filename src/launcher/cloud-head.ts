@@ -124,5 +124,8 @@ function remembered({ folder, config, clock }: CloudHeadRequest): CloudRemote {
 }
 
 function remember(folder: StateFolder, remote: { readonly [Key in keyof Remote]: Remote[Key] | undefined }): void {
-  changeCluster(folder, (record) => ({ ...record, remote: JSON.parse(JSON.stringify(remote)) as Remote }));
+  changeCluster(folder, ({ ended: _, ...record }) => ({
+    ...record,
+    remote: JSON.parse(JSON.stringify(remote)) as Remote,
+  }));
 }

@@ -14,6 +14,21 @@ export interface CloudClient {
   readonly credential: () => string;
 }
 
+/** A provider that makes instances of its own. */
+export interface CloudProvider extends Provider {
+  /** Asks what the cloud sells. What is returned fills in resources and prices that a spec leaves out; what it says stays. */
+  learn(signal: AbortSignal): Promise<(spec: ClusterSpec) => ClusterSpec>;
+  /** What is still known of an instance, one that has ended too. Undefined when the cloud does not know it any more. */
+  lastKnown(id: string, signal: AbortSignal): Promise<LastKnown | undefined>;
+}
+
+export interface LastKnown {
+  readonly ended: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+  /** Why it ended, in the cloud's words. */
+  readonly reason?: string;
+}
+
 /** Lists of a cloud lag: none has to be seen for this long before there are none. */
 export const listsSettleIn = 3_000;
 
@@ -36,14 +51,14 @@ const clouds: Readonly<Record<string, Cloud>> = {
 };
 
 interface Cloud {
-  open(client: CloudClient): Promise<Provider>;
+  open(client: CloudClient): Promise<CloudProvider>;
   credential(spec: ClusterSpec, env: Readonly<Record<string, string | undefined>>): Promise<string>;
 }
 
 export const isCloud = (type: string): boolean => Object.hasOwn(clouds, type);
 
 /** The provider of a cluster whose machines are a cloud's. */
-export function openCloud(client: CloudClient): Promise<Provider> {
+export function openCloud(client: CloudClient): Promise<CloudProvider> {
   return cloudOf(client.spec()).open(client);
 }
 

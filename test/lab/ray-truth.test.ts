@@ -174,7 +174,7 @@ describe('what Ray itself shows of a cluster of Manta', { skip: clusterProblem()
     const instance = /(\S+) \(steady\) is suspect: no raylet/.exec(events)?.[1] ?? '';
     await eventually('another raylet runs', () => ![undefined, before].includes(rayletOf(steady)));
     await eventually('Ray shows it', async () => /1 steady/.test(await onHead('ray status')));
-    const why = await bed.manta(['why', 'node', instance, '-n', 'truth']);
+    const why = await bed.manta(['why', instance, '-n', 'truth']);
     assert.match(why, /is suspect: no raylet listens at[^]*running → stopped/);
   });
 });

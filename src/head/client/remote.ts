@@ -8,8 +8,16 @@ import { aliveText, bootScript, startText } from '../boot-entry.ts';
 import { headErrors } from '../errors.ts';
 import { knownHosts } from '../known-hosts.ts';
 import { loadSpec } from '../load-spec.ts';
-import { type ClusterFile, type Ended, headHome, type Serving, type StateFolder } from '../state-folder.ts';
+import {
+  type ClusterFile,
+  type Ended,
+  headHome,
+  readCluster,
+  type Serving,
+  type StateFolder,
+} from '../state-folder.ts';
 import { turnedOff } from '../turn-off-ended.ts';
+import { endedInCloud } from './cloud-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { Place } from './target.ts';
@@ -49,7 +57,14 @@ export class RemoteLine {
   }
 
   async #open(signal: AbortSignal): Promise<Place> {
-    const found = await servingOn(this.#host, this.#folder.name, signal);
+    const before = readCluster(this.#folder)?.ended;
+    if (before !== undefined) throw turnedOff(this.#folder.name, before);
+    const found = await servingOn(this.#host, this.#folder.name, signal).catch(async (error: unknown) => {
+      // A head of a cloud that cannot be reached may have gone, and its address to another.
+      const ended = await endedInCloud(this.#folder, process.env, signal).catch(() => undefined);
+      if (ended === undefined) throw error;
+      return { ended };
+    });
     if (found === undefined) throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name });
     if ('ended' in found) throw turnedOff(this.#folder.name, found.ended);
     if (found.startedNow) this.#events.emit(clientEvents.startedThere, { host: this.#host.name });

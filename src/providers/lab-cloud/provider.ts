@@ -1,9 +1,12 @@
 import type { Duration } from '../../base/clock.ts';
 import { rayNodeName, rayTags } from '../../core/ray-tags.ts';
+import type { ClusterSpec } from '../../core/spec/cluster.ts';
+import type { CloudProvider, LastKnown } from '../clouds.ts';
 import { providerErrors } from '../errors.ts';
-import type { LaunchRequest, Provider, ProviderInstance } from '../provider.ts';
+import type { LaunchRequest, ProviderInstance } from '../provider.ts';
 import { type CloudInstance, type CloudPage, instantOf, type MachineType, type Price, pageProblem } from './answers.ts';
 import { type About, CloudRefusal, LabCloudClient } from './client.ts';
+import { completeFromCatalog } from './complete.ts';
 import type { LabCloudSpec } from './spec.ts';
 
 export interface LabCloudOptions {
@@ -29,7 +32,7 @@ const mostPages = 10_000;
  * Instances of a lab cloud. It keeps nothing: the cloud's own tags and client tokens are the truth, so that any number of
  * heads may come and go. It tries nothing again either; that is for whoever knows how long the answer is wanted.
  */
-export class LabCloudProvider implements Provider {
+export class LabCloudProvider implements CloudProvider {
   readonly #options: LabCloudOptions;
 
   constructor(options: LabCloudOptions) {
@@ -115,6 +118,23 @@ export class LabCloudProvider implements Provider {
       this.#ask({ call: 'prices' }, 'GET', '/v1/prices', signal),
     ]);
     return { types: types['machine_types'] as MachineType[], prices: prices['prices'] as Price[] };
+  }
+
+  async learn(signal: AbortSignal): Promise<(spec: ClusterSpec) => ClusterSpec> {
+    const catalog = await this.catalog(signal);
+    return (spec) => completeFromCatalog(spec, catalog);
+  }
+
+  async lastKnown(id: string, signal: AbortSignal): Promise<LastKnown | undefined> {
+    try {
+      const answer = await this.#ask({ call: 'get', id }, 'GET', pathOf(id), signal);
+      const { state, tags, reason } = answer as unknown as CloudInstance;
+      const ended = state === 'terminating' || state === 'terminated';
+      return { ended, tags, ...(ended && reason !== undefined && { reason }) };
+    } catch (error) {
+      if (providerErrors.NotFound.is(error)) return undefined;
+      throw error;
+    }
   }
 
   /** Every page, or an error: a part of the list would make instances look gone. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readLog, setupLogOf } from '../../../src/base/log-segments.ts';
 import { RayEngine } from '../../../src/engines/ray/engine.ts';
-import { RayHttp } from '../../../src/engines/ray/http.ts';
+import { RayHttp, textOf } from '../../../src/engines/ray/http.ts';
 import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
 import {
@@ -183,12 +183,14 @@ export function jobCases(current: () => RayEngine): void {
     });
 
     it('leaves the jobs of others alone, and shows them apart', async () => {
-      const headers = { authorization: `Bearer ${token}` };
+      const http = new RayHttp(token);
       const body = JSON.stringify({ entrypoint: 'true', submission_id: 'foreign' });
+      const order = { method: 'POST', path: '/api/jobs/', body } as const;
       await until('Ray has taken it', async () => {
-        const answer = await fetch(`${dashboard}/api/jobs/`, { method: 'POST', headers, body });
-        return answer.ok || (await answer.text()).includes('already exists');
+        const answer = await http.ask(dashboard, order, never);
+        return answer.status === 200 || textOf(answer).includes('already exists');
       });
+      http.close();
       await begin(current(), orderOf('own.1', 'true'));
       assert.deepEqual(
         (await current().attempts(never)).map(({ id }) => id),
