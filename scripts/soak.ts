@@ -1,6 +1,6 @@
 /**
  * Many simulated clusters under many kinds of faults, with every safety rule watched: `npm run soak`.
- * `npm run soak -- --profile chaos --seed 7` replays one of them.
+ * `npm run soak -- --profile chaos --seed 7` replays one of them; `npm run soak -- scaling` plays scenarios on real Ray.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -120,6 +120,8 @@ export function tallyLines(tally: SoakTally): string[] {
 const help = `Simulates many clusters under many kinds of faults and watches every safety rule.
   npm run soak                                      all of it
   npm run soak -- --profile chaos --seed 7          one run again, as JSON
+  npm run soak -- scaling [TEXT...]                 every scaling scenario on every bed (docs/scaling-scenarios.md);
+                                                    with TEXT those whose names hold one of them
 
   --runs N        how many runs, going round the profiles (default: 100000)
   --from N        the first seed (default: 1)
@@ -184,6 +186,8 @@ function readOptions(words: readonly string[]): Asked | string {
 
 async function main(): Promise<number> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const [first, ...texts] = process.argv.slice(2);
+  if (first === 'scaling') return await (await import('./soak-scaling.ts')).soakScaling(texts, say);
   const asked = readOptions(process.argv.slice(2));
   if (typeof asked === 'string') {
     process.stderr.write(`${asked}\n`);

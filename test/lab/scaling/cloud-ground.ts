@@ -49,7 +49,11 @@ export function cloudGround(cloud: LabCloud, hosts: () => readonly LabHost[]): G
         endpoint: cloud.endpoint,
         token_env: 'LAB_CLOUD_TOKEN',
         manta: {
-          node_types: { zoned: { zones: ['lab-1a', 'lab-1b'] }, market: { market: ['spot', 'on-demand'] } },
+          node_types: {
+            zoned: { zones: ['lab-1a', 'lab-1b'] },
+            filled: { zones: ['lab-1a', 'lab-1b'] },
+            market: { market: ['spot', 'on-demand'] },
+          },
         },
       },
       auth: { ssh_user: 'ubuntu' },
@@ -61,6 +65,7 @@ export function cloudGround(cloud: LabCloud, hosts: () => readonly LabHost[]): G
         dull: { ...type('small', { CPU: 0, shine: 1 }), labels: { tier: 'dull' } },
         rig: type('small', { CPU: 0, rig: 2 }),
         zoned: type('small', { CPU: 0, zoned: 1 }),
+        filled: type('small', { CPU: 0, filled: 1 }),
         market: type('small', { CPU: 0, market: 1 }),
         cheap: type('medium', { CPU: 0, pair: 1 }),
         dear: type('large', { CPU: 0, pair: 1 }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { EventAnswer } from '../../../src/head/api/types.ts';
 import { eventually } from '../cluster-bed.ts';
 import type { Order } from './driver.ts';
+import { eventLines, judge } from './judge.ts';
 import { piecesOf, type RayBed } from './ray-bed.ts';
 import { idleTimeout } from './ray-commands.ts';
 import type { Fault, Scenario } from './scenario.ts';
@@ -141,31 +141,3 @@ async function saysWhy(why: readonly RegExp[], bed: RayBed): Promise<void> {
     return true;
   });
 }
-
-/** Holds what the cluster has told to what was to come of it. */
-function judge({ outcome }: Scenario, events: readonly EventAnswer[]): void {
-  const told = eventLines(events);
-  const launches = events.flatMap(({ code, text }) => {
-    if (code !== 'MANTA_AUTOSCALER_LAUNCHING') return [];
-    const [, count, type] = /^asking for (\d+) instances? of (\S+)/.exec(text)!;
-    return [{ count: Number(count), type: type! }];
-  });
-  const asked = launches.reduce((sum, { count }) => sum + count, 0);
-  assert.equal(asked, outcome.asked, `instances that were asked for\n${told}`);
-  if (outcome.types !== undefined)
-    assert.deepEqual([...new Set(launches.map(({ type }) => type))].sort(), [...outcome.types].sort(), told);
-  for (const words of outcome.tells ?? []) assert.match(told, words);
-  const instances = new Set(
-    events.flatMap(({ code, instance }) => (/^MANTA_AUTOSCALER_/.test(code) && instance ? [instance] : [])),
-  );
-  const drained = new Set(events.flatMap(({ text, instance }) => (/^draining /.test(text) ? [instance] : [])));
-  assert.equal(
-    [...instances].filter((id) => !drained.has(id)).length,
-    outcome.undrained ?? 0,
-    `ended without a drain\n${told}`,
-  );
-  assert.doesNotMatch(told, /MANTA_AUTOSCALER_(?:ISOLATED|FAILED)/);
-}
-
-const eventLines = (events: readonly EventAnswer[]): string =>
-  events.map(({ at, code, text }) => `${new Date(at).toISOString().slice(11, 23)} ${code} ${text}`).join('\n');

@@ -74,6 +74,8 @@ export interface Outcome {
   readonly work?: 'done' | 'impossible' | 'unmet';
   /** Instances that were asked for in all; a repetition under the same token is none. */
   readonly asked: number;
+  /** In so many launches, where it matters. */
+  readonly launches?: number;
   /** Of which types, where it matters. */
   readonly types?: readonly string[];
   /** Pieces of work that have a place at once. @default all */

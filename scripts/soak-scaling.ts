@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { installComponents } from './components.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const beds = ['embedded', 'pool', 'cloud'];
+
+/** Plays scaling scenarios on every bed, one bed after the other; 1 when one came out otherwise than it must. */
+export async function soakScaling(texts: readonly string[], say: (line: string) => void): Promise<number> {
+  await installComponents(say);
+  const env = { ...process.env, MANTA_SCENARIOS: texts.length === 0 ? 'all' : texts.join('|') };
+  let failed = 0;
+  for (const bed of beds) {
+    const file = `test/lab/scaling-${bed}.test.ts`;
+    const code = await new Promise<number>((resolve, reject) => {
+      const playing = spawn(process.execPath, ['--test', file], { cwd: root, env, stdio: 'inherit' });
+      playing.on('error', reject);
+      playing.on('close', (exit) => resolve(exit ?? 1));
+    });
+    say(code === 0 ? `ok    ${file}` : `FAIL  ${file}`);
+    if (code !== 0) failed++;
+  }
+  return failed > 0 ? 1 : 0;
+}
