@@ -26,15 +26,12 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     login: () => ({ user: user(), publicKey }),
     credential: () => readFileSync(join(folder.path, 'credential'), 'utf8').trim(),
   });
-  let learned = (each: ClusterSpec): ClusterSpec => each;
-  let known = false;
-  const learn = async (signal: AbortSignal): Promise<void> => {
-    try {
-      learned = await cloud.learn(AbortSignal.any([signal, AbortSignal.timeout(learnWithin)]));
-      known = true;
-    } catch {
-      // The file alone counts until the cloud has answered; the loop tells that it does not.
-    }
+  let learned: ((spec: ClusterSpec) => ClusterSpec) | undefined;
+  /** Whether the cloud answered. Until then the file alone counts; that the cloud is silent, the loop tells. */
+  const learn = async (signal: AbortSignal): Promise<boolean> => {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(learnWithin)]);
+    learned = await cloud.learn(within).catch(() => undefined);
+    return learned !== undefined;
   };
   await learn(AbortSignal.timeout(learnWithin));
   const addresses = new Map<string, string>();
@@ -68,11 +65,11 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     provider,
     hostOf,
     addressOf: (machine) => addresses.get(machine),
-    complete: (each) => withoutHead(each, learned(each)),
+    complete: (each) => withoutHead(each, learned?.(each) ?? each),
     keep: async (signal) => {
-      for (let pause = 1_000; !known && !signal.aborted; pause = Math.min(pause * 2, 60_000)) {
-        await learn(signal);
-        if (!known) await clock.sleep(pause, signal).catch(() => {});
+      for (let pause = 1_000; !signal.aborted; pause = Math.min(pause * 2, 60_000)) {
+        if (learned !== undefined || (await learn(signal))) return;
+        await clock.sleep(pause, signal).catch(() => {});
       }
     },
     powersOff: true,

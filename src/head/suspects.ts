@@ -25,7 +25,7 @@ export class Suspects {
   readonly #leaving = new Set<string>();
   /** The nodes of the last look, the head's too. */
   #followed: ReadonlySet<string> = new Set();
-  #looking: Promise<void> | undefined;
+  #looking = false;
 
   constructor(edges: SuspectsEdges) {
     this.#edges = edges;
@@ -52,7 +52,11 @@ export class Suspects {
     for (const instance of this.#leaving) if (!there.has(instance)) this.#leaving.delete(instance);
     const wanted = this.#wanted();
     if (wanted.size === this.#followed.size && [...wanted].every((node) => this.#followed.has(node))) return;
-    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    if (this.#looking) return;
+    this.#looking = true;
+    void this.#look().finally(() => {
+      this.#looking = false;
+    });
   }
 
   hear<Data>(kind: EventKind<Data>, data: Data): void {

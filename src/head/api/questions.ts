@@ -72,9 +72,9 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
 const suspicions: ReadonlySet<string> = new Set([headEvents.nodeSuspect.code, headEvents.nodeBack.code]);
 
 /** What was noticed of a node before anybody confirmed it stands in the events alone. */
-function withSuspicions(answer: WhyAnswer, id: string, { events, sight }: Head): WhyAnswer {
-  const machine = sight().view?.instances.find((each) => each.id === id)?.providerId;
-  const noticed = events
+function withSuspicions(answer: WhyAnswer, id: string, head: Head): WhyAnswer {
+  const machine = head.sight().view?.instances.find((each) => each.id === id)?.providerId;
+  const noticed = head.events
     .last(2_000)
     .filter(({ code, instance }) => suspicions.has(code) && instance !== undefined && [id, machine].includes(instance))
     .map(({ at, text }) => ({ at, text }));
