@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { loopSettings } from '../autoscaler/settings.ts';
 import { makeFolder } from '../base/json-file.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import { thisHost } from '../base/this-host.ts';
 import { bringUpNode } from '../bringup/bring-up.ts';
 import { containersOf, endNode } from '../bringup/end-node.ts';
@@ -11,6 +12,7 @@ import { type NodeFiles, type NodeOrder, type Place, placeOf } from '../bringup/
 import { type ClusterOrder, headOrder, workerOrder } from '../bringup/order.ts';
 import { type RayVersions, startedVersions } from '../bringup/ray-versions.ts';
 import { stopRequestFile } from '../bringup/sessions-place.ts';
+import { bashAt } from '../bringup/shell-text.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { leaseOf } from '../core/turn-off.ts';
 import { RayEngine } from '../engines/ray/engine.ts';
@@ -52,6 +54,12 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     clock,
     events,
     shipArchive: (archive, signal) => archives.ship(archive, signal),
+    append: async (path, text, signal) => {
+      const place = placeOf(edges.spec().head.container);
+      if (place.kind === 'host') return false;
+      const write = `mkdir -p ${shellQuoted(dirname(path))} && printf %s ${shellQuoted(text)} >>${shellQuoted(path)}`;
+      return (await thisHost().sh(bashAt(place, write), { signal })).code === 0;
+    },
   });
   const archives = new Archives({
     clusterId: first.id,

@@ -177,4 +177,14 @@ describe('what Ray itself shows of a cluster of Manta', { skip: clusterProblem()
     const why = await bed.manta(['why', instance, '-n', 'truth']);
     assert.match(why, /is suspect: no raylet listens at[^]*running → stopped/);
   });
+
+  it('so is a machine that lost its power', async () => {
+    await steady.kill();
+    await eventually('it is suspect', async () =>
+      /\(steady\) is suspect: \S+ does not answer/.test(await bed.manta(['events', file, '--lines', '200'])),
+    );
+    await steady.boot();
+    await eventually('Ray runs there again', () => rayletOf(steady) !== undefined);
+    await eventually('Ray shows it', async () => /1 steady/.test(await onHead('ray status')));
+  });
 });

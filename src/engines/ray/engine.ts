@@ -10,7 +10,7 @@ import { RayAttempts } from './attempts.ts';
 import { type AutoscalerReport, nothingToReport, writeConfig, writeReport } from './autoscaler-report.ts';
 import { Bookings } from './bookings.ts';
 import { rayErrors } from './errors.ts';
-import { appendNotes, type DriverNote } from './event-file.ts';
+import { appendNotes, type DriverNote, notesFile, notesText } from './event-file.ts';
 import { rayEvents } from './events.ts';
 import { Gcs, type RayNodeInfo } from './gcs.ts';
 import type { GcsOptions } from './gcs-client.ts';
@@ -35,6 +35,8 @@ export interface RayEngineOptions extends GcsOptions {
   readonly events?: EventSink;
   /** For archives that are larger than `uploadLimit`. Absent: they are refused. */
   readonly shipArchive?: ShipArchive;
+  /** Appends to a file where Ray's folders are not on this machine, such as in a container. Whether it did. */
+  readonly append?: (path: string, text: string, signal: AbortSignal) => Promise<boolean>;
   /** @default 100 MiB, the most that Ray takes in one request */
   readonly uploadLimit?: number;
   /** A stop with a longer grace than this kills after this long. @default 60 s */
@@ -170,10 +172,12 @@ export class RayEngine implements Engine, Runner {
     await this.#gcs.put('AutoscalerMetricsAddress', address, '', signal);
   }
 
-  /** Tells every driver. False when Ray's folders are not on this machine. */
+  /** Tells every driver. False when Ray's folders cannot be written to. */
   async tellDrivers(notes: readonly DriverNote[], signal: AbortSignal): Promise<boolean> {
     const session = await this.#gcs.sessionFolder(signal);
-    return session !== undefined && appendNotes(session, notes);
+    if (session === undefined) return false;
+    if (await appendNotes(session, notes)) return true;
+    return (await this.#options.append?.(notesFile(session), notesText(notes), signal)) ?? false;
   }
 
   /** Replaces the standing request; Ray keeps it in memory until its GCS restarts. */

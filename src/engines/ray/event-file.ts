@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
 
 /** Something that drivers are told: Ray prints it as `(autoscaler +5s) …` in their output. */
@@ -13,10 +13,12 @@ export interface DriverNote {
 
 const severity = { info: 'INFO', warn: 'WARNING', error: 'ERROR' } as const;
 
-/**
- * Appends to the file of events that Ray's log monitor on the head sends to every driver, one JSON object a line.
- * False when this machine has no such folder, or it is another user's: Ray runs in a container or elsewhere.
- */
+/** The file of events that Ray's log monitor on the head sends to every driver, one JSON object a line. */
+export const notesFile = (session: string): string => join(session, 'logs', 'events', 'event_AUTOSCALER.log');
+
+export const notesText = (notes: readonly DriverNote[]): string => notes.map(lineOf).join('');
+
+/** Appends to it. False when this machine has no such folder, or it is another user's: Ray runs in a container or elsewhere. */
 export async function appendNotes(session: string, notes: readonly DriverNote[]): Promise<boolean> {
   const logs = join(session, 'logs');
   const there = await stat(logs).then(
@@ -25,8 +27,8 @@ export async function appendNotes(session: string, notes: readonly DriverNote[])
   );
   if (!there) return false;
   try {
-    await mkdir(join(logs, 'events'), { recursive: true });
-    await appendFile(join(logs, 'events', 'event_AUTOSCALER.log'), notes.map(lineOf).join(''));
+    await mkdir(dirname(notesFile(session)), { recursive: true });
+    await appendFile(notesFile(session), notesText(notes));
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EACCES') return false;
