@@ -1,8 +1,9 @@
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
+import { Slots } from '../base/ssh/slots.ts';
 import { type Cargo, cargoFolder, carryFiles } from '../bringup/carry.ts';
 import type { Place } from '../bringup/node.ts';
 import type { ShipArchive } from '../engines/ray/packages.ts';
@@ -13,8 +14,13 @@ export interface ArchivesEdges {
   /** Where they are kept for nodes that come later. */
   readonly folder: string;
   /** Every node that runs, the head's host too. */
-  readonly nodes: (signal: AbortSignal) => Promise<readonly { readonly host: Host; readonly place: Place }[]>;
+  readonly nodes: (signal: AbortSignal) => Promise<readonly NodeToBring[]>;
   readonly events: EventSink;
+}
+
+interface NodeToBring {
+  readonly host: Host;
+  readonly place: Place;
 }
 
 /** One that no job has asked for in this long is forgotten. */
@@ -29,28 +35,25 @@ export class Archives {
     this.#edges = edges;
   }
 
-  /** A node that cannot be reached is left out: the job may run elsewhere. */
-  readonly ship: ShipArchive = async ({ path, name }, signal) => {
-    const { folder, clusterId, nodes, events } = this.#edges;
-    const kept = join(folder, name);
+  async ship({ path, name }: Parameters<ShipArchive>[0], signal: AbortSignal): Promise<string> {
+    const { folder } = this.#edges;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const draft = `${kept}.${process.pid}.new`;
+    const draft = join(folder, `${name}.${process.pid}.new`);
     await copyFile(path, draft);
-    await rename(draft, kept);
+    await rename(draft, join(folder, name));
     await this.#forget(Date.now() - keptFor);
-    const waiting = [...(await nodes(signal))];
-    const work = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const { host, place } = next;
-        await this.bringTo(host, place, signal).catch((error: unknown) => {
-          signal.throwIfAborted();
-          events.emit(headEvents.packageNotCarried, { node: host.name, detail: (error as Error).message });
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: nodesAtOnce }, work));
-    return `${cargoFolder(clusterId)}/${name}`;
-  };
+    return await this.#everywhere(name, signal);
+  }
+
+  /** Of one that is kept; nodes that have lost it get it again. */
+  async shipped(name: string, signal: AbortSignal): Promise<string | undefined> {
+    const now = new Date();
+    const isKept = await utimes(join(this.#edges.folder, name), now, now).then(
+      () => true,
+      () => false,
+    );
+    return isKept ? await this.#everywhere(name, signal) : undefined;
+  }
 
   /** All that are kept; for a node that comes, before Ray is started there. */
   async bringTo(host: Host, place: Place, signal: AbortSignal): Promise<void> {
@@ -58,6 +61,20 @@ export class Archives {
     if (files.length === 0) return;
     await host.connect({ signal, within: 60_000 });
     await carryFiles(host, this.#edges.clusterId, place, files, signal);
+  }
+
+  /** A node that cannot be reached is left out: the job may run elsewhere. */
+  async #everywhere(name: string, signal: AbortSignal): Promise<string> {
+    const { clusterId, nodes, events } = this.#edges;
+    const slots = new Slots(nodesAtOnce);
+    const bring = async ({ host, place }: NodeToBring): Promise<void> => {
+      await this.bringTo(host, place, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        events.emit(headEvents.packageNotCarried, { node: host.name, detail: (error as Error).message });
+      });
+    };
+    await Promise.all((await nodes(signal)).map((node) => slots.use(signal, () => bring(node))));
+    return `${cargoFolder(clusterId)}/${name}`;
   }
 
   async #kept(): Promise<readonly Cargo[]> {

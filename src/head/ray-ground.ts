@@ -54,6 +54,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     clock,
     events,
     shipArchive: (archive, signal) => archives.ship(archive, signal),
+    shippedArchive: (name, signal) => archives.shipped(name, signal),
     append: async (path, text, signal) => {
       const place = placeOf(edges.spec().head.container);
       if (place.kind === 'host') return false;

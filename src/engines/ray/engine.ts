@@ -19,7 +19,7 @@ import { RayHttp } from './http.ts';
 import type { NodeFate } from './job-info.ts';
 import { type RayJob, RayJobsApi } from './jobs-api.ts';
 import { type OtherWork, otherWork } from './other-work.ts';
-import { RayPackages, type ShipArchive } from './packages.ts';
+import { RayPackages, type ShipArchive, type ShippedArchive } from './packages.ts';
 import { readState } from './read-state.ts';
 import { StateWatch } from './state-watch.ts';
 import { submissionOf } from './submission.ts';
@@ -35,6 +35,8 @@ export interface RayEngineOptions extends GcsOptions {
   readonly events?: EventSink;
   /** For archives that are larger than `uploadLimit`. Absent: they are refused. */
   readonly shipArchive?: ShipArchive;
+  /** Those that were. Absent: each is made and shipped anew. */
+  readonly shippedArchive?: ShippedArchive;
   /** Appends to a file where Ray's folders are not on this machine, such as in a container. Whether it did. */
   readonly append?: (path: string, text: string, signal: AbortSignal) => Promise<boolean>;
   /** @default 100 MiB, the most that Ray takes in one request */
@@ -77,6 +79,7 @@ export class RayEngine implements Engine, Runner {
         folder: join(options.folder, 'ray-packages'),
         uploadLimit: options.uploadLimit ?? 100 << 20,
         ...(options.shipArchive ? { shipArchive: options.shipArchive } : {}),
+        ...(options.shippedArchive ? { shippedArchive: options.shippedArchive } : {}),
       },
       this.#http,
     );

@@ -16,11 +16,15 @@ export type ShipArchive = (
   signal: AbortSignal,
 ) => Promise<string>;
 
+/** Where an archive of this name is, on every node; undefined when it was never shipped, or is not kept any more. */
+export type ShippedArchive = (name: string, signal: AbortSignal) => Promise<string | undefined>;
+
 export interface PackagesOptions {
   readonly dashboard: string;
   /** For archives while they are made. */
   readonly folder: string;
   readonly shipArchive?: ShipArchive;
+  readonly shippedArchive?: ShippedArchive;
   /** Bytes of an archive that goes through Ray itself. */
   readonly uploadLimit: number;
 }
@@ -49,6 +53,8 @@ export class RayPackages {
     const name = await naming;
     return this.#once(name, async () => {
       if (await this.#isThere(name, signal)) return `gcs://${name}`;
+      const shipped = await this.#options.shippedArchive?.(name, signal);
+      if (shipped !== undefined) return uriOf(shipped);
       const draft = join(makeFolder(this.#options.folder), `${name}.${process.pid}.new`);
       try {
         await writeZip(await filesOf(path), draft);
@@ -108,9 +114,11 @@ export class RayPackages {
     const bytes = (await stat(path)).size;
     const { shipArchive: ship, uploadLimit: limit } = this.#options;
     if (!ship) throw rayErrors.PackageTooLarge({ name, size: mib(bytes), limit: mib(limit) });
-    return `file://${encodeURI(await ship({ path, name, bytes }, signal))}`;
+    return uriOf(await ship({ path, name, bytes }, signal));
   }
 }
+
+const uriOf = (path: string): string => `file://${encodeURI(path)}`;
 
 const pathOf = (name: string): string => `/api/packages/gcs/${encodeURIComponent(name)}`;
 

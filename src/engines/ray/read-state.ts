@@ -22,7 +22,7 @@ export function readState(state: ClusterState, at: Instant): EngineState {
     at,
     nodes: state.nodes.map(readNode),
     demand: {
-      tasks: state.pending.flatMap(readCounted),
+      tasks: state.pending.flatMap(readCounted).filter(({ request }) => !waitsForGang(request)),
       gangs: state.gangs.map(readGang),
       standing: state.constraints
         .map((constraint) => ({ requests: constraint.requests.flatMap(readCounted) }))
@@ -30,6 +30,13 @@ export function readState(state: ClusterState, at: Instant): EngineState {
     },
   };
 }
+
+/**
+ * A task that is to run in a placement group asks for resources that only the group has once it is placed. The group
+ * itself is what waits for room; no node type will ever hold the task, and it is not impossible for that.
+ */
+const waitsForGang = ({ resources }: Request): boolean =>
+  Object.keys(resources).some((name) => /_group_(?:\d+_)?[0-9a-f]{36}$/.test(name));
 
 function readNode(node: RayNode): EngineNode {
   return {
@@ -62,7 +69,8 @@ function readCounted({ request, count }: CountedRequest): TaskDemand[] {
 
 function readRequest(request: RayRequest): Request {
   return {
-    resources: request.resources,
+    // Ray's own order changes from one answer to the next.
+    resources: Object.fromEntries(Object.entries(request.resources).sort(([a], [b]) => (a < b ? -1 : 1))),
     selectors: request.selectors.map(readSelector).filter((selector) => selector.length > 0),
     placement: request.placement.flatMap(readPlacement),
   };
