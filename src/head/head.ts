@@ -243,7 +243,10 @@ export async function openHead(
     metrics.passTime.observe(passMs / 1000);
     last = { view, plan: made };
     meter.charge(view.at, view.instances, (instance) => priceOf(spec, instance));
-    const impossible = made.infeasible.map((each) => infeasibleWords(each, view.at)).join('\n');
+    const impossible = made.infeasible
+      .map((each) => infeasibleWords(each, view.at))
+      .sort()
+      .join('\n');
     if (impossible !== told && impossible !== '') events.emit(headEvents.infeasible, { text: impossible });
     told = impossible;
     ground.onPass(() => recentFailures(head), made, ending.signal);
