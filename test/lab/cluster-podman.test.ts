@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { acrossProgram, ClusterBed, clusterProblem, leftOn, NodeTable, quickDeath, smallRay } from './cluster-bed.ts';
+import {
+  acrossProgram,
+  ClusterBed,
+  clusterProblem,
+  eventually,
+  leftOn,
+  NodeTable,
+  quickDeath,
+  smallRay,
+} from './cluster-bed.ts';
 import { itIsUsed } from './cluster-uses.ts';
 
 const file = 'cluster.yaml';
@@ -85,6 +94,28 @@ describe('a head and three workers in podman containers', { skip: clusterProblem
       'across.py',
     ]);
     assert.equal(/^HOSTS (.*)$/m.exec(said)?.[1], 'h1 h2 h3 h4', said);
+  });
+
+  it('run a job on all of them whose package is larger than Ray takes', async () => {
+    bed.write('large/across.py', acrossProgram);
+    await bed.laptop.must('head -c 115343360 /dev/urandom > ~/large/random');
+    const words = ['job', 'submit', '-n', 'boxes', '--working-dir', 'large', '--', 'python', 'across.py'];
+    const said = await bed.manta(words);
+    assert.equal(/^HOSTS (.*)$/m.exec(said)?.[1], 'h1 h2 h3 h4', said);
+  });
+
+  it('tell drivers in a container what can never be met', async () => {
+    const asks = 'ray.remote(resources={"unobtainium": 1})(lambda: 1).remote()';
+    const driver = `import ray, time; ray.init(); waiting = ${asks}; time.sleep(600)`;
+    const running = bed.start(['exec', file, `python -u -c '${driver}'`]);
+    let said = '';
+    for (const stream of [running.stdout!, running.stderr!])
+      stream.on('data', (bytes: Buffer) => (said += bytes.toString()));
+    await eventually('it is told', () => {
+      if (!/No node type can ever hold 1 task of .*1 unobtainium/.test(said)) throw new Error(said);
+      return true;
+    });
+    running.kill('SIGTERM');
   });
 
   it('run commands in the container, or on the host where asked', async () => {
