@@ -21,7 +21,6 @@ const rules: Readonly<Partial<Record<Fault, FaultRule>>> = {
   'no capacity of a type': { fault: 'no-capacity', type: 'medium' },
   'no capacity once': { fault: 'no-capacity', times: 1 },
   'slow boot': { fault: 'slow-boot', seconds: 8 },
-  'limit lowered': { fault: 'slow-boot', seconds: 8 },
   'never boots': { fault: 'hang-boot', times: 1 },
   'boots dead': { fault: 'dead-boot', times: 1 },
 };
@@ -79,6 +78,7 @@ export function cloudGround(cloud: LabCloud, hosts: () => readonly LabHost[]): G
     cause: async (fault, bed) => {
       const rule = rules[fault];
       if (rule !== undefined) await cloud.admin.fault(rule);
+      if (fault === 'limit lowered') bed.turnstile.hold();
       if (fault === 'set-up fails') bed.turnstile.refuse('setup', 1);
       if (fault === 'never registers') bed.turnstile.refuse('start', 1);
       if (fault === 'stray instance') await makeStray(cloud, bed);

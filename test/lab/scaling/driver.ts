@@ -5,6 +5,9 @@ import { createInterface } from 'node:readline';
 
 export const driverProgram = readFileSync(new URL('./driver.py', import.meta.url), 'utf8');
 
+/** Catches hangs; nothing is measured by it. */
+const patience = 600_000;
+
 interface Answer {
   readonly order: number;
   readonly hosts?: readonly string[];
@@ -68,6 +71,8 @@ export class Driver {
   #expect(number: number): Promise<readonly string[]> {
     const answer = Promise.withResolvers<readonly string[]>();
     this.#answers.set(number, answer);
+    const late = setTimeout(() => answer.reject(new Error(`order ${number} was never done:\n${this.#said}`)), patience);
+    answer.promise.finally(() => clearTimeout(late)).catch(() => undefined);
     return answer.promise;
   }
 

@@ -21,7 +21,7 @@ export function judge({ outcome }: Scenario, events: readonly EventAnswer[]): vo
       code.startsWith('MANTA_AUTOSCALER_') && instance !== undefined && type !== 'head' ? [instance] : [],
     ),
   );
-  const drained = new Set(events.flatMap(({ text, instance }) => (/^draining /.test(text) ? [instance] : [])));
+  const drained = new Set(events.flatMap(({ text, instance }) => (text.startsWith('draining ') ? [instance] : [])));
   assert.equal(
     [...instances].filter((id) => !drained.has(id)).length,
     outcome.undrained ?? 0,

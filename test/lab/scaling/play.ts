@@ -34,6 +34,7 @@ export async function play(scenario: Scenario, bed: RayBed): Promise<void> {
     const told = await bed.events(from).then(eventLines, () => '(no events)');
     throw new Error(`${(error as Error).message}\nWhat the cluster did:\n${told}`, { cause: error });
   } finally {
+    bed.turnstile.release();
     await bed.ground.calm(bed);
     if (fault === 'limit lowered') await bed.limit({});
   }
@@ -55,8 +56,13 @@ async function playWork({ demand, fault, outcome }: Scenario, bed: RayBed, order
       return places.length >= pieces && places.every((host) => host !== lost);
     });
   if (fault === 'limit lowered') {
-    await toldOf(bed, from, /asking for/);
+    await eventually('all are being set up', async () => {
+      const workers = await bed.workers();
+      return workers.length === outcome.asked && workers.every(({ status }) => status === 'setting-up');
+    });
     await bed.limit({ maxWorkers: 2 });
+    await toldOf(bed, from, /more than 2 workers/);
+    bed.turnstile.release();
   }
   if (outcome.why !== undefined) await saysWhy(outcome.why, bed);
   await placed();

@@ -74,7 +74,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 2, resources: { rig: 1 } },
     fault: 'none',
     on: everywhere,
-    often: ['pool', 'embedded'],
+    often: ['embedded'],
     outcome: { asked: 1, types: ['rig'] },
   },
   {
@@ -106,7 +106,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 1, cpus: 64 },
     fault: 'none',
     on: everywhere,
-    often: ['pool'],
+    often: ['pool', 'embedded'],
     outcome: {
       work: 'impossible',
       asked: 0,
@@ -119,7 +119,6 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'group', strategy: 'STRICT_PACK', bundles: [cpu, cpu, cpu] },
     fault: 'none',
     on: bothRays,
-    often: ['pool'],
     outcome: { work: 'impossible', asked: 0, why: [/plain/] },
   },
   {
@@ -142,7 +141,6 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'group', strategy: 'STRICT_SPREAD', bundles: [cpu, cpu] },
     fault: 'duplicate call',
     on: ['cloud'],
-    often: ['cloud'],
     outcome: { asked: 2 },
   },
   {
@@ -187,7 +185,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 2, cpus: 1 },
     fault: 'throttled',
     on: ['cloud', 'embedded'],
-    often: ['cloud', 'embedded'],
+    often: ['embedded'],
     outcome: { asked: 1 },
   },
   {
@@ -217,7 +215,6 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'group', strategy: 'PACK', bundles: [{ pair: 1 }] },
     fault: 'no capacity of a type',
     on: ['cloud'],
-    often: ['cloud'],
     outcome: { asked: 2, hosts: 1, types: ['cheap', 'dear'], tells: [/refused cheap .*no-capacity/] },
   },
   {
@@ -228,10 +225,10 @@ export const scenarios: readonly Scenario[] = [
     outcome: { asked: 2, hosts: 1, tells: [/refused rig .*no-capacity/], why: [/no capacity; asked again in/] },
   },
   {
-    name: 'a limit that is lowered while workers boot ends the newest of them, and scaling goes on',
+    name: 'a limit that is lowered while workers are set up ends the newest of them, and scaling goes on',
     demand: { kind: 'tasks', count: 6, cpus: 1 },
     fault: 'limit lowered',
-    on: ['cloud'],
+    on: bothRays,
     often: ['cloud'],
     outcome: { asked: 3, held: 4, hosts: 2, undrained: 1, tells: [/ending \S+ \(plain\): more than 2 workers/] },
   },
@@ -261,7 +258,6 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 2, cpus: 1 },
     fault: 'set-up fails',
     on: bothRays,
-    often: ['pool', 'cloud'],
     outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/\(plain\) could not be set up: .*knob\/setup/] },
   },
   {

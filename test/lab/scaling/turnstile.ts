@@ -19,6 +19,7 @@ export class Turnstile {
   readonly #places = new Map<number, Map<number, string>>();
   readonly #open = new Set<string>();
   readonly #refusals = new Map<Knob, number>();
+  #held: PromiseWithResolvers<void> | undefined;
 
   private constructor(lab: Lab, server: Server, listening: readonly NetServer[]) {
     this.url = `http://${lab.gateway}:${port}`;
@@ -28,8 +29,9 @@ export class Turnstile {
 
   static async open(lab: Lab): Promise<Turnstile> {
     const server = createServer((request, response) => {
-      const [status, text] = turnstile.#answer((request.url ?? '').split('/').slice(1));
-      response.writeHead(status).end(text);
+      void turnstile
+        .#answer((request.url ?? '').split('/').slice(1))
+        .then(([status, text]) => response.writeHead(status).end(text));
     });
     const listening = await listenOnSwitch(lab.keeper, [{ address: lab.gateway, port }]);
     for (const each of listening) each.on('connection', (socket) => server.emit('connection', socket));
@@ -56,13 +58,25 @@ export class Turnstile {
     this.#refusals.set(knob, times);
   }
 
+  /** Whatever a bring-up asks for is answered no sooner than `release`. */
+  hold(): void {
+    this.#held ??= Promise.withResolvers();
+  }
+
+  release(): void {
+    this.#held?.resolve();
+    this.#held = undefined;
+  }
+
   close(): void {
+    this.release();
     for (const each of this.#listening) each.close();
     this.#server.closeAllConnections();
   }
 
-  #answer([what, first = '', second = '', host = '']: readonly string[]): [number, string] {
+  async #answer([what, first = '', second = '', host = '']: readonly string[]): Promise<[number, string]> {
     if (what === 'knob') {
+      await this.#held?.promise;
       const left = this.#refusals.get(first as Knob) ?? 0;
       this.#refusals.set(first as Knob, Math.max(0, left - 1));
       return left > 0 ? [503, 'not this time\n'] : [200, ''];
