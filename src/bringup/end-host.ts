@@ -5,7 +5,7 @@ import { removeCargoText } from './carry.ts';
 import { endNode, type NodeToEnd } from './end-node.ts';
 import { nodeFolder } from './node.ts';
 import { endSessionsText } from './sessions-place.ts';
-import { stagingFolder } from './shell-text.ts';
+import { madeByRayText, rayBootstrapFile, stagingFolder } from './shell-text.ts';
 
 export interface HostToEnd extends Pick<NodeToEnd, 'cluster' | 'containers'> {
   /** The cluster's key, which is taken out again. */
@@ -24,6 +24,7 @@ export async function endHost(
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
 ${endSessionsText(cluster)}rm -rf ${nodeFolder(cluster)}
+if ${madeByRayText(cluster)}; then rm -f ${rayBootstrapFile}; fi
 ${clusterId === undefined ? '' : removeCargoText(clusterId)}${removeMountsText(cluster)}${publicKey === undefined ? '' : removeKeyText(publicKey)}
 exit 0
 `,

@@ -29,6 +29,12 @@ function valueText(name: string, value: EnvironmentValue): string {
 export const tokenFile = (cluster: string): string => `${nodeFolder(cluster)}/token`;
 export const environmentFile = (cluster: string): string => `${nodeFolder(cluster)}/env.sh`;
 
+/** Sh test: the file that `ray up` leaves on a head, and Manta too, is there and is this cluster's. */
+export const madeByRayText = (cluster: string): string =>
+  `grep -qsF ${shellQuoted(`"cluster_name": "${cluster}"`)} ${rayBootstrapFile}`;
+
+export const rayBootstrapFile = '~/ray_bootstrap_config.yaml';
+
 /** The word by which everything that was started for a node is found again; in the form of `markVariable`. */
 export const markWord = (cluster: string, instance: string): string => `${markPart(cluster)}/${markPart(instance)}`;
 

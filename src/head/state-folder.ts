@@ -270,7 +270,8 @@ function holderOf(lock: string): ProcessIdentity | undefined {
   return holder !== undefined && isAlive(holder) ? holder : undefined;
 }
 
-/** Names of all clusters that have a folder here. */
+/** Names of all clusters that are known here. A folder without a record is what a command left that only looked. */
 export function clusterNames(home: string): string[] {
-  return namesIn(join(home, 'clusters')).filter((name) => clusterName.test(name));
+  const clusters = join(home, 'clusters');
+  return namesIn(clusters).filter((name) => clusterName.test(name) && existsSync(join(clusters, name, 'cluster.json')));
 }

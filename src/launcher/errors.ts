@@ -6,7 +6,8 @@ export const launcherErrors = {
     code: 'MANTA_LAUNCHER_BUSY',
     exit: 4,
     message: (e) => `another command (pid ${e.pid}) is changing the cluster '${e.name}'`,
-    hint: () => 'wait for it to end, then run this again',
+    hint: (e) =>
+      `wait for it to end, or end it ('kill -INT ${e.pid}', or Ctrl-C where it runs), then run this again: each of them goes on from what the last one left`,
   }),
   BusyElsewhere: defineError<{ name: string; holder: string }>({
     code: 'MANTA_LAUNCHER_BUSY_ELSEWHERE',
@@ -21,6 +22,13 @@ export const launcherErrors = {
     message: (e) => `a 'manta down' of the cluster '${e.name}' was cut short`,
     hint: (e) =>
       `run 'manta down -n ${e.name}' to complete it first; with --forget it gives up hosts that do not answer`,
+  }),
+  HeadMoved: defineError<{ name: string; before: string; now: string }>({
+    code: 'MANTA_LAUNCHER_HEAD_MOVED',
+    exit: 4,
+    message: (e) => `the head of the cluster '${e.name}' is ${e.before}, and the file says ${e.now} now`,
+    hint: (e) =>
+      `end it where it is with 'manta down ${e.name}' (--forget gives up a machine that is gone), or give this one another name with -n`,
   }),
   TurningOff: defineError<{ name: string }>({
     code: 'MANTA_LAUNCHER_TURNING_OFF',

@@ -74,6 +74,12 @@ export const launcherEvents = {
     level: 'warn',
     text: (e) => `${e.host}: the cluster's key could not be put there: ${e.why}`,
   }),
+  endsElsewhere: defineEvent<{ name: string; before: string; now: string }>({
+    code: 'MANTA_LAUNCHER_ENDS_ELSEWHERE',
+    level: 'warn',
+    text: (e) =>
+      `the file says that the head is ${e.now}, but '${e.name}' was started on ${e.before}: that one is ended`,
+  }),
   jobsUnknown: defineEvent<{ host: string }>({
     code: 'MANTA_LAUNCHER_JOBS_UNKNOWN',
     level: 'warn',

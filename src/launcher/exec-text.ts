@@ -5,7 +5,7 @@
 
 import { shellQuoted } from '../base/shell-quote.ts';
 import { nodeFolder, type Place } from '../bringup/node.ts';
-import { environmentFile } from '../bringup/shell-text.ts';
+import { environmentFile, madeByRayText } from '../bringup/shell-text.ts';
 
 export interface PlacedCommand {
   readonly cluster: string;
@@ -24,7 +24,7 @@ export interface PlacedCommand {
  */
 export function commandText(request: PlacedCommand): string {
   const { cluster, mark } = request;
-  const node = `[ -d ~/${nodeFolder(cluster)} ] || [ -e ~/ray_bootstrap_config.yaml ] || exit 255\n`;
+  const node = `[ -d ~/${nodeFolder(cluster)} ] || ${madeByRayText(cluster)} || exit 255\n`;
   // 255 is also what a lost connection looks like: a command that ended with it leaves a note.
   const note = `if [ $r = 255 ]; then umask 077; : >~/${noteOf(cluster, mark)}; fi\n`;
   return `${node}${guardedText(request, note)}`;
@@ -41,7 +41,7 @@ const noteOf = (cluster: string, mark: string): string => `${nodeFolder(cluster)
 
 /** Tells what an exit code of 255 was: `ended` by the command itself, `absent` where there is no node of the cluster. */
 export const askFailureText = (cluster: string, mark: string): string =>
-  `f=~/${noteOf(cluster, mark)}; if [ -e "$f" ]; then rm -f "$f"; echo ended; elif [ ! -d ~/${nodeFolder(cluster)} ] && [ ! -e ~/ray_bootstrap_config.yaml ]; then echo absent; fi`;
+  `f=~/${noteOf(cluster, mark)}; if [ -e "$f" ]; then rm -f "$f"; echo ended; elif [ ! -d ~/${nodeFolder(cluster)} ] && ! ${madeByRayText(cluster)}; then echo absent; fi`;
 
 /**
  * The command in the surroundings that Ray's own `exec` gives it: a login shell that believes to be interactive, so that

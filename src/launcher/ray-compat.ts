@@ -1,5 +1,6 @@
 import type { Host } from '../base/host.ts';
 import { thisHost } from '../base/this-host.ts';
+import { rayBootstrapFile } from '../bringup/shell-text.ts';
 import type { PlainMap } from '../core/spec/cluster.ts';
 import { localTypeName } from '../core/spec/local.ts';
 import { pythonJson } from '../core/spec/ray/json.ts';
@@ -70,7 +71,7 @@ export async function leaveForRay(
   await Promise.all([
     write(thisHost()),
     write(cluster.head),
-    cluster.head.put('~/ray_bootstrap_config.yaml', bootstrap, 0o600, { signal }),
+    cluster.head.put(rayBootstrapFile, bootstrap, 0o600, { signal }),
   ]);
 }
 

@@ -3,10 +3,10 @@ import { makeFolder } from '../base/json-file.ts';
 import { endMaster, sshHost } from '../base/ssh/host.ts';
 import type { SshTarget } from '../base/ssh/target.ts';
 import { wallClock } from '../base/wall-clock.ts';
-import { placeOf, type Place } from '../bringup/node.ts';
+import { type Place, placeOf } from '../bringup/node.ts';
 import { targetOf } from '../bringup/reach.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
-import type { HostPool } from '../core/spec/local.ts';
+import type { HostPool, OwnHost } from '../core/spec/local.ts';
 import { knownHosts } from '../head/known-hosts.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, readCluster, type StateFolder, stateFolder } from '../head/state-folder.ts';
@@ -96,6 +96,33 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
       await Promise.all([...open.values()].map((host) => host.close()));
     },
   };
+}
+
+/** The head that the cluster of this name was started on, and the file's, where they are two: by address or by user. */
+export function startedElsewhere(
+  cluster: RemoteCluster,
+): { readonly before: string; readonly now: string } | undefined {
+  const { config, remote } = readCluster(cluster.folder) ?? {};
+  if (config === undefined || remote?.address === undefined) return undefined;
+  const { head: now } = knownHosts(cluster.spec, cluster.folder);
+  const before = headOf(config, cluster);
+  if (now === undefined || before === undefined) return undefined;
+  const sameUser = now.user === undefined || before.user === undefined || now.user === before.user;
+  if (now.name === before.name && sameUser) return undefined;
+  const shown = ({ user, name }: OwnHost): string => (user === undefined || sameUser ? name : `${user}@${name}`);
+  return { before: shown(before), now: shown(now) };
+}
+
+function headOf(
+  config: NonNullable<ClusterFile['config']>,
+  { name, folder }: Pick<RemoteCluster, 'name' | 'folder'>,
+): OwnHost | undefined {
+  try {
+    return knownHosts(loadSpec({ name, config }), folder).head;
+  } catch {
+    // Written by another Manta, perhaps: the file that is given is all there is to go by.
+    return undefined;
+  }
 }
 
 function configOf(request: RemoteRequest): { config: NonNullable<ClusterFile['config']>; name: string } {

@@ -38,7 +38,7 @@ import { lockAndLook } from './head-lock.ts';
 import { type HeadLook, headLook, idByKey, unmakeKey } from './head-look.ts';
 import { localFiles } from './mounts.ts';
 import { madeByRay } from './ray-compat.ts';
-import type { RemoteCluster } from './remote-cluster.ts';
+import { type RemoteCluster, startedElsewhere } from './remote-cluster.ts';
 import { runtimeOf } from './runtime.ts';
 import { shipRuntime, startMantad } from './ship.ts';
 import { untilOf } from './up.ts';
@@ -97,6 +97,8 @@ export async function upRemote(request: UpRemoteRequest, signal: AbortSignal): P
 async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<UpRemoteResult> {
   const { cluster, events, clock } = request;
   const { head: host, spec } = cluster;
+  const moved = startedElsewhere(cluster);
+  if (moved !== undefined) throw launcherErrors.HeadMoved({ name: cluster.name, ...moved });
   const files = localFiles(spec, cluster.config.path, request.cwd);
   events.emit(launcherEvents.connecting, { host: host.name }, { id: `node ${host.name}`, state: 'running' });
   await host.connect({
@@ -169,13 +171,16 @@ async function bringUpLocked(
     await unmakeKey(host, name, look, signal);
     return { done: false, plan };
   }
-  remember(request);
-
   const cloud = isCloud(spec.provider.type);
   if (!cloud) {
     const claimant = { clusterId: ray.id, cluster: name, owner: ownerOf(), headAddress: ray.address };
-    await requireClaim(host, claimant, ray.instance, { signal });
+    await requireClaim(host, claimant, ray.instance, { signal }).catch(async (error: unknown) => {
+      await unmakeKey(host, name, look, signal);
+      throw error;
+    });
   }
+  // Only a head that is this cluster's own: what is known here of another is not lost to one that was refused.
+  remember(request);
   const synced = Promise.withResolvers<void>();
   const ending = new AbortController();
   const all = AbortSignal.any([signal, ending.signal]);

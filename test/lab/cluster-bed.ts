@@ -260,7 +260,7 @@ export async function leftOn(bed: ClusterBed, host: LabHost, cluster: string): P
     .map(({ command }) => command.join(' '))
     .filter((text) => /ray|manta|watchdog|conmon/.test(text) && !/sshd|\/bin\/sh -c .*init/.test(text));
   const files = await host.must(
-    `cd ${bed.home}; ls -d /var/tmp/manta-claims/* /tmp/manta-* .manta/nodes/* .manta/head/clusters/* .manta/clusters/* .manta/claims/* .manta/claim* 2>/dev/null
+    `cd ${bed.home}; ls -d /var/tmp/manta-claims/* /tmp/manta-* .manta/nodes/* .manta/head/clusters/* .manta/clusters/* .manta/claims/* .manta/claim* ray_bootstrap_config.yaml 2>/dev/null
 ls .ssh/authorized_keys.manta 2>/dev/null; grep -n restrict .ssh/authorized_keys
 crontab -l -u ${bed.user} 2>/dev/null | grep -i manta; ls -d /tmp/ray_tmp_mount/${cluster} 2>/dev/null
 ! command -v podman >/dev/null || podman ps -a --format '{{.Names}}'; true`,

@@ -3,7 +3,7 @@ import { readCluster, removeCluster, stateFolder, stateHome } from '../../head/s
 import { type DownRemoteResult, downRemote } from '../../launcher/down-remote.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import { launcherEvents } from '../../launcher/events.ts';
-import { openRemote, type RemoteCluster } from '../../launcher/remote-cluster.ts';
+import { openRemote, type RemoteCluster, startedElsewhere } from '../../launcher/remote-cluster.ts';
 import type { Invocation, Io } from '../command.ts';
 import type { MeantCluster } from './which-cluster.ts';
 
@@ -76,7 +76,13 @@ async function endedWithoutHead({ name }: MeantCluster, io: Io): Promise<boolean
 /** Undefined for a cloud's cluster of which nothing is known here, which is said: `down` may be repeated. */
 function openIfKnown(meant: MeantCluster, io: Io): RemoteCluster | undefined {
   try {
-    return openRemote({ home: stateHome(io.env), ...meant });
+    const home = stateHome(io.env);
+    const cluster = openRemote({ home, ...meant });
+    const moved = meant.file && startedElsewhere(cluster);
+    if (!moved) return cluster;
+    // What was started is what is ended, whatever the file has become since.
+    io.events.emit(launcherEvents.endsElsewhere, { name: cluster.name, ...moved });
+    return openRemote({ home, name: cluster.name });
   } catch (error) {
     if (!launcherErrors.NotUpYet.is(error)) throw error;
     const { name } = error.data;
