@@ -19,6 +19,7 @@ const usage = `usage: manta-lab COMMAND [options]
   slow HOST [--latency MS] [--kbps N] [--loss SHARE] | fast HOST
   drop HOST             end its SSH connections once
   refuse | accept HOST  its sshd
+  rekey HOST            a new host key, as after an installation
   fill | unfill HOST    its disk
 --lab K says which lab; it may be left out while 'up' made only one.`;
 
@@ -38,6 +39,7 @@ const hostCommands: Readonly<Record<string, (host: LabHost, values: Values) => P
   drop: (host) => host.dropConnections(),
   refuse: (host) => host.refuse(),
   accept: (host) => host.accept(),
+  rekey: (host) => host.changeHostKey(),
   fill: (host) => host.fillDisk(),
   unfill: (host) => host.freeDisk(),
   slow: (host, values) =>

@@ -2,11 +2,14 @@ import { defineError } from '../base/errors.ts';
 
 /** What can stop the copying of files to or from a node. */
 export const syncErrors = {
-  LocalMissing: defineError<{ local: string; remote: string }>({
+  LocalMissing: defineError<{ local: string; remote: string; typed?: boolean }>({
     code: 'MANTA_SYNC_LOCAL_MISSING',
     exit: 2,
     message: (e) => `'${e.local}', which is to be copied to '${e.remote}', is not on this machine`,
-    hint: () => "correct 'file_mounts' of the cluster file, or make the file",
+    hint: (e) =>
+      e.typed === true
+        ? 'give a path that is there; a relative one counts from the folder you stand in'
+        : "correct 'file_mounts' of the cluster file, or make the file",
   }),
   NoRsyncHere: defineError({
     code: 'MANTA_SYNC_NO_RSYNC_HERE',
@@ -42,5 +45,6 @@ export const syncErrors = {
     code: 'MANTA_SYNC_FAILED',
     exit: 1,
     message: (e) => `copying '${e.path}' to or from ${e.host} failed: ${e.detail} (rsync exit code ${e.code})`,
+    hint: () => 'what was copied stays: the same command again copies the rest',
   }),
 };

@@ -47,7 +47,8 @@ export const headEvents = {
   filesChanged: defineEvent<{ mounts: number }>({
     code: 'MANTA_HEAD_FILES_CHANGED',
     level: 'info',
-    text: (e) => `files of ${e.mounts} mounts changed: they go to every worker, and its setup commands run again`,
+    text: (e) =>
+      `files of ${e.mounts} ${e.mounts === 1 ? 'mount' : 'mounts'} changed: they go to every worker, and its setup commands run again`,
   }),
   filesTrouble: defineEvent<{ detail: string }>({
     code: 'MANTA_HEAD_FILES_TROUBLE',

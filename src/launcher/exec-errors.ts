@@ -18,7 +18,13 @@ export const execErrors = {
     code: 'MANTA_EXEC_LOST',
     exit: 6,
     message: (e) => `the connection to ${e.host} ended before the command did, so its exit code is not known`,
-    hint: () => 'what it ran was ended with the connection; with --tmux a command goes on without one',
+    hint: () => 'what it ran is ended there with the connection; with --tmux a command goes on without one',
+  }),
+  CommandTooLong: defineError<{ bytes: number; most: number }>({
+    code: 'MANTA_EXEC_COMMAND_TOO_LONG',
+    exit: 2,
+    message: (e) => `the command takes ${e.bytes} bytes with its quotes, and a command line holds at most ${e.most}`,
+    hint: () => "write it to a file: 'manta submit CLUSTER FILE' copies a script to the head and runs it there",
   }),
   PortBusy: defineError<{ port: number; why: string }>({
     code: 'MANTA_EXEC_PORT_BUSY',
@@ -102,5 +108,6 @@ export const execErrors = {
     code: 'MANTA_RSYNC_HALF_PATHS',
     exit: 2,
     message: (e) => `expected either both a source and a target or neither, and got '${e.given}' alone`,
+    hint: () => 'SOURCE and TARGET stand behind CLUSTER; without them all file_mounts are copied',
   }),
 };

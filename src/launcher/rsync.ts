@@ -43,7 +43,7 @@ export async function copyUp(node: CopyNode, paths: CopyPaths | undefined, signa
   }
   const { source, target } = paths;
   if (statSync(source, { throwIfNoEntry: false }) === undefined)
-    throw syncErrors.LocalMissing({ local: source, remote: target });
+    throw syncErrors.LocalMissing({ local: source, remote: target, typed: true });
   const far = farPath(node, target);
   await makeParent(host, far.place, far.path, signal);
   tell(events, host, `${source} to ${target}`);

@@ -6,9 +6,8 @@ export interface ShimRequest {
   readonly words: readonly string[];
   /** Those of them that mean Ray itself where the address of a GCS is given. */
   readonly gcsWords: readonly string[];
-  /** How to start Manta, as words of a shell. */
-  readonly manta: string;
-  /** The file that `manta` starts. */
+  /** The Node that starts Manta, and the file that it starts, each as a word of a shell. */
+  readonly node: string;
   readonly program: string;
 }
 
@@ -16,7 +15,7 @@ export interface ShimRequest {
  * A `ray` in plain sh: what is not for Manta costs no Node. Words of the shell that it uses are only those that every sh
  * has, and nothing of the user's words is ever read as shell text.
  */
-export function shimText({ words, gcsWords, manta, program }: ShimRequest): string {
+export function shimText({ words, gcsWords, node, program }: ShimRequest): string {
   return `#!/bin/sh
 ${shimMark}
 # Made by 'manta shim install'; 'manta shim remove' takes it away.
@@ -53,9 +52,9 @@ case $command in
 esac
 
 if [ "$target" = manta ]; then
-  if [ -f ${program} ]; then exec ${manta} --as-ray "$@"; fi
+  if [ -f ${program} ] && [ -x ${node} ]; then exec ${node} ${program} --as-ray "$@"; fi
   if command -v manta >/dev/null 2>&1; then exec manta --as-ray "$@"; fi
-  echo "ray: Manta has moved from where 'manta shim install' found it; run that again" >&2
+  echo "ray: Manta or its Node has moved from where 'manta shim install' found it; run that again" >&2
   exit 127
 fi
 

@@ -22,14 +22,15 @@ const shown = /^MANTA_(?:BRINGUP|AUTOSCALER|LOCAL|RAY|HEAD)_/;
 const expected = new Set([autoscalerEvents.partialView.code]);
 
 /** What mantad said of workers that did not come. */
-class Troubles {
-  readonly #failures = new Map<string, string>();
+export class Troubles {
+  readonly #failed = new Set<string>();
+  readonly #failures = new Map<string, { readonly text: string; readonly times: number }>();
   readonly #passedOver = new Map<string, string>();
   #refused: string | undefined;
   #refusals = 0;
 
   note({ code, text }: EventAnswer): void {
-    if (code === autoscalerEvents.setupFailed.code) this.#failures.set(text, text);
+    if (code === autoscalerEvents.setupFailed.code) this.#fail(text);
     if (code === localEvents.passedOver.code) this.#passedOver.set(text.split(' is ')[0] ?? text, text);
     if (code !== autoscalerEvents.refused.code) return;
     this.#refused = text;
@@ -38,13 +39,22 @@ class Troubles {
 
   /** Nobody has to wait for this many workers any more. A refusal is for all of a type; the first may be one of haste. */
   explain(missing: number): boolean {
-    return this.#failures.size >= missing || this.#refusals >= 2;
+    return this.#failed.size >= missing || this.#refusals >= 2;
   }
 
   /** Each thing once, as it was said last; hosts that were passed over say why the provider refused. */
   get words(): readonly string[] {
     const refused = this.#refused === undefined ? [] : [this.#refused, ...this.#passedOver.values()];
-    return [...this.#failures.values(), ...refused];
+    const failures = [...this.#failures.values()];
+    return [...failures.map(({ text, times }) => (times === 1 ? text : `${times} times: ${text}`)), ...refused];
+  }
+
+  /** The first line of a reason says what failed and where; the output behind it is another each time. */
+  #fail(text: string): void {
+    const [instance = text, ...words] = text.split(' ');
+    const what = words.join(' ').split('\n')[0]!.replaceAll(instance, '');
+    this.#failed.add(instance);
+    this.#failures.set(what, { text, times: (this.#failures.get(what)?.times ?? 0) + 1 });
   }
 }
 

@@ -48,8 +48,8 @@ describe('where a command line goes', () => {
     shimText({
       words: wordsFromRay(commands),
       gcsWords: gcsWordsFromRay(commands),
+      node: '/bin/sh',
       program: quoted(program),
-      manta: quoted(program),
     }),
   );
   script(join(reals, 'ray'), echo('real'));
@@ -118,16 +118,17 @@ describe('where a command line goes', () => {
     assert.match(none.stderr, /'memory' belongs to Ray, and there is no ray on PATH/);
   });
 
-  test('a Manta that has moved is found on PATH, and missed in words when it is not there either', () => {
-    const moved = join(folder, 'moved');
-    script(
-      moved,
-      shimText({ words: ['up'], gcsWords: ['status'], program: '/nowhere/manta', manta: '/nowhere/manta' }),
-    );
-    const run = (path: string) => spawnSync('/bin/sh', [moved, 'up'], { encoding: 'utf8', env: { PATH: path } });
-    assert.equal(run(dirname(program)).stdout, 'manta [--as-ray] [up]\n');
-    assert.deepEqual([run(reals).status, /manta shim install/.test(run(reals).stderr)], [127, true]);
-  });
+  for (const [what, place] of [
+    ['Manta', { node: '/bin/sh', program: '/nowhere/manta' }],
+    ['Node', { node: '/nowhere/node', program: quoted(program) }],
+  ] as const)
+    test(`a ${what} that has moved is looked for on PATH, and missed in words when it is not there either`, () => {
+      const moved = join(folder, 'moved');
+      script(moved, shimText({ words: ['up'], gcsWords: ['status'], ...place }));
+      const run = (path: string) => spawnSync('/bin/sh', [moved, 'up'], { encoding: 'utf8', env: { PATH: path } });
+      assert.equal(run(dirname(program)).stdout, 'manta [--as-ray] [up]\n');
+      assert.deepEqual([run(reals).status, /manta shim install/.test(run(reals).stderr)], [127, true]);
+    });
 });
 
 describe('manta shim', () => {

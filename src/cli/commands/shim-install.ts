@@ -10,8 +10,8 @@ export const run: Run = async ({ args }, io) => {
   const { file, real } = installShim(resolve(io.cwd, args[0]!), {
     words: wordsFromRay(commands),
     gcsWords: gcsWordsFromRay(commands),
+    node: quoted(process.execPath),
     program: quoted(program),
-    manta: [process.execPath, program].map(quoted).join(' '),
     path: io.env['PATH'] ?? '',
     events: io.events,
   });
