@@ -28,6 +28,8 @@ export interface Command {
    * GCS, which only Ray itself can ask.
    */
   readonly inRay?: true | 'gcs';
+  /** Ctrl-C is how it ends, and no failure; with the name of an option: where that one is given. */
+  readonly untilInterrupted?: true | string;
   readonly examples?: readonly string[];
   readonly load: () => Promise<{ readonly run: Run }>;
 }
@@ -39,8 +41,8 @@ export interface Argument {
   readonly many?: boolean;
   /** Several words are taken behind `--` only: elsewhere a second word is a mistake. */
   readonly manyAfterDashes?: boolean;
-  /** What completion offers. */
-  readonly complete?: 'file' | 'directory' | readonly string[];
+  /** What completion offers; `cluster`: files, and the names of clusters that are known here. */
+  readonly complete?: 'file' | 'directory' | 'cluster' | readonly string[];
   /** Only the words that `complete` lists are taken. */
   readonly closed?: boolean;
 }
@@ -71,7 +73,8 @@ export interface Option {
   /** Understood and without effect, because Ray has it; the text says why. */
   readonly ignored?: string;
   readonly default?: string | number;
-  readonly complete?: 'file' | 'directory';
+  /** `cluster-name`: the names of clusters that are known here. */
+  readonly complete?: 'file' | 'directory' | 'cluster-name';
 }
 
 export interface Invocation {

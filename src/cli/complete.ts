@@ -16,8 +16,16 @@ export interface Completion {
 
 const nothing: Completion = { candidates: [], paths: 'none' };
 
-/** What may stand at the cursor. `words` are those after `manta`; the last is the one being typed, maybe empty. */
-export function complete(words: readonly string[], commands: readonly Command[], groups: Groups): Completion {
+/**
+ * What may stand at the cursor. `words` are those after `manta`; the last is the one being typed, maybe empty.
+ * `clusters` gives the names that are known here.
+ */
+export function complete(
+  words: readonly string[],
+  commands: readonly Command[],
+  groups: Groups,
+  clusters: () => readonly string[] = () => [],
+): Completion {
   const current = words.at(-1) ?? '';
   const before = words.slice(0, -1);
   if (before.includes('--')) return { candidates: [], paths: 'file' };
@@ -25,11 +33,13 @@ export function complete(words: readonly string[], commands: readonly Command[],
   const command = commandAt(path, commands);
   const options = [...(command?.options ?? []), ...globalOptions];
 
-  if (open !== undefined) return valuesOf(open, current, '');
+  if (open !== undefined) return valuesOf(open, current, '', clusters);
   const equals = current.indexOf('=');
   if (current.startsWith('--') && equals > 0) {
     const option = options.find((each) => `--${each.name}` === current.slice(0, equals));
-    return option === undefined ? nothing : valuesOf(option, current.slice(equals + 1), current.slice(0, equals + 1));
+    return option === undefined
+      ? nothing
+      : valuesOf(option, current.slice(equals + 1), current.slice(0, equals + 1), clusters);
   }
   if (current.startsWith('-')) return { candidates: optionNames(options, current), paths: 'none' };
   if (command === undefined) return { candidates: commandWords(path, current, commands, groups), paths: 'none' };
@@ -37,6 +47,8 @@ export function complete(words: readonly string[], commands: readonly Command[],
 
   const argument = command.args[args.length] ?? (command.args.at(-1)?.many === true ? command.args.at(-1) : undefined);
   if (argument?.complete === undefined) return nothing;
+  if (argument.complete === 'cluster')
+    return { candidates: starting(clusters(), current, 'a cluster that is known here'), paths: 'file' };
   if (typeof argument.complete === 'string') return { candidates: [], paths: argument.complete };
   return { candidates: starting(argument.complete, current, argument.summary), paths: 'none' };
 }
@@ -65,11 +77,12 @@ function readBefore(words: readonly string[], commands: readonly Command[]): Bef
   return { path, args, open };
 }
 
-function valuesOf(option: Option, current: string, prefix: string): Completion {
-  const candidates = starting(option.choices ?? [], current, option.summary);
+function valuesOf(option: Option, current: string, prefix: string, clusters: () => readonly string[]): Completion {
+  const isName = option.complete === 'cluster-name';
+  const candidates = starting(isName ? clusters() : (option.choices ?? []), current, option.summary);
   return {
     candidates: candidates.map((each) => ({ ...each, value: `${prefix}${each.value}` })),
-    paths: option.complete ?? 'none',
+    paths: option.complete === undefined || option.complete === 'cluster-name' ? 'none' : option.complete,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { MantaError } from '../base/errors.ts';
 import type { EventKind, Progress } from '../base/events.ts';
-import type { Command, Io } from './command.ts';
+import type { Command, Invocation, Io } from './command.ts';
 import { commands as allCommands, groups } from './commands.ts';
 import { cliErrors } from './errors.ts';
 import { cliEvents } from './events.ts';
@@ -44,6 +44,7 @@ export async function main(
   const streams = openStreams(stdout, stderr, () => stop.abort({ signal: 'SIGPIPE', exit: 141 } satisfies Stop));
   let renderer = chooseRenderer(globalsTyped(words), streams, stderr, env);
   let globals: Globals = globalsTyped(words);
+  let untilInterrupted = false;
   const run = async (): Promise<number> => {
     const parsed = parse(words, commands);
     globals = parsed.globals;
@@ -51,6 +52,7 @@ export async function main(
     const shared = { surroundings, globals, renderer, signal: stop.signal };
     if (parsed.kind === 'run') {
       const io = ioOf(shared);
+      untilInterrupted = endsByInterrupt(parsed.command, parsed.invocation);
       for (const each of parsed.ignored) io.events.emit(cliEvents.ignoredOption, each);
       return await (await parsed.command.load()).run(parsed.invocation, io);
     }
@@ -76,13 +78,16 @@ export async function main(
   }
   if (stop.signal.aborted) {
     const why = stop.signal.reason as Stop;
-    if (why.signal !== 'SIGPIPE') fail(cliErrors.Interrupted(why));
+    if (why.signal !== 'SIGPIPE' && !untilInterrupted) fail(cliErrors.Interrupted(why));
     exit = why.exit;
   }
   renderer.close();
   await streams.flush();
   return exit === 0 && streams.closed() ? 141 : exit;
 }
+
+const endsByInterrupt = ({ untilInterrupted }: Command, { options }: Invocation): boolean =>
+  typeof untilInterrupted === 'string' ? options[untilInterrupted] === true : untilInterrupted === true;
 
 /** For a fault that no command was waiting for; returns the exit code. */
 export function reportFault(thrown: unknown, words: readonly string[], { stdout, stderr, env }: Surroundings): number {

@@ -45,7 +45,7 @@ export function parse(words: readonly string[], commands: readonly Command[]): P
   checkArguments(read, command);
   checkTogether(read, command);
   const place = command.args.findIndex((argument) => argument.name === 'CLUSTER');
-  const cluster = place < 0 ? undefined : read.args[place];
+  const cluster = place < 0 || leavesOutFirst(read, command) ? undefined : read.args[place];
   return {
     kind: 'run',
     command,
@@ -91,9 +91,18 @@ function checkTogether({ options, shown }: Read, command: Command): void {
   }
 }
 
-function checkArguments({ args, beforeDashes }: Read, command: Command): void {
+/** A first argument that may be left out stands before required ones, and the words are enough for those alone. */
+function leavesOutFirst({ args }: Read, command: Command): boolean {
+  const [first, ...others] = command.args;
+  const required = others.filter((argument) => argument.required === true).length;
+  return first?.required !== true && required > 0 && args.length <= required;
+}
+
+function checkArguments(read: Read, command: Command): void {
+  const { args, beforeDashes } = read;
   const usage = usageOf(command);
-  const missing = command.args.find((argument, index) => argument.required === true && args.length <= index);
+  const offset = leavesOutFirst(read, command) ? 1 : 0;
+  const missing = command.args.find((argument, index) => argument.required === true && args.length + offset <= index);
   if (missing !== undefined)
     throw cliErrors.MissingArgument({ command: typed(command.path), argument: missing.name, usage });
   const last = command.args.at(-1);
@@ -104,7 +113,7 @@ function checkArguments({ args, beforeDashes }: Read, command: Command): void {
       ? cliErrors.SeveralWords({ command: typed(command.path), argument: last.name, extra, usage })
       : cliErrors.ExtraArgument({ command: typed(command.path), argument: extra, usage });
   for (const [index, argument] of command.args.entries()) {
-    const word = args[index];
+    const word = args[index - offset];
     const choices = Array.isArray(argument.complete) ? (argument.complete as readonly string[]) : undefined;
     if (word === undefined || choices === undefined || argument.closed !== true || choices.includes(word)) continue;
     throw cliErrors.BadChoice({

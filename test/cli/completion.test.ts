@@ -45,6 +45,17 @@ describe('what may come next', () => {
     assert.deepEqual(complete(['nonsense', ''], table, {}), { candidates: [], paths: 'none' });
   });
 
+  test('names of clusters beside files where a cluster is meant, and alone behind -n', () => {
+    const here = (...words: string[]) => complete(words, commands, groups, () => ['team', 'other']);
+    const names = (...words: string[]): string[] => here(...words).candidates.map(({ value }) => value);
+    assert.deepEqual(names('down', 't'), ['team']);
+    assert.equal(here('down', 't').paths, 'file');
+    assert.deepEqual(names('ssh', ''), ['team', 'other']);
+    assert.deepEqual(names('job', 'list', '-n', ''), ['team', 'other']);
+    assert.deepEqual(names('exec', '--cluster-name=o'), ['--cluster-name=other']);
+    assert.equal(here('status', '-n', 't').paths, 'none');
+  });
+
   test('every visible command is reachable by completion', () => {
     for (const command of commands.filter(({ hidden }) => hidden !== true)) {
       for (const [index, word] of command.path.entries())
@@ -109,7 +120,7 @@ describe('in bash', () => {
     ]);
   });
   test('file names, spaces and all', (t) => {
-    const command = commands.find(({ args }) => args[0]?.complete === 'file');
+    const command = commands.find(({ args }) => ['file', 'cluster'].includes(String(args[0]?.complete)));
     if (command === undefined) return t.skip('optional: no command takes a file');
     assert.deepEqual(inBash(['manta', ...command.path, 'clu']), ['cluster one.yaml']);
   });

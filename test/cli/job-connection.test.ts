@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -48,6 +49,23 @@ describe('a head that cannot be reached', () => {
     assert.equal(ran.exit, 6);
     assert.doesNotMatch(ran.stderr, /MANTA_INTERNAL/);
   });
+
+  for (const [what, isManta, text] of [
+    ['a value', true, '{"hello": "world"}'],
+    ['a page', true, '<html>welcome</html>'],
+    ['a value for Ray', false, '{"hello": "world"}'],
+  ] as const)
+    test(`a server that answers as neither Manta nor Ray is no head: ${what}`, async (t) => {
+      const other = createHttp((request, response) => {
+        response.statusCode = !isManta && request.url?.startsWith('/api/manta') ? 404 : 200;
+        response.end(text);
+      }).listen(0, '127.0.0.1');
+      t.after(() => other.close());
+      await once(other, 'listening');
+      const ran = await at(`http://127.0.0.1:${(other.address() as AddressInfo).port}`, ['list']);
+      assert.equal(ran.exit, 2);
+      assert.match(ran.stderr, /MANTA_CLIENT_NO_HEAD/);
+    });
 
   test('a certificate that nobody vouches for is refused, and accepted with --verify false', async (t) => {
     const { key, cert } = selfSigned(t);

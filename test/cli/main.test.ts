@@ -88,6 +88,23 @@ describe('being stopped', () => {
     assert.equal(on.shown.stderr, 'error: stopped by SIGINT before the work was done (MANTA_INTERRUPTED)\n');
   });
 
+  test('is how a command that stands until then ends, and no error', async () => {
+    const options = [{ name: 'follow', summary: 'go on' }];
+    const ended = async (words: readonly string[], untilInterrupted: true | string): Promise<string> => {
+      const on = screen();
+      const stop = new AbortController();
+      const run = async (): Promise<number> => {
+        stop.abort({ signal: 'SIGINT', exit: 130 });
+        throw stop.signal.reason as Error;
+      };
+      assert.equal(await main(['try', ...words], on, stop, trying(run, { options, untilInterrupted })), 130);
+      return on.shown.stderr;
+    };
+    assert.equal(await ended([], true), '');
+    assert.equal(await ended(['--follow'], 'follow'), '');
+    assert.match(await ended([], 'follow'), /MANTA_INTERRUPTED/);
+  });
+
   test('what goes wrong while tidying up is still told', async () => {
     const on = screen();
     const stop = new AbortController();

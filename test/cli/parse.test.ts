@@ -199,6 +199,17 @@ describe('what the command line of ray has', () => {
     assert.equal(real('submit', '--start', 'c.yaml', 's.py').invocation.cluster, 'c.yaml');
     assert.equal(real('status').invocation.cluster, undefined);
   });
+
+  test('a cluster may be left out before the node that is meant', () => {
+    for (const path of [['ssh'], ['logs'], ['host-key', 'accept']]) {
+      const [alone, both] = [real(...path, '10.0.0.7').invocation, real(...path, 'team', '10.0.0.7').invocation];
+      assert.deepEqual([alone.cluster, alone.args.at(-1)], [undefined, '10.0.0.7']);
+      assert.deepEqual([both.cluster, both.args.at(-1)], ['team', '10.0.0.7']);
+      assert.throws(() => real(...path), { code: 'MANTA_CLI_MISSING_ARGUMENT', message: /NODE/ });
+      assert.throws(() => real(...path, 'team', 'head', 'more'), { code: 'MANTA_CLI_EXTRA_ARGUMENT' });
+    }
+    assert.deepEqual(real('ssh', 'team', 'head', '--', 'ls', '-la').invocation.rest, ['ls', '-la']);
+  });
 });
 
 describe('what is not understood is named, with the likely meaning', () => {

@@ -4,7 +4,7 @@ import type { Argument, Option } from '../command.ts';
 export const clusterArgument: Argument = {
   name: 'CLUSTER',
   summary: 'cluster file, its http(s) address, - for standard input, or the name of a cluster that is known here',
-  complete: 'file',
+  complete: 'cluster',
 };
 
 /** For commands that need no file where one cluster is known. */
@@ -20,6 +20,7 @@ export const clusterNameOption: Option = {
   short: 'n',
   value: 'NAME',
   summary: "the cluster's name; wins over the one in the file",
+  complete: 'cluster-name',
 };
 
 /** Which cluster a command speaks to; the first three as `ray job` has them. */
@@ -36,6 +37,7 @@ export const connectionOptions: readonly Option[] = [
     short: 'n',
     value: 'NAME',
     summary: 'a cluster that is known here; also MANTA_CLUSTER, default the only one that runs',
+    complete: 'cluster-name',
   },
 ];
 

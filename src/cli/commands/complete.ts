@@ -1,3 +1,4 @@
+import { clusterNames, stateHome } from '../../head/state-folder.ts';
 import type { Run } from '../command.ts';
 import { commands, groups } from '../commands.ts';
 import { complete } from '../complete.ts';
@@ -5,7 +6,7 @@ import { complete } from '../complete.ts';
 export const run: Run = async ({ args, rest }, io) => {
   const bash = args[0] === 'bash';
   const words = bash ? joinAtEquals(rest) : rest;
-  const { candidates, paths } = complete(words, commands, groups);
+  const { candidates, paths } = complete(words, commands, groups, () => clusterNames(stateHome(io.env)));
   const current = words.at(-1) ?? '';
   // bash takes the part after `=` for a word of its own, so only that part may be answered.
   const cut = bash && current.startsWith('--') ? current.indexOf('=') + 1 : 0;

@@ -7,7 +7,7 @@ import { nodesOf } from './node-list.ts';
 
 export const run: Run = (invocation, io) =>
   withRemote(invocation, io, async (cluster) => {
-    const node = await findNode(cluster, invocation.args[0]!, () => nodesOf(cluster, io));
+    const node = await findNode(cluster, invocation.args.at(-1)!, () => nodesOf(cluster, io));
     const state = await lookAtKey(cluster, node, io.signal);
     const pinned = state.pinned.map(({ type, fingerprint }) => `${type} ${fingerprint}`).join(', ');
     if (state.kind === 'same') {

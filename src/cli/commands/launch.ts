@@ -188,10 +188,10 @@ export const launchCommands: readonly Command[] = [
     description:
       'With the key, the user and the way that the cluster file says, and the host key that was pinned. On the host, not\n' +
       'in a container. The exit code is that of the command.',
-    args: [node],
+    args: [onlyCluster, node],
     passThrough: true,
     options: [clusterNameOption, portForward],
-    examples: ['manta ssh head', 'manta ssh 10.0.0.7 -- nvidia-smi'],
+    examples: ['manta ssh head', 'manta ssh team 10.0.0.7 -- nvidia-smi'],
     load: () => import('./ssh.ts'),
   },
   {
@@ -200,14 +200,15 @@ export const launchCommands: readonly Command[] = [
     description:
       'Output of the steps of its bring-up, with their exit codes. With --file: a log file of Ray on that node. Output of\n' +
       'jobs is in `manta job logs`.',
-    args: [node],
+    args: [onlyCluster, node],
     options: [
       clusterNameOption,
       { name: 'follow', short: 'f', summary: 'go on with what is written from now on' },
       { name: 'lines', value: 'N', type: 'integer', min: 0, summary: 'no more than the last N lines', default: 100 },
       { name: 'file', value: 'PATTERN', summary: "a file in Ray's log folder: raylet.out, gcs_server*" },
     ],
-    examples: ['manta logs head', 'manta logs 10.0.0.7 --file raylet.out -f'],
+    untilInterrupted: 'follow',
+    examples: ['manta logs head', 'manta logs team 10.0.0.7 --file raylet.out -f'],
     load: () => import('./logs.ts'),
   },
   {
@@ -222,6 +223,7 @@ export const launchCommands: readonly Command[] = [
       { name: 'log', value: 'ID', summary: 'print the output of this session' },
       { name: 'follow', short: 'f', summary: 'go on until it has ended', needs: ['log'] },
     ],
+    untilInterrupted: 'follow',
     examples: ['manta sessions cluster.yaml', 'manta sessions --log ID -f', 'manta attach --session ID'],
     load: () => import('./sessions.ts'),
   },
@@ -231,9 +233,9 @@ export const launchCommands: readonly Command[] = [
     description:
       'Shows the pinned key and the new one, asks, and pins the new one. Only the owner of the machine can tell whether\n' +
       'a changed key is a new machine or somebody in between.',
-    args: [node],
+    args: [onlyCluster, node],
     options: [clusterNameOption, yes],
-    examples: ['manta host-key accept 10.0.0.7'],
+    examples: ['manta host-key accept team 10.0.0.7'],
     load: () => import('./host-key-accept.ts'),
   },
   {

@@ -8,7 +8,7 @@ import { nodesOf } from './node-list.ts';
 export const run: Run = (invocation, io) =>
   withRemote(invocation, io, async (cluster) => {
     const { lines, follow, file } = invocation.options as { lines: number; follow?: boolean; file?: string };
-    const node = await findNode(cluster, invocation.args[0]!, () => nodesOf(cluster, io));
+    const node = await findNode(cluster, invocation.args.at(-1)!, () => nodesOf(cluster, io));
     const host = await hostOfNode(cluster, node, io.signal);
     const request = { cluster: cluster.name, place: node.place, lines, follow: follow === true };
     const text = file === undefined ? stepLogsText(request) : rayLogText(request, file);

@@ -10,7 +10,7 @@ import { nodesOf } from './node-list.ts';
 export const run: Run = (invocation, io) =>
   withRemote(invocation, io, async (cluster) => {
     const forwards = await portForwards(portsOf(invocation));
-    const node = await findNode(cluster, invocation.args[0]!, () => nodesOf(cluster, io));
+    const node = await findNode(cluster, invocation.args.at(-1)!, () => nodesOf(cluster, io));
     const host = await hostOfNode(cluster, node, io.signal);
     const words = invocation.rest;
     // One word is a line for the shell there; several stay the words that they are.

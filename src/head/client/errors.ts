@@ -86,6 +86,12 @@ export const clientErrors = {
     message: (e) => `${e.address} is Ray without Manta and cannot do this: ${e.what}`,
     hint: () => 'a plain Ray head takes the job commands submit, list, status, logs, wait, stop and delete',
   }),
+  NoHead: defineError<{ address: string; path: string }>({
+    code: 'MANTA_CLIENT_NO_HEAD',
+    exit: 2,
+    message: (e) => `${e.address} is no head of a cluster: its answer to ${e.path} is of another kind`,
+    hint: () => 'give the HTTP address of the head, such as http://127.0.0.1:8265; something else may listen there',
+  }),
   BadRuntimeEnv: defineError<{ from: string; problem: string }>({
     code: 'MANTA_CLIENT_BAD_RUNTIME_ENV',
     exit: 2,

@@ -1,6 +1,8 @@
+import { MantaError } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import type { EndCause, JobState } from '../../core/jobs/job.ts';
-import type { SubmitBody } from '../api/types.ts';
+import type { JobsAnswer, SubmitBody } from '../api/types.ts';
+import { clientErrors } from './errors.ts';
 import type { HttpClient } from './http.ts';
 
 /** What a command shows of a job, whoever runs it. */
@@ -92,5 +94,13 @@ export async function openJobs(context: JobsContext): Promise<JobsClient> {
 }
 
 async function isManta(http: HttpClient): Promise<boolean> {
-  return (await http.statusOf('GET', '/api/manta/v1/jobs', { query: { limit: 1 } })) !== 404;
+  const path = '/api/manta/v1/jobs';
+  try {
+    const page = await http.json<Partial<JobsAnswer> | null>('GET', path, { query: { limit: 1 } });
+    if (Array.isArray(page?.jobs)) return true;
+  } catch (error) {
+    if (clientErrors.NotManta.is(error)) return false;
+    if (!(error instanceof MantaError && error.cause instanceof SyntaxError)) throw error;
+  }
+  throw clientErrors.NoHead({ address: http.shown, path });
 }

@@ -36,7 +36,9 @@ export function rayJobs({ http, signal, events }: JobsContext): JobsClient {
       if (user !== undefined) throw refuse('--user: it knows no users');
       const states = state?.split(',');
       const wanted = search?.toLowerCase();
-      const jobs = (await http.json<RayJob[]>('GET', base)).map(factsOf);
+      const answer = await http.json<RayJob[]>('GET', base);
+      if (!Array.isArray(answer)) throw clientErrors.NoHead({ address: http.shown, path: base });
+      const jobs = answer.map(factsOf);
       let left = limit;
       for (const job of jobs.sort((a, b) => (b.submittedAt ?? 0) - (a.submittedAt ?? 0))) {
         if (states !== undefined && !states.includes(job.state)) continue;
