@@ -3,6 +3,7 @@
  * environment, and a shell function `ray` that adds flags to `ray start --head`. It is exported, so that sub-shells see
  * it; it misses `sudo`, absolute paths and shells other than bash, which the check after the start finds.
  */
+import { isIPv6 } from 'node:net';
 import { markVariable } from '../base/process.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
@@ -27,9 +28,10 @@ export interface StartTerms {
 }
 
 /** What the start commands see, and all that they start. */
-function startEnvironment(order: NodeOrder, place: Place): Environment {
+function startEnvironment(order: NodeOrder, place: Place, command: string): Environment {
   return {
     ...setupEnvironment(order, place),
+    ...(order.kind === 'worker' && { RAY_HEAD_IP: headInUrl(order.headAddress, command) }),
     ...authEnvironment(order),
     RAY_CLOUD_INSTANCE_ID: order.instance,
     RAY_NODE_TYPE_NAME: order.type,
@@ -44,10 +46,24 @@ function startEnvironment(order: NodeOrder, place: Place): Environment {
   };
 }
 
+/**
+ * The head's address as it stands before a port in `--address=$RAY_HEAD_IP:6379`: Ray takes an IPv6 address there in
+ * brackets only. A command that writes the brackets itself gets the address without.
+ */
+function headInUrl(address: string, command: string): string {
+  return isIPv6(address) && !/\[\$\{?RAY_HEAD_IP\}?\]/.test(command) ? `[${address}]` : address;
+}
+
 /** Sh program that runs one of the node's start commands. */
 export function startProgram(order: NodeOrder, place: Place, command: string, terms: StartTerms = {}): string {
   const settings = order.kind === 'head' ? headSettingsText(order.mostWorkers) : '';
-  return commandProgram(order, place, command, startEnvironment(order, place), settings + rayFunction(order, terms));
+  return commandProgram(
+    order,
+    place,
+    command,
+    startEnvironment(order, place, command),
+    settings + rayFunction(order, terms),
+  );
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Forward, Host } from '../base/host.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from '../bringup/node.ts';
 import { execErrors } from './exec-errors.ts';
 import { askFailureText, commandText } from './exec-text.ts';
@@ -19,6 +20,9 @@ export interface ExecRequest {
 }
 
 const connectWithin = 30_000;
+const askWithin = 10_000;
+/** Of one argument, as Linux limits it on the way and on the host; the words that stand before the text come off it. */
+const longestText = 131_072 - 100;
 
 /** Runs a command on a node with its streams open and resolves with the command's own exit code. */
 export async function exec(request: ExecRequest, signal: AbortSignal): Promise<number> {
@@ -27,11 +31,21 @@ export async function exec(request: ExecRequest, signal: AbortSignal): Promise<n
   const text = commandText({ cluster, place, terminal, mark, ...(command !== undefined && { command }) });
   const code = await openText(request, text, signal);
   if (code !== 255) return code;
-  const { stdout } = await request.host.sh(askFailureText(cluster, mark), { signal, within: connectWithin });
-  const [answer] = stdout.trim().split('\n').slice(-1);
+  const answer = await whatHappened(request, mark, signal);
   if (answer === 'absent') throw execErrors.NotUp({ name: cluster, host: request.host.name });
   if (answer !== 'ended') throw execErrors.Lost({ host: request.host.name });
   return code;
+}
+
+/** A host that cannot be asked any more has lost the connection of the command too. */
+async function whatHappened({ host, cluster }: ExecRequest, mark: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    const { stdout } = await host.sh(askFailureText(cluster, mark), { signal, within: askWithin });
+    return stdout.trim().split('\n').at(-1);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw execErrors.Lost({ host: host.name }, error);
+  }
 }
 
 export type Opening = Pick<ExecRequest, 'host' | 'stdio' | 'terminal' | 'forwards'>;
@@ -40,6 +54,8 @@ export type Opening = Pick<ExecRequest, 'host' | 'stdio' | 'terminal' | 'forward
 export async function openText(request: Opening, text: string, signal: AbortSignal): Promise<number> {
   const { host, stdio, terminal, forwards } = request;
   signal.throwIfAborted();
+  const bytes = Buffer.byteLength(shellQuoted(text));
+  if (bytes > longestText) throw execErrors.CommandTooLong({ bytes, most: longestText });
   // A connection that is kept is used as it is; one that is not, or no longer, is made with an error that says why.
   if (host.isKept?.() !== true) await host.connect({ signal, within: connectWithin });
   return await exitOf(host.open(text, { stdio, tty: terminal, ...(forwards && { forwards }) }), signal);

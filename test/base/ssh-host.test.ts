@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import type { MantaError } from '../../src/base/errors.ts';
@@ -290,6 +301,20 @@ suite('why a host cannot be reached', { skip }, () => {
     const onWait = (why: Error): void => assert.fail(why);
     await assert.rejects(stranger.connect({ signal, within: 60_000, onWait }), is(sshErrors.AuthFailed));
   });
+});
+
+test('a last try that the deadline cuts short does not hide why the others failed', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-ssh-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const client = join(folder, 'ssh');
+  writeFileSync(
+    client,
+    `#!/bin/sh\n[ -e ${folder}/tried ] && exec sleep 60\n: >${folder}/tried\necho 'ssh: connect to host h port 22: No route to host' >&2; exit 255\n`,
+    { mode: 0o755 },
+  );
+  const pin = { file: join(folder, 'h.pin'), alias: 'h' };
+  const host = sshHost({ name: 'h', address: 'h', pin, control: join(folder, 'c') }, { ssh: client });
+  await assert.rejects(host.connect({ signal, within: 1_500 }), is(sshErrors.Unreachable));
 });
 
 suite('tunnels and terminals', { skip }, () => {

@@ -123,6 +123,17 @@ test('Ray sees what Manta sets, and nothing of the function around it', { skip }
   assert.doesNotMatch(other, /enable_autoscaler_v2|USAGE_STATS/);
 });
 
+test('an IPv6 address of the head stands in brackets before a port, written by the user or not', {
+  skip,
+}, async (t) => {
+  const host = await hostWithFakeRay(t);
+  const worker: NodeOrder = { ...head, kind: 'worker', headAddress: 'fd77::b' };
+  const started = async (text: string): Promise<string | undefined> =>
+    /^ray start .*$/m.exec((await host.sh(startProgram(worker, here, text), { signal: never })).stdout)?.[0];
+  for (const text of ['$RAY_HEAD_IP', '[$RAY_HEAD_IP]', '"[${RAY_HEAD_IP}]"'])
+    assert.equal(await started(`ray start --address=${text}:6379`), 'ray start --address=[fd77::b]:6379');
+});
+
 test('a token in the environment of the user is not taken for the token of the cluster', { skip }, async (t) => {
   const host = await hostWithFakeRay(t);
   await host.sh('echo export RAY_AUTH_TOKEN=another >>.bashrc', { signal: never });

@@ -124,13 +124,18 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     async connect({ signal, within, onWait }) {
       if (state.connected) return;
       const until = performance.now() + within;
+      let reason: unknown;
       for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
         const left = until - performance.now();
         try {
           await sh(':', { signal, within: Math.max(1, Math.ceil(left)) });
           return;
         } catch (error) {
-          if (!mayComeUp(error) || performance.now() + pause > until) throw error;
+          if (!mayComeUp(error)) throw error;
+          // A try that the deadline cut short says less than the one before it, which came to its own end.
+          const cutShort = sshErrors.Timeout.is(error) && performance.now() >= until;
+          reason = cutShort ? (reason ?? error) : error;
+          if (performance.now() + pause > until) throw reason;
           onWait?.(error as Error);
         }
         await clock.sleep(pause, signal);

@@ -1,5 +1,6 @@
 import type { Instant } from '../../base/clock.ts';
 import type { Host, RunOptions } from '../../base/host.ts';
+import type { ProgramHost } from '../../base/one-session.ts';
 import type { Resources } from '../../core/resources.ts';
 import { answerMark, type ClaimAct, type ClaimTerms, claimProgram, claimTerms } from './claim-program.ts';
 import { localErrors } from './errors.ts';
@@ -92,7 +93,7 @@ export async function renewClaim(
 
 /** Gives a claim back. One that is not there any more, or is another instance's, is left alone; `undefined` is any instance. */
 export async function releaseClaim(
-  host: Host,
+  host: ProgramHost,
   claimant: Claimant,
   instance: string | undefined,
   options: RunOptions,
@@ -135,7 +136,7 @@ interface Answer {
 }
 
 async function run(
-  host: Host,
+  host: ProgramHost,
   act: ClaimAct,
   claimant: Claimant,
   instance: string,

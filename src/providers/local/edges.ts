@@ -15,6 +15,8 @@ export interface LocalProviderEdges {
   readonly connect: (host: OwnHost) => Host;
   /** Ends what an instance runs on a connected host, Ray above all, and makes sure that it has ended. */
   readonly end: (host: Host, instance: string, signal: AbortSignal) => Promise<void>;
+  /** Whether the key of the cluster is just being put on the host: then it is waited for. @default false */
+  readonly lettingIn?: (host: OwnHost) => boolean;
   readonly clock: Clock;
   readonly events: EventSink;
   readonly terms?: Partial<ClaimTerms>;
@@ -32,7 +34,9 @@ export interface LocalPace {
   readonly longestCoolOff: Duration;
   /** First pause before an end is tried again; it doubles up to a minute. @default 1 s */
   readonly endAgain: Duration;
-  /** After so long without an answer an instance that is to end leaves the list. @default 5 minutes */
+  /** An instance that is to end leaves the list when its host has not answered for so long. @default 10 s */
+  readonly silent: Duration;
+  /** And when the host answers and what runs there cannot be ended for so long. @default 5 minutes */
   readonly giveUp: Duration;
   /** Hosts that are spoken to at once. @default 32 */
   readonly width: number;
@@ -44,6 +48,7 @@ export const localPace: LocalPace = {
   coolOff: 10_000,
   longestCoolOff: 300_000,
   endAgain: 1_000,
+  silent: 10_000,
   giveUp: 300_000,
   width: 32,
 };

@@ -26,11 +26,22 @@ export const localEvents = {
     level: 'warn',
     text: (e) => `the claim of ${e.instance} on ${e.host} could not be renewed: ${e.reason}`,
   }),
-  unverified: defineEvent<{ host: string; instance: string; reason: string }>({
+  keyChanged: defineEvent<{ host: string; offered: string; pinned: readonly string[]; accept: string }>({
+    code: 'MANTA_LOCAL_KEY_CHANGED',
+    level: 'warn',
+    text: (e) =>
+      `host ${e.host} is not used: it shows the host key ${e.offered} and not ${e.pinned.join(', ')}; if it was installed again, '${e.accept}' takes the new key`,
+  }),
+  notEnded: defineEvent<{ host: string; instance: string; reason: string; next: string }>({
+    code: 'MANTA_LOCAL_NOT_ENDED',
+    level: 'warn',
+    text: (e) => `${e.instance} on ${e.host} could not be ended yet: ${e.reason}; it is tried again: ${e.next}`,
+  }),
+  unverified: defineEvent<{ host: string; instance: string; reason: string; next: string }>({
     code: 'MANTA_LOCAL_UNVERIFIED',
     level: 'warn',
     text: (e) =>
-      `${e.instance} on ${e.host} was to end and the host does not answer (${e.reason}); Ray may still run there until it does`,
+      `${e.instance} on ${e.host} was to end and could not be (${e.reason}): it counts as gone, another host may take its place, and Ray may run there until the host answers; ${e.next}`,
   }),
   cleaned: defineEvent<{ host: string; instance: string }>({
     code: 'MANTA_LOCAL_CLEANED',

@@ -1,4 +1,6 @@
+import type { Instant } from '../../base/clock.ts';
 import type { Host } from '../../base/host.ts';
+import { sshErrors } from '../../base/ssh/errors.ts';
 import type { OwnHost } from '../../core/spec/local.ts';
 import { type ClaimTerms, claimTerms } from './claim-program.ts';
 import { claimHost, lookAtHost, refusalText, releaseClaim, renewClaim } from './claims.ts';
@@ -7,6 +9,13 @@ import { type LocalPace, type LocalProviderEdges, localPace } from './edges.ts';
 import { localEvents as events } from './events.ts';
 import type { ClaimRecord, LocalRecords } from './record.ts';
 
+const askForKeyEvery = 200;
+
+/** Nobody waits any more for a host that has not got its key yet. */
+export class NotLetInYet extends Error {
+  override readonly message = 'the key of the cluster is just being put there';
+}
+
 /** What is done on hosts, each thing once, with its record. Errors mean that a host did not answer. */
 export class HostWork {
   readonly coolOff: CoolOff;
@@ -14,6 +23,9 @@ export class HostWork {
   readonly #edges: LocalProviderEdges;
   readonly #records: LocalRecords;
   readonly #terms: ClaimTerms;
+  /** The key by which a host was last told to be another one. */
+  readonly #keysTold = new Map<string, string>();
+  readonly #freeSince = new Map<string, Instant>();
 
   constructor(edges: LocalProviderEdges, records: LocalRecords) {
     this.#edges = edges;
@@ -28,17 +40,43 @@ export class HostWork {
   }
 
   /** Connects to a host, by what the cluster file says of it now. */
-  async reach(host: OwnHost, signal: AbortSignal): Promise<Host> {
+  async reach(host: OwnHost, signal: AbortSignal, within = this.pace.connect): Promise<Host> {
     const current = this.#edges
       .pools()
       .flatMap((pool) => pool.hosts)
       .find(({ name }) => name === host.name);
+    await this.#letIn(host, signal);
     const connection = this.#edges.connect(current ?? host);
-    await connection.connect({ signal, within: this.pace.connect });
+    try {
+      await connection.connect({ signal, within });
+      this.#keysTold.delete(host.name);
+    } catch (error) {
+      this.#tellKey(host, error);
+      throw error;
+    }
     return connection;
   }
 
+  /** A host that is only waiting for its key has not failed. */
+  async #letIn(host: OwnHost, signal: AbortSignal): Promise<void> {
+    const { clock, lettingIn } = this.#edges;
+    for (const until = clock.now() + this.pace.connect; lettingIn?.(host) && clock.now() < until; )
+      await clock.sleep(askForKeyEvery, signal).catch(() => {
+        throw new NotLetInYet();
+      });
+  }
+
+  #tellKey(host: OwnHost, error: unknown): void {
+    if (!sshErrors.HostKeyChanged.is(error)) return;
+    const { offered = 'of another type', pinned, instance } = error.data;
+    if (this.#keysTold.get(host.name) === offered) return;
+    this.#keysTold.set(host.name, offered);
+    const accept = error.data.accept ?? `manta host-key accept -n ${this.#edges.claimant.cluster} ${instance}`;
+    this.#edges.events.emit(events.keyChanged, { host: host.name, offered, pinned, accept });
+  }
+
   passOver(host: OwnHost, reason: string): void {
+    if (this.#edges.lettingIn?.(host)) return;
     const seconds = Math.ceil(this.coolOff.note(host.name, reason) / 1000);
     this.#edges.events.emit(events.passedOver, { host: host.name, reason, seconds });
   }
@@ -73,10 +111,18 @@ export class HostWork {
     return reason;
   }
 
-  /** Ends an instance on its host and gives the claim back. */
-  async end({ id, host }: ClaimRecord, signal: AbortSignal): Promise<void> {
-    await this.#endOn(await this.reach(host, signal), id, signal);
+  /** Ends an instance on its host and gives the claim back. `onReached`: the host has answered. */
+  async end({ id, host }: ClaimRecord, onReached: () => void, signal: AbortSignal): Promise<void> {
+    const connection = await this.reach(host, signal, Math.min(this.pace.connect, Math.max(1_000, this.pace.silent)));
+    onReached();
+    await this.#endOn(connection, id, signal);
     this.coolOff.clear(host.name);
+    this.#freeSince.set(host.name, this.#edges.clock.now());
+  }
+
+  /** When this cluster last gave the host back; the one that has been free longest is the next to be taken. */
+  freeSince(host: string): Instant {
+    return this.#freeSince.get(host) ?? 0;
   }
 
   async renew({ id, host }: ClaimRecord, signal: AbortSignal): Promise<ReturnType<typeof renewClaim>> {

@@ -1,3 +1,4 @@
+import { MantaError } from '../../base/errors.ts';
 import { sshErrors } from '../../base/ssh/errors.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { Resources } from '../../core/resources.ts';
@@ -7,7 +8,7 @@ import type { LaunchRequest, Provider, ProviderInstance } from '../provider.ts';
 import { refusalText, resourcesOf } from './claims.ts';
 import type { LocalProviderEdges } from './edges.ts';
 import { localEvents as events } from './events.ts';
-import { HostWork } from './host-work.ts';
+import { HostWork, NotLetInYet } from './host-work.ts';
 import { type ClaimRecord, LocalRecords } from './record.ts';
 import { takeSome } from './take-some.ts';
 
@@ -187,7 +188,7 @@ export class LocalProvider implements Provider {
         const record = this.#records.claim(id);
         if (record?.state !== 'claiming' || (await this.#ask(record, signal)) !== 'unknown' || signal.aborted) return;
         // It had its second chance: others are asked in its place, and it is given back when the host answers.
-        this.#giveUp(record, this.#work.coolOff.reason(record.host.name) ?? 'no answer');
+        this.#giveUp(record, new Error(this.#work.coolOff.reason(record.host.name) ?? 'no answer'));
         this.#settle({ ...record, state: 'unverified' });
       },
     );
@@ -211,9 +212,10 @@ export class LocalProvider implements Provider {
           return true;
         } catch (error) {
           // Also when enough others were found: it has been slow, which is worth remembering.
-          const text = enough.aborted ? 'it is slow to answer' : messageOf(error);
+          const early = error instanceof NotLetInYet;
+          const text = enough.aborted && !early ? 'it is slow to answer' : messageOf(error);
           reasons.set(host.name, { text, denied: isDenial(error) });
-          if (!signal.aborted) this.#work.passOver(host, text);
+          if (!signal.aborted && !early) this.#work.passOver(host, text);
           return false;
         }
       },
@@ -264,13 +266,21 @@ export class LocalProvider implements Provider {
 
   /** Hosts of a pool that this cluster does not have, those that failed lately apart. */
   #freeHosts(pool: HostPool, token: string, reasons: Map<string, Reason>): readonly OwnHost[] {
-    const records = this.#records.claims().filter((record) => isShown(record) || record.launchToken === token);
+    const all = this.#records.claims();
+    const records = all.filter((record) => isShown(record) || record.launchToken === token);
     const taken = new Set(records.map(({ host }) => host.name));
-    return pool.hosts.filter(({ name }) => {
+    const free = pool.hosts.filter(({ name }) => {
       const reason = taken.has(name) ? 'in use by this cluster' : this.#work.coolOff.reason(name);
       if (reason !== undefined) reasons.set(name, { text: reason });
       return reason === undefined;
     });
+    // Those that are known to be silent come last, and one that was just given back after those that were not.
+    const silent = new Set(all.filter((record) => !isShown(record)).map(({ host }) => host.name));
+    const rank = ({ name }: OwnHost): number => (silent.has(name) ? Infinity : this.#work.freeSince(name));
+    return free
+      .map((host) => ({ host, at: rank(host) }))
+      .toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at))
+      .map(({ host }) => host);
   }
 
   #madeBy(token: string): readonly ClaimRecord[] {
@@ -291,9 +301,9 @@ export class LocalProvider implements Provider {
     if (record.kind === 'worker') this.#settle(this.#orderEnd(record));
   }
 
-  #giveUp(record: ClaimRecord, reason: string): void {
+  #giveUp(record: ClaimRecord, error: unknown): void {
     this.#records.write({ ...record, state: 'unverified' });
-    this.#edges.events.emit(events.unverified, { host: record.host.name, instance: record.id, reason });
+    this.#edges.events.emit(events.unverified, { ...endOf(record), ...troubleOf(error) });
   }
 
   /** Brings what is neither held nor gone to the one or the other, in the background, one worker a record. */
@@ -306,13 +316,16 @@ export class LocalProvider implements Provider {
   async #settleRecord(id: string): Promise<void> {
     const { clock } = this.#edges;
     const { signal } = this.#closed;
-    for (let pause = this.#work.pace.endAgain; !signal.aborted; pause = Math.min(2 * pause, longestPause)) {
+    const { endAgain, silent, giveUp } = this.#work.pace;
+    let told: string | undefined;
+    for (let pause = endAgain; !signal.aborted; pause = Math.min(2 * pause, longestPause)) {
       const record = this.#records.claim(id);
       if (record === undefined || record.state === 'held') return;
+      let answers = false;
       try {
         if (record.state === 'claiming') await this.#work.ask(record, signal);
         else {
-          await this.#work.end(record, signal);
+          await this.#work.end(record, () => (answers = true), signal);
           this.#records.remove(id);
           if (record.state === 'unverified')
             this.#edges.events.emit(events.cleaned, { host: record.host.name, instance: id });
@@ -320,8 +333,14 @@ export class LocalProvider implements Provider {
         if (this.#records.claim(id)?.state !== 'ending') return;
       } catch (error) {
         const now = this.#records.claim(id);
-        const since = now?.endingSince ?? record.launchedAt;
-        if (now && isShown(now) && clock.now() - since >= this.#work.pace.giveUp) this.#giveUp(now, messageOf(error));
+        const silentFor = clock.now() - (now?.endingSince ?? record.launchedAt);
+        if (now === undefined || signal.aborted) continue;
+        const gone = isShown(now) && silentFor >= (answers || now.state === 'claiming' ? giveUp : silent);
+        // Each cause once: a host may be away for days, and is asked every minute.
+        if (gone) this.#giveUp(now, error);
+        else if (now.state !== 'claiming' && told !== causeOf(error))
+          this.#edges.events.emit(events.notEnded, { ...endOf(now), ...troubleOf(error) });
+        told = causeOf(error);
       }
       await clock.sleep(pause, signal).catch(() => {});
     }
@@ -335,6 +354,13 @@ export class LocalProvider implements Provider {
     await Promise.all(Array.from({ length: Math.min(this.#work.pace.width, items.length) }, worker));
   }
 }
+
+const endOf = ({ id, host }: ClaimRecord) => ({ host: host.name, instance: id });
+const causeOf = (error: unknown): string => (error instanceof MantaError ? error.code : messageOf(error));
+const troubleOf = (error: unknown) => ({
+  reason: messageOf(error),
+  next: (error instanceof MantaError && error.hint) || 'it is ended there as soon as that can be done',
+});
 
 const isShown = ({ state }: ClaimRecord): boolean => state !== 'unverified';
 

@@ -105,6 +105,47 @@ describe('hosts that do not answer', () => {
   });
 });
 
+describe('a host of another key than before', () => {
+  test('is told of once, with both keys and the command that takes the new one', async (t) => {
+    const bed = new HostBed(t, 1);
+    const changed = { host: 'h1', instance: 'h1', file: 'h1.pin', pinned: ['SHA256:old'], offered: 'SHA256:new' };
+    const error = sshErrors.HostKeyChanged({ ...changed, accept: 'manta host-key accept -n lab h1' });
+    const connect = ({ name }: { readonly name: string }) => ({
+      ...bed.host(name).as(),
+      connect: () => Promise.reject(error),
+    });
+    const provider = bed.provider({ connect, pace: { coolOff: 0 } });
+    for (const _ of [1, 2]) await assert.rejects(provider.launch(request('x'), never), /refused/);
+    const told = bed.told.filter(({ code }) => code === localEvents.keyChanged.code).map(({ text }) => text);
+    assert.deepEqual(told, [
+      "host h1 is not used: it shows the host key SHA256:new and not SHA256:old; if it was installed again, 'manta host-key accept -n lab h1' takes the new key",
+    ]);
+  });
+});
+
+test('a host whose key is just being put there is waited for, and has not failed', async (t) => {
+  const bed = new HostBed(t, 2);
+  const letIn = new Set(['h1']);
+  const provider = bed.provider({
+    lettingIn: ({ name }) => !letIn.has(name),
+    connect: ({ name }) => ({
+      ...bed.host(name).as(),
+      connect: async () => {
+        if (!letIn.has(name)) throw sshErrors.AuthFailed({ host: name, detail: 'publickey', keys: [] });
+      },
+    }),
+    pace: { patience: 10 },
+  });
+  assert.deepEqual(
+    (await provider.launch(request('both', 2), never)).map(({ address }) => address),
+    ['h1'],
+  );
+  const second = provider.launch(request('more'), never);
+  letIn.add('h2');
+  assert.equal((await second)[0]?.address, 'h2');
+  assert.ok(!bed.told.some(({ code }) => code === localEvents.passedOver.code));
+});
+
 describe('answers that are lost', () => {
   test('are asked for once more before anybody notices', async (t) => {
     const bed = new HostBed(t, 2);
@@ -180,7 +221,7 @@ describe('an end', () => {
 
   test('that a host does not answer to leaves the list after a while, is told, and happens when it answers', async (t) => {
     const bed = new HostBed(t, 1);
-    const provider = bed.provider({ pace: { giveUp: 0 } });
+    const provider = bed.provider({ pace: { silent: 0 } });
     const [instance] = await provider.launch(request('x'), never);
     const [host] = bed.hosts;
     assert.ok(host);
@@ -198,7 +239,7 @@ describe('an end', () => {
   test('that is still due happens before the host is claimed again', async (t) => {
     const bed = new HostBed(t, 1);
     // No second try of its own within the test.
-    const provider = bed.provider({ pace: { giveUp: 0, endAgain: 3_600_000, coolOff: 0 } });
+    const provider = bed.provider({ pace: { silent: 0, endAgain: 3_600_000, coolOff: 0 } });
     const [first] = await provider.launch(request('x'), never);
     const [host] = bed.hosts;
     assert.ok(host);
@@ -212,6 +253,71 @@ describe('an end', () => {
       host.claims().map((claim) => claim['instance']),
       [second?.id],
     );
+  });
+
+  test('that cannot be done is told once for each cause, with what to do about it', async (t) => {
+    const bed = new HostBed(t, 1);
+    let wrong: Error | undefined;
+    const provider = bed.provider({
+      connect: ({ name }) => ({
+        ...bed.host(name).as(),
+        connect: () => (wrong ? Promise.reject(wrong) : Promise.resolve()),
+      }),
+    });
+    const [instance] = await provider.launch(request('x'), never);
+    const told = (): string[] => bed.told.filter(({ code }) => code === localEvents.notEnded.code).map((e) => e.text);
+    const [host] = bed.hosts;
+    wrong = sshErrors.Unreachable({ host: 'h1', detail: 'No route to host' });
+    await provider.terminate([instance?.id ?? ''], never);
+    await until('it is told', () => told().length === 1);
+    assert.match(told()[0] ?? '', /on h1 could not be ended yet: .*No route to host; .*is the address right/);
+    const changed = { host: 'h1', instance: 'h1', file: 'h1.pin', pinned: ['SHA256:old'], offered: 'SHA256:new' };
+    wrong = sshErrors.HostKeyChanged({ ...changed, accept: 'manta host-key accept -n lab h1' });
+    await until('the other cause is told', () => told().length === 2);
+    assert.match(told()[1] ?? '', /'manta host-key accept -n lab h1' takes the new key/);
+    wrong = undefined;
+    await gone(provider);
+    assert.equal(told().length, 2);
+    assert.deepEqual(host?.claims(), []);
+  });
+
+  test('on a host that answers is not given up because the host is slow to end it', async (t) => {
+    const bed = new HostBed(t, 1);
+    let tries = 0;
+    const provider = bed.provider({
+      pace: { silent: 0 },
+      end: async () => {
+        if (++tries < 4) throw new Error('a process is left');
+      },
+    });
+    const [instance] = await provider.launch(request('x'), never);
+    await provider.terminate([instance?.id ?? ''], never);
+    await gone(provider);
+    assert.equal(tries, 4);
+    assert.ok(!bed.told.some(({ code }) => code === localEvents.unverified.code));
+  });
+
+  test('frees its place for another host at once when its own is silent, and its own is asked last', async (t) => {
+    const bed = new HostBed(t, 2);
+    const provider = bed.provider({ pace: { silent: 0, endAgain: 3_600_000, coolOff: 0 } });
+    const [first] = await provider.launch(request('x'), never);
+    bed.host('h1').down = true;
+    await provider.terminate([first?.id ?? ''], never);
+    await gone(provider);
+    const before = bed.host('h1').connects;
+    assert.equal((await provider.launch(request('y'), never))[0]?.address, 'h2');
+    assert.equal(bed.host('h1').connects, before);
+    assert.equal(bed.host('h1').claims()[0]?.['instance'], first?.id);
+  });
+
+  test('puts the host at the end of the line', async (t) => {
+    const bed = new HostBed(t, 2);
+    const provider = bed.provider();
+    const [first] = await provider.launch(request('x'), never);
+    assert.equal(first?.address, 'h1');
+    await provider.terminate([first?.id ?? ''], never);
+    await gone(provider);
+    assert.equal((await provider.launch(request('y'), never))[0]?.address, 'h2');
   });
 
   test('of the head is not the business of the provider, which lists it', async (t) => {

@@ -160,7 +160,7 @@ export class HostBed {
       events: { ...silent, emit: (kind, data) => this.told.push({ code: kind.code, text: kind.text(data) }) },
       terms,
       ...rest,
-      pace: { endAgain: 5, coolOff: 50, patience: 500, connect: 5_000, giveUp: 60_000, ...rest.pace },
+      pace: { endAgain: 5, coolOff: 50, patience: 500, connect: 5_000, silent: 60_000, giveUp: 60_000, ...rest.pace },
     });
     this.#providers.push(provider);
     return provider;
