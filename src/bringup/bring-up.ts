@@ -91,8 +91,11 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     await writeRecord(host, order.cluster, record, run);
     unwritten = false;
   };
-  /** A part with nothing in it is written down with the next that has: to do it again costs nothing. */
-  const complete = async (part: Part, work: readonly unknown[]): Promise<void> => {
+  /**
+   * A part that is cheap to do again is written down with the next that is not: one with nothing in it, and one of
+   * commands, which are steps and known to be done as such.
+   */
+  const complete = async (part: Part, work: readonly unknown[] = []): Promise<void> => {
     done.add(part);
     record = { ...record, [part]: wanted[part] };
     unwritten = true;
@@ -142,7 +145,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   edges.onSynced?.();
   if (outdated.has('initialization')) {
     await commands('initialization', { kind: 'host' });
-    await complete('initialization', order.commands.initialization);
+    await complete('initialization');
   }
   let remade = false;
   if (container) {
@@ -158,7 +161,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   }
   if (!edges.startOnly && (outdated.has('setup') || remade)) {
     await commands('setup', place);
-    await complete('setup', order.commands.setup);
+    await complete('setup');
   }
   const starts =
     startsRay(edges.restart, { rayAlive: prepared.rayAlive, remade, outdated }) ||

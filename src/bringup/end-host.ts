@@ -1,4 +1,5 @@
 import type { Host } from '../base/host.ts';
+import { inOneSession } from '../base/one-session.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
 import { removeCargoText } from './carry.ts';
@@ -21,7 +22,8 @@ export async function endHost(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const left = await endNode(host, { cluster, containers, remove: true }, signal);
-  const { stdout } = await host.sh(
+  const session = inOneSession(host);
+  const removal = session.sh(
     `cd "$HOME" || exit 0
 ${endSessionsText(cluster)}rm -rf ${nodeFolder(cluster)}
 if ${madeByRayText(cluster)}; then rm -f ${rayBootstrapFile}; fi
@@ -30,8 +32,8 @@ exit 0
 `,
     { signal },
   );
-  if (clusterId !== undefined)
-    await releaseClaim(host, { clusterId, cluster, owner: '', headAddress: '' }, undefined, { signal });
+  const claimant = clusterId === undefined ? undefined : { clusterId, cluster, owner: '', headAddress: '' };
+  const [{ stdout }] = await Promise.all([removal, claimant && releaseClaim(session, claimant, undefined, { signal })]);
   return [...left, ...[...stdout.matchAll(/^manta-left (.*)$/gm)].map((match) => match[1] as string)];
 }
 

@@ -1,4 +1,5 @@
 import type { Host } from '../base/host.ts';
+import { inOneSession } from '../base/one-session.ts';
 import type { ClusterSpec, ContainerSpec } from '../core/spec/cluster.ts';
 import { removeContainer } from './container.ts';
 import { endLease } from './lease.ts';
@@ -22,11 +23,10 @@ type ContainerPlace = Place & { readonly kind: 'container' };
 export async function endNode(host: Host, what: NodeToEnd, signal: AbortSignal): Promise<readonly string[]> {
   const { cluster, instance, containers, remove } = what;
   const of = { cluster, ...(instance !== undefined && { instance }) };
-  const [lease] = await Promise.all([
-    endLease(host, cluster, { signal }),
-    endSteps(host, stepsFolder(cluster), signal),
-  ]);
-  const left: string[] = [...lease];
+  const session = inOneSession(host);
+  const first = Promise.all([endLease(session, cluster, { signal }), endSteps(session, stepsFolder(cluster), signal)]);
+  if (containers.length > 0) await first;
+  const left: string[] = [];
   for (const place of containers) {
     if (!remove) {
       await endRay(host, { ...of, place }, { signal });
@@ -36,8 +36,8 @@ export async function endNode(host: Host, what: NodeToEnd, signal: AbortSignal):
     if (ended.container === 'left')
       left.push(`container ${place.name}${ended.detail === undefined ? '' : ` (${place.engine}: ${ended.detail})`}`);
   }
-  const { left: processes } = await endRay(host, of, { signal });
-  return [...left, ...processes.map(({ pid, name }) => `${name} (pid ${pid})`)];
+  const [[lease], { left: processes }] = await Promise.all([first, endRay(session, of, { signal })]);
+  return [...lease, ...left, ...processes.map(({ pid, name }) => `${name} (pid ${pid})`)];
 }
 
 /** Containers that nodes of this cluster run in, each once. */

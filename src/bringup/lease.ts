@@ -1,5 +1,6 @@
 import type { Duration } from '../base/clock.ts';
 import type { Host, RunOptions } from '../base/host.ts';
+import type { ProgramHost } from '../base/one-session.ts';
 import { endLeaseText, grantText, renewText } from './lease-text.ts';
 import type { NodeOrder, Place } from './node.ts';
 
@@ -34,7 +35,7 @@ export async function renewLease(
 }
 
 /** Takes the lease back, and ends the watchdog. Returns what is still there. */
-export async function endLease(host: Host, cluster: string, options: RunOptions): Promise<readonly string[]> {
+export async function endLease(host: ProgramHost, cluster: string, options: RunOptions): Promise<readonly string[]> {
   const { stdout } = await host.sh(endLeaseText(cluster), options);
   return [...stdout.matchAll(/^left (.*)$/gm)].map((match) => match[1] as string);
 }

@@ -1,4 +1,5 @@
-import type { Host, RunOptions } from '../base/host.ts';
+import type { RunOptions } from '../base/host.ts';
+import type { ProgramHost } from '../base/one-session.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from './node.ts';
 import { rayStepErrors } from './ray-errors.ts';
@@ -30,7 +31,7 @@ export interface RayEnded {
  * cluster knows at once. Ending what has ended is no error. Other clusters' Rays on the host go on. A container stays:
  * `removeContainer` ends both. Throws where it could not be looked what runs there.
  */
-export async function endRay(host: Host, what: RayToEnd, options: RunOptions): Promise<RayEnded> {
+export async function endRay(host: ProgramHost, what: RayToEnd, options: RunOptions): Promise<RayEnded> {
   const { stdout, stderr } = await host.sh(bashAt(what.place ?? { kind: 'host' }, endText(what)), options);
   if (!/^looked$/m.test(stdout) && !(what.place?.kind === 'container' && notThere.test(stderr)))
     throw rayStepErrors.NotEnded({ node: host.name, detail: stderr.trim().split('\n').at(-1) ?? '' });

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Host } from '../base/host.ts';
 import { newMark } from '../base/host-program.ts';
+import type { ProgramHost } from '../base/one-session.ts';
 import { mayComeUp } from '../base/ssh/host.ts';
 import { StreamMark } from '../base/stream-mark.ts';
 import { wallClock } from '../base/wall-clock.ts';
@@ -147,16 +148,16 @@ class Follower {
  * Ends a step that has not come to its end, with all that it has started, and resolves when nothing of it is left. One
  * that was not begun yet never begins. What a step leaves behind that has ended itself is not touched.
  */
-export async function endStep(host: Host, folder: string, id: string, signal: AbortSignal): Promise<void> {
+export async function endStep(host: ProgramHost, folder: string, id: string, signal: AbortSignal): Promise<void> {
   await end(host, endText(folder, id), signal);
 }
 
 /** As `endStep`, for every step in the folder. */
-export async function endSteps(host: Host, folder: string, signal: AbortSignal): Promise<void> {
+export async function endSteps(host: ProgramHost, folder: string, signal: AbortSignal): Promise<void> {
   await end(host, endText(folder, undefined), signal);
 }
 
-async function end(host: Host, text: string, signal: AbortSignal): Promise<void> {
+async function end(host: ProgramHost, text: string, signal: AbortSignal): Promise<void> {
   const result = await host.sh(text, { signal });
   const left = result.stdout.trim();
   if (left !== '') throw stepErrors.NotEnded({ host: host.name, pids: left.split(/\s+/).map(Number) });
