@@ -95,6 +95,9 @@ export function rayletEnvironment({ record, python, tokenFile, env }: RayletOrde
       RAY_enable_autoscaler_v2: '1',
       // Ray itself shows demand up to a second late.
       RAY_gcs_pull_resource_loads_period_milliseconds: '200',
+      // A raylet that was killed refuses each of five looks: known after five seconds, not after fifteen. One that is slow
+      // has ten seconds for each.
+      RAY_health_check_period_ms: '1000',
       // A dashboard whose parts take longer than half a minute ends itself.
       RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT: '180',
     }),
