@@ -8,6 +8,8 @@ import { type NodeRecord, parseRecord } from '../bringup/record.ts';
 import { tokenFile } from '../bringup/shell-text.ts';
 import { aliveText } from '../head/boot-entry.ts';
 import { type ClusterFile, headHome, type Serving } from '../head/state-folder.ts';
+import { claimTerms } from '../providers/local/claim-program.ts';
+import type { HostClaim } from '../providers/local/claims.ts';
 
 export const runtimeHome = '.manta/runtime';
 
@@ -41,6 +43,8 @@ export interface HeadLook {
   readonly ownerToken?: string;
   /** Addresses of the hosts that mantad had as workers. */
   readonly hosts: readonly string[];
+  /** Claims of its host, by whichever user and cluster, that have not expired. */
+  readonly claims: readonly HostClaim[];
   /** What was completed on the head as a node. */
   readonly record?: NodeRecord;
   /** A raylet of this cluster runs there; `foreignRay`: one that Manta did not start. */
@@ -78,6 +82,7 @@ file token ${tokenFile(cluster)}
 file owner ${folder}/tokens/owner
 file record ${nodeFolder(cluster)}/record.json
 [ -d ${folder}/instances/claims ] && say hosts "$(sed -n 's/.*"host":{[^}]*"name":"\\([^"]*\\)".*/\\1/p' ${folder}/instances/claims/*.json 2>/dev/null)"
+say claims "$(cat ${claimTerms.folder}/[0-9]*-* 2>/dev/null)"
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
   e=\${c%comm}environ
   if [ ! -r "$e" ] || grep -qas ${shellQuoted(`${markVariable}=.*${markPattern(cluster)}`)} "$e"; then say alive yes; else grep -qas ${shellQuoted(`${markVariable}=:`)} "$e" || say foreign yes; fi
@@ -137,6 +142,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     addresses: words('addresses'),
     runtimes: words('runtimes'),
     hosts: words('hosts'),
+    claims: claimsIn(text('claims'), Number(text('now'))),
     rayAlive: said.has('alive'),
     foreignRay: said.has('foreign'),
     boot: { systemd: said.has('systemd'), cron: said.has('cron') },
@@ -151,6 +157,12 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     ...some('ownerToken', text('owner')),
     ...some('record', parseRecord(said.get('record') ?? '')),
   };
+}
+
+function claimsIn(lines: string, now: number): readonly HostClaim[] {
+  const claims = lines.split('\n').map((line) => parsed(line) as HostClaim | undefined);
+  // Both by the clock of the host, in seconds.
+  return claims.filter((claim) => claim !== undefined && claim.expiresAt > now) as HostClaim[];
 }
 
 function parsed(text: string | undefined): unknown {

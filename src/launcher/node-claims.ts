@@ -7,6 +7,7 @@ export interface ClaimedNode {
   readonly instance: string;
   readonly kind: 'head' | 'worker';
   readonly address: string;
+  readonly type: string;
   readonly state: ClaimRecord['state'];
 }
 
@@ -28,8 +29,8 @@ echo there; for f in ${folder}/instances/claims/*.json; do [ -f "$f" ] && cat "$
 /** A record that cannot be read costs one node, not the list. */
 function readClaim(line: string): ClaimedNode | undefined {
   try {
-    const { id, kind, host, state } = JSON.parse(line) as ClaimRecord;
-    return { instance: id, kind, address: host.name, state };
+    const { id, kind, host, type, state } = JSON.parse(line) as ClaimRecord;
+    return { instance: id, kind, address: host.name, type, state };
   } catch {
     return undefined;
   }

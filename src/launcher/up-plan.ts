@@ -2,12 +2,15 @@ import { contentsFingerprint } from '../bringup/contents.ts';
 import type { NodeFiles, NodeOrder } from '../bringup/node.ts';
 import { fingerprints, outdatedParts, type Part, type Restart, startsRay } from '../bringup/record.ts';
 import { changedKeys, type KeyChange } from '../core/spec/changes.ts';
-import type { PlainMap } from '../core/spec/cluster.ts';
+import type { ClusterSpec, PlainMap } from '../core/spec/cluster.ts';
 import { openCluster } from '../core/spec/read.ts';
 import { isMap } from '../core/spec/source.ts';
+import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, clusterNames, readCluster, stateFolder } from '../head/state-folder.ts';
+import type { WorkerNow } from './cluster-now.ts';
 import type { HeadLook } from './head-look.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
+import { planWorkers, type WorkerPlan } from './up-plan-workers.ts';
 
 /** What `up` is going to do, before it does anything. */
 export interface UpPlan {
@@ -23,19 +26,14 @@ export interface UpPlan {
     /** `ray up` made it, by the tags that it left; `same`: from what is this file now. */
     readonly rayUp?: { readonly status?: string; readonly same: boolean };
   };
-  readonly workers: {
-    readonly wanted: number;
-    readonly hosts: readonly string[];
-    readonly joining: readonly string[];
-    readonly leaving: readonly string[];
-    /** They are set up again, one after the other, each emptied first. */
-    readonly rolled: boolean;
-  };
+  readonly workers: WorkerPlan;
   readonly changes: readonly KeyChange[];
   /** Jobs that run there and die with a restart of Ray. */
   readonly runningJobs: number;
-  /** Another cluster that was started from the same file: a new name leaves it running. */
-  readonly orphan?: string;
+  /** Another cluster that was started from the same file, or else with the same head: a new name leaves it running. */
+  readonly orphan?: { readonly name: string; readonly sameFile: boolean };
+  /** Another cluster holds the host of the head, so that this one is refused. */
+  readonly heldBy?: { readonly cluster: string; readonly owner: string };
   readonly upgrade?: { readonly from: string; readonly to: string };
 }
 
@@ -45,9 +43,11 @@ export interface PlanRequest {
   readonly files: NodeFiles;
   readonly look: HeadLook;
   readonly home: string;
+  readonly clusterId: string;
   readonly restart: Restart;
   readonly startOnly: boolean;
   readonly version: string;
+  readonly workersNow: () => Promise<readonly WorkerNow[]>;
   readonly runningJobs: () => Promise<number>;
   readonly madeByRay: () => Promise<UpPlan['head']['rayUp']>;
 }
@@ -67,25 +67,25 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
   const action = look.record === undefined ? 'make' : starts ? 'restart' : parts.length > 0 ? 'update' : 'nothing';
   const before = look.cluster;
   const changes = before === undefined ? [] : changesBetween(before, cluster);
-  const hostsBefore = before === undefined ? [] : workerNames(before);
-  const hosts = cluster.workerAddresses;
   const orphan = before === undefined ? orphanOf(request) : undefined;
+  const holder = look.claims.find(({ clusterId }) => clusterId !== request.clusterId);
   return {
     cluster: cluster.name,
     known: before !== undefined,
     head: { host: cluster.head.name, action, parts, foreignRay: look.foreignRay, ...(rayUp && { rayUp }) },
-    workers: {
-      wanted: cluster.spec.nodeTypes.reduce((sum, type) => sum + type.minWorkers, 0),
-      hosts,
-      joining: hosts.filter((host) => !hostsBefore.includes(host)),
-      leaving: hostsBefore.filter((host) => !hosts.includes(host)),
-      rolled:
-        request.restart !== 'never' &&
-        changes.some(({ effect }) => ['setup', 'start', 'container', 'initialization', 'files'].includes(effect)),
-    },
+    workers: planWorkers({
+      spec: cluster.spec,
+      before: before && specOf(before),
+      hosts: cluster.workerAddresses,
+      now: before === undefined ? [] : await request.workersNow(),
+      headRestarts: starts,
+      filesChanged: outdated.has('files'),
+      leaveWorkers: request.restart === 'never',
+    }),
     changes,
     runningJobs: action === 'restart' && look.serving !== undefined ? await request.runningJobs() : 0,
     ...(orphan !== undefined && { orphan }),
+    ...(holder !== undefined && { heldBy: { cluster: holder.cluster, owner: holder.owner } }),
     ...(look.serving !== undefined &&
       look.serving.version !== request.version && { upgrade: { from: look.serving.version, to: request.version } }),
   };
@@ -101,21 +101,27 @@ function changesBetween(before: ClusterFile, { config }: RemoteCluster): readonl
   return changedKeys(fileOf(before), fileOf({ config }));
 }
 
-function workerNames(record: ClusterFile): readonly string[] {
-  const { provider } = fileOf(record);
-  const workers = isMap(provider) ? provider['worker_ips'] : undefined;
-  return Array.isArray(workers) ? (workers as readonly unknown[]).map(String) : [];
+/** Undefined for a file that this Manta does not take any more. */
+function specOf(record: ClusterFile): ClusterSpec | undefined {
+  try {
+    return loadSpec(record);
+  } catch {
+    return undefined;
+  }
 }
 
-/** A cluster that this file started under another name. */
-function orphanOf({ cluster, home }: PlanRequest): string | undefined {
-  return clusterNames(home).find((name) => {
-    if (name === cluster.name) return false;
+/** A cluster of another name that this file, or another one with the same head, has started. */
+function orphanOf({ cluster, home }: PlanRequest): UpPlan['orphan'] {
+  const others = clusterNames(home).flatMap((name) => {
+    if (name === cluster.name) return [];
     try {
-      const record = readCluster(stateFolder(home, name));
-      return record?.remote !== undefined && record.config?.path === cluster.config.path;
+      const { remote, config } = readCluster(stateFolder(home, name)) ?? {};
+      if (remote === undefined) return [];
+      const sameFile = config?.path === cluster.config.path;
+      return sameFile || remote.address === cluster.headAddress ? [{ name, sameFile }] : [];
     } catch {
-      return false;
+      return [];
     }
   });
+  return others.find(({ sameFile }) => sameFile) ?? others[0];
 }

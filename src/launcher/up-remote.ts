@@ -20,8 +20,6 @@ import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { aliveText } from '../head/boot-entry.ts';
-import { HttpClient } from '../head/client/http.ts';
-import { wayTo } from '../head/client/remote.ts';
 import {
   type ClusterFile,
   changeCluster,
@@ -32,10 +30,12 @@ import {
 } from '../head/state-folder.ts';
 import { credentialsOf, isCloud } from '../providers/clouds.ts';
 import { requireClaim } from '../providers/local/claims.ts';
+import { runningJobs, workersNow } from './cluster-now.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { lockAndLook } from './head-lock.ts';
 import { type HeadLook, headLook, idByKey, unmakeKey } from './head-look.ts';
+import { letIn } from './let-in.ts';
 import { localFiles } from './mounts.ts';
 import { madeByRay } from './ray-compat.ts';
 import { type RemoteCluster, startedElsewhere } from './remote-cluster.ts';
@@ -43,7 +43,6 @@ import { runtimeOf } from './runtime.ts';
 import { shipRuntime, startMantad } from './ship.ts';
 import { untilOf } from './up.ts';
 import { planUp, type UpPlan } from './up-plan.ts';
-import { installKey } from './worker-key.ts';
 
 export interface UpRemoteRequest {
   readonly cluster: RemoteCluster;
@@ -101,10 +100,14 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
   if (moved !== undefined) throw launcherErrors.HeadMoved({ name: cluster.name, ...moved });
   const files = localFiles(spec, cluster.config.path, request.cwd);
   events.emit(launcherEvents.connecting, { host: host.name }, { id: `node ${host.name}`, state: 'running' });
+  const until = performance.now() + connectWithin;
   await host.connect({
     signal,
     within: connectWithin,
-    onWait: tellWaits((why) => events.emit(launcherEvents.waiting, { host: host.name, why })),
+    onWait: tellWaits((why) => {
+      const seconds = Math.max(0, (until - performance.now()) / 1_000);
+      events.emit(launcherEvents.waiting, { host: host.name, why, seconds });
+    }),
   });
   const { look, unlock } = await lockWhenTurnedOff(cluster, clock, signal);
   try {
@@ -161,10 +164,16 @@ async function bringUpLocked(
     files,
     look,
     home: request.home,
+    clusterId: ray.id,
     restart,
     startOnly: request.restartOnly,
     version,
-    runningJobs: () => runningJobs(request, look, signal),
+    workersNow: () => workersNow(cluster, look, signal),
+    runningJobs: async () => {
+      const running = await runningJobs(cluster, look, signal);
+      if (running === undefined) events.emit(launcherEvents.jobsUnknown, { host: host.name });
+      return running ?? 0;
+    },
     madeByRay: () => madeByRay(cluster, signal),
   });
   if (!(await request.agree(plan))) {
@@ -185,16 +194,19 @@ async function bringUpLocked(
   const ending = new AbortController();
   const all = AbortSignal.any([signal, ending.signal]);
   let seen: HeadLook | undefined = look;
+  let lettingIn: Promise<void> | undefined;
   const handOver = async (): Promise<void> => {
     // A host that was lost may have been rebooted: what ran on it is then another process, or none.
     const now = seen ?? (await lookAgain(host, name, all));
     seen = undefined;
     const runtime = await runtimeOf(request.env, all);
+    const keys = letIn(cluster, now, events, all);
+    lettingIn = keys.done;
     const [{ node }] = await Promise.all([
       shipRuntime(host, now, runtime, request.env, { signal: all, within: 600_000 }),
-      letIn(request, now, all),
       synced.promise,
     ]);
+    await keys.most();
     const record = recordFor(request, now, ray);
     const credential = cloud ? await credentialsOf(spec, request.env) : undefined;
     await putFolder(request, record, credential, all);
@@ -222,6 +234,7 @@ async function bringUpLocked(
       all,
     );
     await handingOver;
+    await lettingIn;
     events.emit(launcherEvents.headUp, { host: host.name }, { id: `node ${host.name}`, state: 'done' });
     return { done: true, plan, head: brought };
   } catch (error) {
@@ -258,25 +271,6 @@ async function lookAgain(host: Host, cluster: string, signal: AbortSignal): Prom
 const allowsNoAuth = ({ provider }: ClusterSpec): boolean => provider.manta?.['allow_no_auth'] === true;
 
 const ownerOf = (): string => `${userInfo().username}@${hostname()}`;
-
-/** Jobs that mantad knows to run; none when it does not answer. */
-async function runningJobs({ cluster, events }: UpRemoteRequest, look: HeadLook, signal: AbortSignal): Promise<number> {
-  if (look.serving === undefined || look.ownerToken === undefined) return 0;
-  const { socket } = cluster.folder.files;
-  try {
-    await cluster.head.forward(socket, wayTo(look.serving), signal);
-    const place = { url: look.serving.url, token: look.ownerToken, socket };
-    const http = new HttpClient({ shown: cluster.name, headers: {}, verify: 'true', place: async () => place }, signal);
-    const { total } = await http.json<{ total: number }>('GET', '/api/manta/v1/jobs', {
-      query: { state: 'running', limit: 1 },
-    });
-    http.close();
-    return total;
-  } catch {
-    events.emit(launcherEvents.jobsUnknown, { host: cluster.head.name });
-    return 0;
-  }
-}
 
 /** Ray's token; none where the Ray on the head knows of none and the file says that this is wanted. */
 async function tokenFor(
@@ -352,13 +346,4 @@ p=$(holder ${there}/mantad.lock); if alive "$p" mantad; then kill -HUP "$p" 2>/d
     { signal },
   );
   if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'the cluster file', detail: stderr.trim() });
-}
-
-/** Lets mantad in on the workers. */
-async function letIn({ cluster, events }: UpRemoteRequest, look: HeadLook, signal: AbortSignal): Promise<void> {
-  if (look.publicKey === undefined) throw launcherErrors.NoSshThere({ host: cluster.head.name });
-  const from = [...new Set([...look.addresses, cluster.headAddress])].filter((each) => /^[\w.:-]+$/.test(each));
-  const outcomes = await installKey(cluster, cluster.workerAddresses, { publicKey: look.publicKey, from }, signal);
-  for (const { address, error } of outcomes)
-    if (error !== undefined) events.emit(launcherEvents.unreached, { host: address, why: error.message });
 }

@@ -1,5 +1,6 @@
 import { effectWords, type KeyChange } from '../../core/spec/changes.ts';
 import type { UpPlan } from '../../launcher/up-plan.ts';
+import type { WorkerPlan } from '../../launcher/up-plan-workers.ts';
 
 /** The plan of `up` in words, for somebody who decides whether to go on. */
 export function planText(plan: UpPlan): string {
@@ -15,28 +16,32 @@ export function planText(plan: UpPlan): string {
     lines.push(
       "           a Ray that Manta did not start runs there; the file's start commands decide what becomes of it",
     );
-  lines.push(`  workers  ${workerWords(plan)}`);
-  if (plan.workers.joining.length > 0 && plan.known)
-    lines.push(`           joining: ${plan.workers.joining.join(', ')}`);
-  if (plan.workers.leaving.length > 0) lines.push(`           leaving: ${plan.workers.leaving.join(', ')}`);
+  const [first, ...more] = workerLines(plan.workers);
+  lines.push(`  workers  ${first}`, ...more.map((line) => `           ${line}`));
   for (const change of plan.changes) lines.push(`  changed  ${changeWords(change)}`);
   if (plan.upgrade) lines.push(`  upgrade  mantad ${plan.upgrade.from} to ${plan.upgrade.to}, without touching Ray`);
   if (plan.runningJobs > 0) lines.push(`  jobs     ${plan.runningJobs} running, which end with the restart of Ray`);
-  if (plan.orphan !== undefined)
+  if (plan.orphan !== undefined) {
+    const { name, sameFile } = plan.orphan;
     lines.push(
-      `  warning  this file started the cluster '${plan.orphan}', which goes on running: 'manta down -n ${plan.orphan}' ends it`,
+      `  warning  ${sameFile ? 'this file' : 'another file with this head'} started the cluster '${name}', which goes on running: 'manta down -n ${name}' ends it`,
+    );
+  }
+  if (plan.heldBy !== undefined)
+    lines.push(
+      `  warning  the cluster '${plan.heldBy.cluster}' of ${plan.heldBy.owner} holds ${plan.head.host}: this one is refused until that one is down`,
     );
   return `${lines.join('\n')}\n`;
 }
 
-/** True when there is nothing to agree to. */
-export const isNothing = (plan: UpPlan): boolean =>
-  plan.known &&
-  plan.head.action === 'nothing' &&
-  plan.changes.length === 0 &&
-  plan.workers.joining.length === 0 &&
-  plan.workers.leaving.length === 0 &&
-  plan.upgrade === undefined;
+/** True when there is nothing to agree to: what mantad does anyway, such as making a lost worker again, is none of it. */
+export const isNothing = ({ known, head, changes, workers, upgrade }: UpPlan): boolean =>
+  known &&
+  head.action === 'nothing' &&
+  changes.length === 0 &&
+  [workers.updated, workers.rolled, workers.rejoin, workers.leave].every(({ length }) => length === 0) &&
+  workers.tooMany === 0 &&
+  upgrade === undefined;
 
 function headWords({ head }: UpPlan): string {
   switch (head.action) {
@@ -51,19 +56,63 @@ function headWords({ head }: UpPlan): string {
   }
 }
 
-function workerWords({ workers, head }: UpPlan): string {
-  const count =
-    workers.hosts.length === 0 ? `${workers.wanted} workers` : `${workers.wanted} of ${workers.hosts.length} hosts`;
-  if (head.action === 'make') return `${count} join`;
-  if (head.action === 'restart') return `${count} join again, since Ray's head starts anew`;
-  return workers.rolled ? `${count}; each is emptied, set up again and joins again` : `${count} stay as they are`;
+function workerLines(workers: WorkerPlan): readonly string[] {
+  const { stay, updated, rolled, rejoin, leave, ending, tooMany, made, free } = workers;
+  const of = (names: readonly string[], what: string): string[] =>
+    names.length === 0 ? [] : [`${namesOf(names)}: ${what}`];
+  const lines = [
+    ...of(stay, 'as before'),
+    ...of(updated, 'files and setup commands again; Ray goes on'),
+    ...of(rolled, 'set up again in turn, each emptied first'),
+    ...of(rejoin, "to join again, since Ray's head starts anew"),
+    ...of(leave, 'emptied and ended, being no longer in the file'),
+    ...of(ending, 'ending already'),
+  ];
+  if (tooMany > 0) lines.push(`${tooMany} of them: emptied and ended, since the limits are lower; idle ones go first`);
+  if (made > 0) lines.push(`${madeWhere(made, free)}: set up, to join`);
+  return lines.length === 0 ? ['none'] : lines;
 }
 
+function madeWhere(made: number, free: readonly string[]): string {
+  if (free.length === made) return namesOf(free);
+  return free.length > made ? `${made} of ${namesOf(free)}` : `${made} more`;
+}
+
+/** More of them say less. */
+const mostNames = 10;
+
+const namesOf = (names: readonly string[]): string =>
+  names.length <= mostNames
+    ? names.join(', ')
+    : `${names.slice(0, mostNames).join(', ')} and ${names.length - mostNames} more`;
+
 function changeWords({ key, before, after, effect }: KeyChange): string {
-  const short = (value: unknown): string => {
-    if (value === undefined) return '(none)';
-    const text = JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? Number(each) : each));
-    return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  const [from, to] = [textOf(before), textOf(after)];
+  const change = from === to ? 'another value, which is not shown' : whereTheyDiffer(from, to).join(' -> ');
+  return `${key}: ${change}\n           ${effectWords[effect]}`;
+}
+
+function textOf(value: unknown): string {
+  if (value === undefined) return '(none)';
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? Number(each) : each));
+}
+
+const longestShown = 60;
+const around = 12;
+
+/** Of long texts the part that is another, with a little of what stands before and behind it. */
+function whereTheyDiffer(from: string, to: string): readonly [string, string] {
+  if (from.length <= longestShown && to.length <= longestShown) return [from, to];
+  const shorter = Math.min(from.length, to.length);
+  let same = 0;
+  while (same < shorter && from[same] === to[same]) same++;
+  let behind = 0;
+  while (behind < shorter - same && from.at(-1 - behind) === to.at(-1 - behind)) behind++;
+  const start = same <= around ? 0 : same - around;
+  const part = (text: string): string => {
+    const end = behind <= around ? text.length : text.length - behind + around;
+    const shown = text.slice(start, Math.min(end, start + around + longestShown));
+    return `${start > 0 ? '…' : ''}${shown}${start + shown.length < text.length ? '…' : ''}`;
   };
-  return `${key}: ${short(before)} -> ${short(after)}\n           ${effectWords[effect]}`;
+  return [part(from), part(to)];
 }

@@ -1,3 +1,4 @@
+import { redact } from '../../base/errors.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
@@ -24,11 +25,23 @@ export type KeyEffect =
   | 'new-cluster'
   | 'settings';
 
-/** What changed between two cluster files, key by key, in the order of the new one. */
+/**
+ * What changed between two cluster files, key by key, in the order of the new one. Values that look like secrets are
+ * `***`: both, where it is the secret that changed.
+ */
 export function changedKeys(before: PlainMap, after: PlainMap): readonly KeyChange[] {
   const found: KeyChange[] = [];
   compare(before, after, [], found);
   return found;
+}
+
+const secretName = /secret|passw(?:or)?d|passphrase|token|credential|api[_-]?key|access[_-]?key/i;
+
+function masked(value: Plain | undefined, name: string): Plain | undefined {
+  if (typeof value === 'string') return secretName.test(name) ? '***' : redact(value);
+  if (Array.isArray(value)) return (value as readonly Plain[]).map((each) => masked(each, name) as Plain);
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key) as Plain]));
 }
 
 function compare(
@@ -43,7 +56,13 @@ function compare(
     return;
   }
   if (textOf(before) === textOf(after)) return;
-  found.push({ key: path.join('.'), before, after, effect: effectOf(path) });
+  const name = path.at(-1) ?? '';
+  found.push({
+    key: path.join('.'),
+    before: masked(before, name),
+    after: masked(after, name),
+    effect: effectOf(path),
+  });
 }
 
 const textOf = (value: Plain | undefined): string | undefined =>
@@ -96,13 +115,13 @@ function effectOf([top = '', second = '', third = '']: readonly string[]): KeyEf
 
 /** Why a change of this kind matters, for a reader who decides whether to go on. */
 export const effectWords: Readonly<Record<KeyEffect, string>> = {
-  limits: 'limits only: nothing that runs is touched',
+  limits: 'the limits: workers above them end, and those that they promise are made; the others are not touched',
   launch: 'new instances are made this way; those there are replaced one by one when idle',
   files: 'the files are copied again, and the setup commands run again',
   initialization: 'the initialization commands run again',
   container: 'the containers are made anew: Ray restarts in them',
-  setup: 'the setup commands run again; workers are emptied and replaced in turn, the head goes on',
-  start: 'Ray restarts',
+  setup: 'the setup commands run again: on the head while Ray goes on, on workers in turn, each emptied first',
+  start: 'Ray starts anew on the nodes that this is for, on workers in turn, each emptied first',
   hosts: 'hosts join or leave',
   reach: 'how the hosts are reached: nothing that runs is touched',
   'new-cluster': 'another cluster: the one of the old name goes on running',

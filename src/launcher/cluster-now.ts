@@ -1,0 +1,77 @@
+import type { RunOptions } from '../base/host.ts';
+import type { NodeAnswer } from '../head/api/types.ts';
+import { HttpClient } from '../head/client/http.ts';
+import { wayTo } from '../head/client/remote.ts';
+import type { HeadLook } from './head-look.ts';
+import { claimedNodes } from './node-claims.ts';
+import type { RemoteCluster } from './remote-cluster.ts';
+
+/** A worker that the cluster has. */
+export interface WorkerNow {
+  /** The address of its machine, or the name that is known instead. */
+  readonly name: string;
+  readonly type: string;
+  /** It ends already. */
+  readonly ending: boolean;
+}
+
+/** Jobs that mantad knows to run; undefined when it does not answer. */
+export async function runningJobs(
+  cluster: RemoteCluster,
+  look: HeadLook,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const query = { state: 'running', limit: 1 };
+  return (await askMantad<{ total: number }>(cluster, look, '/api/manta/v1/jobs', query, signal))?.total;
+}
+
+/** By mantad where it serves, else by the claims that are written down on the head. */
+export async function workersNow(
+  cluster: RemoteCluster,
+  look: HeadLook,
+  signal: AbortSignal,
+): Promise<readonly WorkerNow[]> {
+  const answer = await askMantad<{ nodes: readonly NodeAnswer[] }>(cluster, look, '/api/manta/v1/nodes', {}, signal);
+  return answer === undefined ? await claimedWorkers(cluster, { signal }) : answer.nodes.flatMap(workerOf);
+}
+
+async function askMantad<Value>(
+  { name, head, folder }: RemoteCluster,
+  { serving, ownerToken }: HeadLook,
+  path: string,
+  query: Readonly<Record<string, string | number>>,
+  signal: AbortSignal,
+): Promise<Value | undefined> {
+  if (serving === undefined || ownerToken === undefined) return undefined;
+  const { socket } = folder.files;
+  const place = { url: serving.url, token: ownerToken, socket };
+  const http = new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
+  try {
+    await head.forward(socket, wayTo(serving), signal);
+    return await http.json<Value>('GET', path, { query, silence: 10_000 });
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  } finally {
+    http.close();
+  }
+}
+
+const ended: ReadonlySet<string> = new Set(['terminated', 'launch-timeout']);
+const comes: ReadonlySet<string> = new Set(['queued', 'requested', 'allocated', 'setting-up', 'running']);
+
+function workerOf({ kind, instance, machine, address, type, status }: NodeAnswer): WorkerNow[] {
+  if (kind !== 'worker' || ended.has(status)) return [];
+  return [{ name: address ?? machine ?? instance, type, ending: !comes.has(status) }];
+}
+
+async function claimedWorkers({ head, name }: RemoteCluster, options: RunOptions): Promise<readonly WorkerNow[]> {
+  const claims = (await claimedNodes(head, name, options)) ?? [];
+  return claims
+    .filter(({ kind }) => kind === 'worker')
+    .map(({ address, type, state }) => ({
+      name: address,
+      type,
+      ending: state === 'ending' || state === 'unverified',
+    }));
+}

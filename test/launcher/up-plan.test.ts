@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isNothing, planText } from '../../src/cli/commands/up-plan-text.ts';
+import { changedKeys } from '../../src/core/spec/changes.ts';
+import type { ClusterSpec } from '../../src/core/spec/cluster.ts';
+import { loadSpec } from '../../src/head/load-spec.ts';
+import type { WorkerNow } from '../../src/launcher/cluster-now.ts';
+import type { UpPlan } from '../../src/launcher/up-plan.ts';
+import { planWorkers, type WorkerPlan } from '../../src/launcher/up-plan-workers.ts';
+
+const hosts = ['10.0.0.2', '10.0.0.3', '10.0.0.4'];
+const specOf = (more = '', workers = hosts): ClusterSpec => {
+  const text = `cluster_name: team\nprovider: {type: local, head_ip: 10.0.0.1, worker_ips: [${workers.join(', ')}]}\n${more}`;
+  return loadSpec({ name: 'team', config: { path: 'cluster.yaml', text, env: {} } });
+};
+const there = (names: readonly string[], more: Partial<WorkerNow> = {}): WorkerNow[] =>
+  names.map((name) => ({ name, type: 'local.cluster.node', ending: false, ...more }));
+
+const planned = (more: Partial<Parameters<typeof planWorkers>[0]> = {}): WorkerPlan =>
+  planWorkers({
+    spec: specOf(),
+    before: specOf(),
+    hosts,
+    now: there(hosts),
+    headRestarts: false,
+    filesChanged: false,
+    leaveWorkers: false,
+    ...more,
+  });
+
+const planOf = (workers: WorkerPlan, more: Partial<UpPlan> = {}): UpPlan => ({
+  cluster: 'team',
+  known: true,
+  head: { host: '10.0.0.1', action: 'nothing', parts: [], foreignRay: false },
+  workers,
+  changes: [],
+  runningJobs: 0,
+  ...more,
+});
+const linesOf = (workers: WorkerPlan): readonly string[] =>
+  planText(planOf(workers))
+    .split('\n')
+    .filter((line) => /^ {2}workers|^ {11}/.test(line))
+    .map((line) => line.slice(11));
+
+const all = '10.0.0.2, 10.0.0.3, 10.0.0.4';
+
+test('workers of a cluster in which nothing changed stay, and there is nothing to agree to', () => {
+  assert.deepEqual(linesOf(planned()), [`${all}: as before`]);
+  assert.ok(isNothing(planOf(planned())));
+});
+
+test('a lowered limit says how many end', () => {
+  const plan = planned({ spec: specOf('max_workers: 2\n') });
+  assert.equal(plan.tooMany, 1);
+  assert.match(linesOf(plan)[1]!, /^1 of them: emptied and ended, since the limits are lower/);
+  assert.ok(!isNothing(planOf(plan)));
+});
+
+test('a raised limit says which host joins', () => {
+  const plan = planned({ before: specOf('max_workers: 2\n'), now: there(hosts.slice(0, 2)) });
+  assert.deepEqual(linesOf(plan), ['10.0.0.2, 10.0.0.3: as before', '10.0.0.4: set up, to join']);
+});
+
+test('changed contents of files are brought to the workers, whose Ray goes on', () => {
+  assert.deepEqual(linesOf(planned({ filesChanged: true })), [`${all}: files and setup commands again; Ray goes on`]);
+});
+
+test('changed commands of workers replace them in turn, unless nothing is to restart', () => {
+  const spec = specOf('worker_setup_commands: [make]\n');
+  assert.deepEqual(linesOf(planned({ spec })), [`${all}: set up again in turn, each emptied first`]);
+  assert.deepEqual(linesOf(planned({ spec, leaveWorkers: true })), [`${all}: as before`]);
+  assert.deepEqual(linesOf(planned({ spec: specOf('head_setup_commands: [make]\n') })), [`${all}: as before`]);
+});
+
+test('a head that starts anew takes along the workers that are there, and no others', () => {
+  assert.deepEqual(linesOf(planned({ headRestarts: true })), [`${all}: to join again, since Ray's head starts anew`]);
+  assert.deepEqual(linesOf(planned({ headRestarts: true, now: [] })), [`${all}: set up, to join`]);
+});
+
+test('a host that the file no longer has is emptied; one that is new joins', () => {
+  const now = [...hosts.slice(1), '10.0.0.5'];
+  assert.deepEqual(linesOf(planned({ spec: specOf('', now), hosts: now })), [
+    '10.0.0.3, 10.0.0.4: as before',
+    '10.0.0.2: emptied and ended, being no longer in the file',
+    '10.0.0.5: set up, to join',
+  ]);
+});
+
+test('a worker that ends already is told apart, and its host is not free yet', () => {
+  const now = [...there(hosts.slice(1)), ...there(['10.0.0.2'], { ending: true })];
+  assert.deepEqual(linesOf(planned({ now })), [
+    '10.0.0.3, 10.0.0.4: as before',
+    '10.0.0.2: ending already',
+    '1 more: set up, to join',
+  ]);
+});
+
+const changed = (before: string, after: string): string =>
+  planText(planOf(planned(), { changes: changedKeys({ setup_commands: [before] }, { setup_commands: [after] }) }));
+
+test('of a long value that changed the plan shows the part that is another', () => {
+  const long = 'pip install torch==2.1.0 && pip install --upgrade --no-cache-dir transformers datasets ';
+  const text = changed(`${long}accelerate==1 && pip check`, `${long}accelerate==2 && pip check`);
+  assert.match(text, /accelerate==1 && pip.* -> .*accelerate==2 && pip/);
+});
+
+test('a secret stays hidden in the plan, also where it is what changed', () => {
+  const text = changed('export WANDB_API_KEY=s3cr3tkey123456789', 'export WANDB_API_KEY=an0therkey123456789');
+  assert.match(text, /setup_commands: another value, which is not shown/);
+  const file = { provider: { type: 'external', api_token: 'hunter22hunter22' } };
+  const plan = planOf(planned(), { changes: changedKeys({}, file) });
+  assert.doesNotMatch(JSON.stringify(plan) + planText(plan) + text, /s3cr3t|an0ther|hunter22/);
+});
+
+test('a cluster whose head another one holds is told before anything is done', () => {
+  const more = { heldBy: { cluster: 'team', owner: 'ada@laptop' }, orphan: { name: 'team', sameFile: false } };
+  const text = planText(planOf(planned({ now: [] }), { ...more, known: false, cluster: 'team2' }));
+  assert.match(text, /warning {2}the cluster 'team' of ada@laptop holds 10\.0\.0\.1: this one is refused/);
+  assert.match(text, /warning {2}another file with this head started the cluster 'team', which goes on running/);
+});
