@@ -1,4 +1,5 @@
 import { defineEvent } from '../base/events.ts';
+import { durationWords } from '../core/plan/words.ts';
 
 /** What the commands that change a cluster tell on the way. */
 export const launcherEvents = {
@@ -43,6 +44,12 @@ export const launcherEvents = {
     level: 'warn',
     text: (e) => `${e.file}:${e.line}: ${e.message}`,
   }),
+  keyMissing: defineEvent<{ key: string }>({
+    code: 'MANTA_LAUNCHER_KEY_MISSING',
+    level: 'warn',
+    text: (e) =>
+      `the key '${e.key}' of ssh_private_key is not on this machine: ssh tries those of the agent and those it finds by itself`,
+  }),
   moreWarnings: defineEvent<{ file: string; more: number }>({
     code: 'MANTA_LAUNCHER_MORE_WARNINGS',
     level: 'warn',
@@ -53,10 +60,16 @@ export const launcherEvents = {
     level: 'info',
     text: (e) => `${e.host}: connecting`,
   }),
-  waiting: defineEvent<{ host: string; why: string }>({
+  waiting: defineEvent<{ host: string; why: string; seconds: number }>({
     code: 'MANTA_LAUNCHER_WAITING',
     level: 'info',
-    text: (e) => `${e.host}: waiting for SSH: ${e.why}`,
+    text: (e) => `${e.host}: waiting for SSH, for ${durationWords(e.seconds * 1_000)} at most: ${e.why}`,
+  }),
+  waitingForEnd: defineEvent<{ host: string; drains: boolean; seconds: number }>({
+    code: 'MANTA_LAUNCHER_WAITING_FOR_END',
+    level: 'info',
+    text: (e) =>
+      `${e.host}: waiting until its old node ${e.drains ? 'has finished its work' : 'has ended, or its host is given up as silent'}, for ${durationWords(e.seconds * 1_000)} at most`,
   }),
   headUp: defineEvent<{ host: string }>({
     code: 'MANTA_LAUNCHER_HEAD_UP',
@@ -69,10 +82,10 @@ export const launcherEvents = {
     text: (e) =>
       `${e.host} has neither systemd for this user nor cron: after a reboot of it the next manta command starts mantad again`,
   }),
-  unreached: defineEvent<{ host: string; why: string }>({
+  unreached: defineEvent<{ host: string; why: string; next?: string | undefined }>({
     code: 'MANTA_LAUNCHER_UNREACHED',
     level: 'warn',
-    text: (e) => `${e.host}: the cluster's key could not be put there: ${e.why}`,
+    text: (e) => `${e.host}: the cluster's key could not be put there: ${e.why}${e.next ? `; ${e.next}` : ''}`,
   }),
   endsElsewhere: defineEvent<{ name: string; before: string; now: string }>({
     code: 'MANTA_LAUNCHER_ENDS_ELSEWHERE',

@@ -116,6 +116,6 @@ test('a secret stays hidden in the plan, also where it is what changed', () => {
 test('a cluster whose head another one holds is told before anything is done', () => {
   const more = { heldBy: { cluster: 'team', owner: 'ada@laptop' }, orphan: { name: 'team', sameFile: false } };
   const text = planText(planOf(planned({ now: [] }), { ...more, known: false, cluster: 'team2' }));
-  assert.match(text, /warning {2}the cluster 'team' of ada@laptop holds 10\.0\.0\.1: this one is refused/);
+  assert.match(text, /head +10\.0\.0\.1: held by the cluster 'team' of ada@laptop, so that this one is refused/);
   assert.match(text, /warning {2}another file with this head started the cluster 'team', which goes on running/);
 });

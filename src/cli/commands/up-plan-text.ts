@@ -27,10 +27,6 @@ export function planText(plan: UpPlan): string {
       `  warning  ${sameFile ? 'this file' : 'another file with this head'} started the cluster '${name}', which goes on running: 'manta down -n ${name}' ends it`,
     );
   }
-  if (plan.heldBy !== undefined)
-    lines.push(
-      `  warning  the cluster '${plan.heldBy.cluster}' of ${plan.heldBy.owner} holds ${plan.head.host}: this one is refused until that one is down`,
-    );
   return `${lines.join('\n')}\n`;
 }
 
@@ -43,7 +39,9 @@ export const isNothing = ({ known, head, changes, workers, upgrade }: UpPlan): b
   workers.tooMany === 0 &&
   upgrade === undefined;
 
-function headWords({ head }: UpPlan): string {
+function headWords({ head, heldBy }: UpPlan): string {
+  if (heldBy !== undefined)
+    return `held by the cluster '${heldBy.cluster}' of ${heldBy.owner}, so that this one is refused until that one is down`;
   switch (head.action) {
     case 'make':
       return 'is set up, and Ray is started';

@@ -1,3 +1,8 @@
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import type { ClusterSpec } from '../../core/spec/cluster.ts';
+import { ownHosts } from '../../core/spec/local.ts';
 import { openCluster } from '../../core/spec/read.ts';
 import { launcherEvents } from '../../launcher/events.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
@@ -7,11 +12,20 @@ import type { Io } from '../command.ts';
 const mostShown = 8;
 
 /** Tells what in the file does not mean what its writer may believe, such as keys of an earlier Ray. */
-export function warnOfFile({ config }: RemoteCluster, io: Io): void {
+export function warnOfFile({ config, spec }: RemoteCluster, io: Pick<Io, 'events'>): void {
   const { problems } = openCluster(config.path, Buffer.from(config.text), config.env);
   const warnings = problems.filter(({ severity }) => severity === 'warning');
   for (const { at, message } of warnings.slice(0, mostShown))
     io.events.emit(launcherEvents.fileWarning, { file: config.path, line: at.line, message });
   const more = warnings.length - mostShown;
   if (more > 0) io.events.emit(launcherEvents.moreWarnings, { file: config.path, more });
+  for (const key of missingKeys(spec)) io.events.emit(launcherEvents.keyMissing, { key });
+}
+
+/** A key that is on its user's agent alone is no mistake; a name that was mistyped looks the same. */
+function missingKeys(spec: ClusterSpec): ReadonlySet<string> {
+  const { head, pools } = ownHosts(spec);
+  const hosts = [...(head === undefined ? [] : [head]), ...pools.flatMap((pool) => pool.hosts)];
+  const keys = [spec.auth.privateKey, ...hosts.map(({ key }) => key)].filter((key) => key !== undefined);
+  return new Set(keys.filter((key) => !existsSync(resolve(key.replace(/^~(?=\/|$)/, homedir())))));
 }
