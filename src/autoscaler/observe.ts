@@ -1,5 +1,5 @@
 import type { Instant } from '../base/clock.ts';
-import type { Demand } from '../core/demand.ts';
+import type { Demand, TaskDemand } from '../core/demand.ts';
 import type { InstanceId, InstanceView, NodeView } from '../core/instance.ts';
 import {
   type Advance,
@@ -9,6 +9,7 @@ import {
   type LifecycleTimeouts,
   type Observation,
 } from '../core/lifecycle.ts';
+import type { Resources } from '../core/resources.ts';
 import type { View } from '../core/view.ts';
 import type { EngineNode, EngineState } from '../engines/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
@@ -156,10 +157,39 @@ export function assembleView(ledger: Ledger, answers: Answers, now: Instant): Vi
     at: now,
     complete: { engine: answers.state !== undefined, provider: answers.instances !== undefined },
     instances,
-    demand: answers.state?.demand ?? nothing,
+    demand: withDisplaced(answers.state?.demand ?? nothing, displaced(answers.instances ?? [], nodes)),
     memory: ledger.memory(now),
   };
 }
+
+const withDisplaced = (demand: Demand, tasks: readonly TaskDemand[]): Demand =>
+  tasks.length === 0 ? demand : { ...demand, tasks: [...demand.tasks, ...tasks] };
+
+/**
+ * What runs on machines that the provider has announced to take back. It asks for no room while it still runs, and it
+ * needs another place by the time it does: that place is made while the notice lasts.
+ */
+function displaced(
+  instances: readonly ProviderInstance[],
+  nodes: ReadonlyMap<string, EngineNode>,
+): readonly TaskDemand[] {
+  return instances.flatMap(({ id, kind, preemptionAt }) => {
+    const node = kind === 'worker' && preemptionAt !== undefined ? nodes.get(id) : undefined;
+    if (node === undefined || node.state === 'dead') return [];
+    const resources = inUse(node);
+    if (Object.keys(resources).length === 0) return [];
+    return [{ request: { resources, selectors: [], placement: [] }, count: 1 }];
+  });
+}
+
+/** Of what any node of the type has: not the node's own name, the shares of its placement groups, or its object store. */
+const inUse = ({ total, available }: EngineNode): Resources =>
+  Object.fromEntries(
+    Object.entries(total)
+      .filter(([name]) => !/^node:|^object_store_memory$|_group_(?:\d+_)?[0-9a-f]{36}$/.test(name))
+      .map(([name, amount]): [string, number] => [name, amount - (available[name] ?? 0)])
+      .filter(([, amount]) => amount > 0),
+  );
 
 function viewOf(record: InstanceRecord, node: NodeView | undefined): InstanceView {
   return {

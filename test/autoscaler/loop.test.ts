@@ -195,10 +195,12 @@ test('a node that is announced to go is drained and replaced before it is gone',
   const loop = loopIn(world);
   loop.start();
   await seconds(world, 60);
-  const [machine] = world.workers();
+  const before = [...world.workers()];
+  const [machine] = before;
   assert.ok(machine);
   world.cloud.preempt(machine, 120_000);
   await seconds(world, 20);
+  assert.equal([...world.workers()].length, before.length + 1, 'the next one is there while work runs on the old one');
   assert.equal(world.engine.nodeOn(machine.id)?.state, 'draining');
   assert.ok(loop.journal.facts.some((fact) => fact.kind === 'end' && fact.because.kind === 'preemption'));
   await seconds(world, 160);
