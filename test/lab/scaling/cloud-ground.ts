@@ -25,7 +25,8 @@ const rules: Readonly<Partial<Record<Fault, FaultRule>>> = {
   'boots dead': { fault: 'dead-boot', times: 1 },
 };
 
-const notice = 15;
+/** Seconds. */
+const notice = 20;
 const account = 'lab';
 
 /** Machines of a lab cloud, with a node type for each way in which a launch can be sent elsewhere. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { eventually } from '../cluster-bed.ts';
 import type { Order } from './driver.ts';
-import { eventLines, judge } from './judge.ts';
+import { eventLines, isLaunch, judge } from './judge.ts';
 import { piecesOf, type RayBed } from './ray-bed.ts';
 import { idleTimeout } from './ray-commands.ts';
 import type { Fault, Scenario } from './scenario.ts';
@@ -20,18 +20,20 @@ export async function play(scenario: Scenario, bed: RayBed): Promise<void> {
   const { demand, fault, outcome } = scenario;
   const from = await bed.lastEvent();
   const mark = await bed.ground.mark();
+  let order: Order | undefined;
   try {
     await bed.ground.cause(fault, bed);
     if (demand.kind === 'floor') await playFloor(scenario, demand.count, bed);
-    else if (demand.kind === 'request') await playRequest(scenario, bed);
     else {
-      const order = bed.driver.make(demand);
-      if (outcome.work === 'impossible' || outcome.work === 'unmet') await playUnmet(scenario, bed, order, from);
-      else await playWork(scenario, bed, order, from);
+      order = bed.driver.make(demand);
+      if (demand.kind === 'request') await playRequest(scenario, bed, order);
+      else if (outcome.work === 'done' || outcome.work === undefined) await playWork(scenario, bed, order, from);
+      else await playUnmet(scenario, bed, order, from);
     }
-    await eventually('no worker is left', async () => (await bed.workers()).length === 0);
+    await noWorkerLeft(bed);
   } catch (error) {
     const told = await bed.events(from).then(eventLines, () => '(no events)');
+    await cleanUp(bed, order).catch(() => undefined);
     throw new Error(`${(error as Error).message}\nWhat the cluster did:\n${told}`, { cause: error });
   } finally {
     bed.turnstile.release();
@@ -44,6 +46,21 @@ export async function play(scenario: Scenario, bed: RayBed): Promise<void> {
     return true;
   });
   judge(scenario, await bed.events(from));
+}
+
+const noWorkerLeft = (bed: RayBed): Promise<true> =>
+  eventually('no worker is left', async () => (await bed.workers()).length === 0);
+
+/** What went wrong here must not go wrong in the next scenario too. */
+async function cleanUp(bed: RayBed, order: Order | undefined): Promise<void> {
+  bed.turnstile.release();
+  await bed.ground.calm(bed);
+  await bed.limit({});
+  if (order !== undefined) {
+    bed.turnstile.letGo(order.number);
+    await bed.driver.withdraw(order).catch(() => undefined);
+  }
+  await noWorkerLeft(bed);
 }
 
 /** All pieces hold their place at once, something happens, they hold it again, and go on. */
@@ -61,7 +78,7 @@ async function playWork({ demand, fault, outcome }: Scenario, bed: RayBed, order
       return workers.length === outcome.asked && workers.every(({ status }) => status === 'setting-up');
     });
     await bed.limit({ maxWorkers: 2 });
-    await toldOf(bed, from, /more than 2 workers/);
+    await toldOf(bed, from, /more than 2 /);
     bed.turnstile.release();
   }
   if (outcome.why !== undefined) await saysWhy(outcome.why, bed);
@@ -69,7 +86,15 @@ async function playWork({ demand, fault, outcome }: Scenario, bed: RayBed, order
   if (strikes.has(fault)) {
     const [struck] = turnstile.places(order.number).values();
     const host = bed.ground.host(struck!)!;
+    const asked = (await bed.events(from)).filter(isLaunch).length;
     await bed.ground.strike(fault, host);
+    if (fault === 'preempted with notice') {
+      await eventually(
+        'the next one is asked for',
+        async () => (await bed.events(from)).filter(isLaunch).length > asked,
+      );
+      assert.ok(host.up, 'while the work still runs on the old one');
+    }
     await placed(struck);
   }
   if (fault === 'busy beside idle') await letIdleGo(bed, order);
@@ -107,8 +132,7 @@ async function playUnmet({ outcome, fault }: Scenario, bed: RayBed, order: Order
   await bed.driver.withdraw(order);
 }
 
-async function playRequest({ fault, outcome, demand }: Scenario, bed: RayBed): Promise<void> {
-  const order = bed.driver.make(demand);
+async function playRequest({ fault, outcome }: Scenario, bed: RayBed, order: Order): Promise<void> {
   await order.done;
   await holdsIdle(bed, fault, outcome.asked - (outcome.undrained ?? 0));
   await bed.driver.withdraw(order);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LabHost } from '../../../lab/lab.ts';
 import type { EventAnswer, NodeAnswer, WhyAnswer } from '../../../src/head/api/types.ts';
-import type { ClusterBed } from '../cluster-bed.ts';
+import { type ClusterBed, eventually } from '../cluster-bed.ts';
 import { Driver, driverProgram } from './driver.ts';
 import type { Demand, Fault } from './scenario.ts';
 import { Turnstile } from './turnstile.ts';
@@ -100,6 +100,19 @@ export class RayBed {
 
   async status(): Promise<string> {
     return await this.user.manta(['status', fileOf(this.ground.cluster)], { env: this.ground.env });
+  }
+
+  /** kill -9, and back under its supervisor. */
+  async killMantad(): Promise<void> {
+    const before = await this.#mantad();
+    await this.head.must(`kill -9 ${before}`, { user: 'root' });
+    await eventually('mantad is back', async () => (await this.#mantad()) !== before);
+  }
+
+  async #mantad(): Promise<string> {
+    const { user, cluster } = this.ground;
+    const file = `${user === 'root' ? '/root' : `/home/${user}`}/.manta/head/clusters/${cluster}/mantad.lock`;
+    return /"pid":\s*(\d+)/.exec(await this.head.must(`cat ${file}`, { user: 'root' }))?.[1] ?? '';
   }
 
   /** The whole cluster goes. */

@@ -230,7 +230,7 @@ export const scenarios: readonly Scenario[] = [
     fault: 'limit lowered',
     on: bothRays,
     often: ['cloud'],
-    outcome: { asked: 3, held: 4, hosts: 2, undrained: 1, tells: [/ending \S+ \(plain\): more than 2 workers/] },
+    outcome: { asked: 3, held: 4, hosts: 2, undrained: 1, tells: [/ending \S+ \(plain\): more than 2 of its type/] },
   },
   {
     name: 'a worker that boots slowly is waited for and not asked for twice',
