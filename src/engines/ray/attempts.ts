@@ -50,6 +50,8 @@ const startingFor = 20_000;
 /** How long a node that lives may take to give the last output. */
 const lastOutputWithin = 10_000;
 const lostWithin = 1_000;
+/** Ray's own health checks take half as long to find a node dead. */
+const verdictWithin = 30_000;
 const letGoAfter = 10_000;
 /** How long Ray may take to settle a job whose supervisor was ended. */
 const settledWithin = 30_000;
@@ -312,14 +314,22 @@ export class RayAttempts {
     const node = info.driver_node_id;
     // Asked of those only whose end the node may explain.
     const suspect = info.status === 'FAILED' && typeof info.driver_exit_code !== 'number';
-    const fate = node && suspect ? await this.#edges.fateOf(node, signal) : 'alive';
+    let fate = node && suspect ? await this.#edges.fateOf(node, signal) : 'alive';
     if (attempt.pull && !(await attempt.pull.finish(fate === 'alive' ? lastOutputWithin : lostWithin))) {
-      const now = node ? await this.#edges.fateOf(node, signal).catch(() => fate) : fate;
-      const reason = now === 'alive' ? `node ${node} did not give it` : `node ${node} is gone`;
+      if (node && fate === 'alive') fate = await this.#verdictOn(node, suspect ? verdictWithin : 0, signal);
+      const reason = fate === 'alive' ? `node ${node} did not give it` : `node ${node} is gone`;
       attempt.pull.abandon(reason);
       this.#edges.events.emit(rayEvents.outputLost, { attempt: attempt.record.id, reason });
     }
     await this.#end(attempt, readEnd(info, { stopped: attempt.record.stopAsked === true, fate }), info);
+  }
+
+  /** What Ray says of a node that does not answer: for many seconds that it lives, also where it is gone. */
+  async #verdictOn(node: string, within: number, signal: AbortSignal): Promise<NodeFate> {
+    for (const until = performance.now() + within; ; await this.#edges.clock.sleep(500, signal)) {
+      const fate = await this.#edges.fateOf(node, signal).catch(() => 'alive' as const);
+      if (fate !== 'alive' || performance.now() >= until) return fate;
+    }
   }
 
   async #end(

@@ -49,9 +49,14 @@ export function readEnd(info: JobInfo, asked: { readonly stopped: boolean; reado
   if (asked.fate === 'preempted' || /preempted/i.test(message)) return { cause: 'preempted', message };
   if (asked.fate === 'lost' || /its node (?:has )?died|node was terminated|node is dead/i.test(message))
     return { cause: 'node-lost', message };
-  if (/out of memory|\boom\b|memory pressure|low memory/i.test(message)) return { cause: 'memory-limit', message };
+  if (/out of memory|\boom\b|memory pressure|low (?:on )?memory/i.test(withoutGuesses(message)))
+    return { cause: 'memory-limit', message };
   return { cause: began ? 'failed' : 'start-failed', message };
 }
+
+/** Of a process that was killed Ray lists what may have done it, a lack of memory first; that is no finding. */
+const withoutGuesses = (message: string): string =>
+  message.replace(/(?:common causes|potential root causes)[^]*$/i, '');
 
 /** Python tells an end by a signal as its negative number. */
 function exitOf(code: number): { exitCode: number; message: string } {

@@ -29,6 +29,17 @@ const cases: readonly [string, JobInfo, { stopped?: boolean; fate?: NodeFate }, 
     {},
     'memory-limit',
   ],
+  [
+    'a supervisor that was killed by nobody knows whom',
+    {
+      ...died,
+      ...node,
+      message:
+        'The worker died unexpectedly. Some common causes include: (1) the process was killed by the OOM killer due to high memory usage, (2) ray stop --force was called',
+    },
+    {},
+    'failed',
+  ],
   ['a supervisor that was killed', { ...died, ...node, message: 'exit code 1' }, {}, 'failed'],
   ['no room in time', { status: 'FAILED', error_type: 'JOB_SUPERVISOR_ACTOR_START_TIMEOUT' }, {}, 'start-failed'],
   [
