@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/clock.ts';
 import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
@@ -19,6 +19,9 @@ import { steadyClock } from './steady-clock.ts';
 
 /** The pure decision: `plan` of core/plan, or a stand-in. */
 export type Planner = (view: View, spec: ScalingSpec, now: Instant) => Plan;
+
+/** A machine that boots for longer than this is looked for as any other. */
+const bootsWatched: Duration = 60_000;
 
 export interface AutoscalerOptions extends Edges {
   readonly journal: Journal;
@@ -73,10 +76,18 @@ export class Autoscaler {
       } catch (error) {
         this.#options.events.emit(events.failed, { during: 'a pass', reason: messageOf(error) });
       }
-      const wait = Math.min(this.#settings.sweep, Math.max(0, (lookAgainAt ?? Number.POSITIVE_INFINITY) - clock.now()));
+      const wait = Math.min(this.#sweep(), Math.max(0, (lookAgainAt ?? Number.POSITIVE_INFINITY) - clock.now()));
       await this.#rest(seen, Math.max(wait, this.#settings.batchIdle), signal);
     }
     await this.#executor.stop();
+  }
+
+  #sweep(): Duration {
+    const { sweep, bootSweep } = this.#settings;
+    const now = this.#options.clock.now();
+    for (const { kind, status, since } of this.#book.ledger.records)
+      if (kind === 'worker' && status === 'allocated' && now - since < bootsWatched) return Math.min(sweep, bootSweep);
+    return sweep;
   }
 
   /** One look and what follows from it. */

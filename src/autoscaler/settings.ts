@@ -5,6 +5,8 @@ import { type LifecycleTimeouts, lifecycleTimeouts } from '../core/lifecycle.ts'
 export interface LoopSettings {
   /** A pass happens at least this often. @default 5 s */
   readonly sweep: Duration;
+  /** As `sweep`, in the first minute of a machine that boots: nobody tells when it is there. @default 5 s */
+  readonly bootSweep: Duration;
   /** After something happened, a pass waits until nothing more has happened for this long. @default 100 ms */
   readonly batchIdle: Duration;
   /** And never longer than this. @default 1 s */
@@ -24,6 +26,7 @@ export interface LoopSettings {
 
 export const loopSettings: LoopSettings = {
   sweep: 5_000,
+  bootSweep: 5_000,
   batchIdle: 100,
   batchMax: 1_000,
   callDeadline: 60_000,

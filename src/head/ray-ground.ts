@@ -167,6 +167,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     settings: {
       batchIdle: 20,
       batchMax: 500,
+      bootSweep: 1_000,
       callDeadline: 60_000,
       ...(!cloud && { listLag: 2_000, timeouts: { ...loopSettings.timeouts, absent: 2_000 } }),
     },

@@ -190,6 +190,31 @@ test('an order to end a machine is repeated until the list shows it gone', async
   assert.equal([...world.workers()].length, 0);
 });
 
+test('a machine that boots is looked for more often, where the settings say so, and not for ever', async () => {
+  const world = worldOf(tasks(1, 1, '10m'));
+  let passes = 0;
+  const loop = loopIn(world, {
+    settings: { bootSweep: 1_000 },
+    onPass: () => passes++,
+    provider: {
+      list: async (signal) => (await world.cloud.list(signal)).map((each) => ({ ...each, state: 'pending' as const })),
+      launch: (request, signal) => world.cloud.launch(request, signal),
+      terminate: (ids, signal) => world.cloud.terminate(ids, signal),
+      tag: (id, tags, signal) => world.cloud.tag(id, tags, signal),
+    },
+  });
+  loop.start();
+  await seconds(world, 10);
+  const during = async (count: number): Promise<number> => {
+    const before = passes;
+    await seconds(world, count);
+    return passes - before;
+  };
+  assert.ok((await during(20)) >= 15);
+  await seconds(world, 60);
+  assert.ok((await during(20)) <= 10);
+});
+
 test('a node that is announced to go is drained and replaced before it is gone', async () => {
   const world = worldOf(tasks(4, 1, '10m'));
   const loop = loopIn(world);
