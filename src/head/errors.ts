@@ -118,6 +118,12 @@ export const headErrors = {
     message: (e) => `the request for resources cannot be read: ${e.problem}`,
     hint: () => 'give {"bundles": [{"resources": {"CPU": 2}, "count": 3}]}; an empty list withdraws the request',
   }),
+  BadDrain: defineError<{ problem: string }>({
+    code: 'MANTA_HEAD_BAD_DRAIN',
+    exit: 2,
+    message: (e) => `the request to drain a node cannot be read: ${e.problem}`,
+    hint: () => 'give {"reason": "idle"}, or {"reason": "preemption", "within": MILLISECONDS}',
+  }),
   WhichType: defineError<{ types: readonly string[] }>({
     code: 'MANTA_HEAD_WHICH_TYPE',
     exit: 2,

@@ -90,7 +90,8 @@ export const clusterCommands: readonly Command[] = [
     hidden: true,
     summary: "give a node no more work, in ray's words",
     description:
-      'Exit code: 0 it is being drained, 1 the engine refused. `manta drain NODE` is the same. Only idle nodes are emptied so far: preemption with a deadline is left to Ray.',
+      'Exit code: 0 it is being drained, 1 the engine refused. `manta drain NODE` is the same for a node that is idle.\n' +
+      'A preemption is not refused: what runs on the node is told that it has until the deadline.',
     args: [],
     options: [
       { name: 'node-id', value: 'ID', summary: 'id of the node or of its instance' },
@@ -112,8 +113,8 @@ export const clusterCommands: readonly Command[] = [
         name: 'deadline-remaining-seconds',
         value: 'N',
         type: 'integer',
-        summary: "taken for ray's sake",
-        ignored: 'a node that is emptied because it is idle has no deadline',
+        min: 0,
+        summary: 'of a preemption: the machine is gone in so many seconds; without it nobody says when',
       },
       ...connectionOptions,
     ],
@@ -202,7 +203,7 @@ export const clusterCommands: readonly Command[] = [
     description:
       'Writes a .tar.gz with status, nodes, demand, events, jobs, the journal of scaling decisions, the end of the\n' +
       "head's log, the cluster file and versions; CONTENTS.txt in it lists them. Values that look like secrets, values of\n" +
-      'env_vars and all tokens are replaced by ***. Output of jobs is not in it. Works while the head is down too.\n' +
+      'env_vars and all tokens are replaced by ***, wherever they occur. Output of jobs is not in it. Works while the head is down too.\n' +
       'Here -h is the short form of --host, as with ray. With --json: {"file", "bytes", "entries"}.',
     args: [onlyCluster],
     options: [

@@ -1,4 +1,5 @@
-import type { Run } from '../command.ts';
+import type { DrainBody } from '../../head/api/types.ts';
+import type { Invocation, Io, Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
 
 interface DrainAnswer {
@@ -7,13 +8,17 @@ interface DrainAnswer {
   readonly reason?: string;
 }
 
-export const run: Run = (invocation, io) =>
+export const run: Run = (invocation, io) => drainNode(invocation, io, {});
+
+export const drainNode = (invocation: Invocation, io: Io, body: DrainBody): Promise<number> =>
   withHead(invocation, io, async (http) => {
     const path = `/api/manta/v1/nodes/${encodeURIComponent(invocation.args[0]!)}/drain`;
-    const answer = await http.json<DrainAnswer>('POST', path, { repeatable: true });
+    const answer = await http.json<DrainAnswer>('POST', path, { json: body, repeatable: true });
+    const { instance } = answer;
+    const ends = body.reason === 'preemption' ? 'ends when its machine does' : 'ends when it is idle';
     const words = answer.accepted
-      ? `${answer.instance} gets no more work and ends when it is idle; 'manta why ${answer.instance}' says how far it is`
-      : `${answer.instance} was not drained: ${answer.reason ?? 'the engine refused'}`;
+      ? `${instance} gets no more work and ${ends}; 'manta why ${instance}' says how far it is`
+      : `${instance} was not drained: ${answer.reason ?? 'the engine refused'}`;
     io.out(io.json ? `${JSON.stringify(answer)}\n` : `${words}\n`);
     return answer.accepted ? 0 : 1;
   });

@@ -150,8 +150,10 @@ const headPaths: Paths = {
   },
   '/nodes/{id}/drain': {
     post: {
-      summary: 'Empty a node and end its instance; a node with work on it refuses',
+      summary:
+        'Empty a node and end its instance. Where the reason is that it is idle, a node with work on it refuses; a preemption is not refused, and its work has `within` milliseconds left',
       parameters: [inPath('id')],
+      requestBody: body(object({ reason: oneOf('idle', 'preemption'), within: whole }, [])),
       responses: answers(
         json('Whether it will', object({ instance: text, accepted: flag, reason: text }, ['instance', 'accepted'])),
       ),

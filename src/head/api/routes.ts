@@ -10,6 +10,7 @@ import { headErrors } from '../errors.ts';
 import type { Head } from '../head.ts';
 import { clusterAnswer, demandAnswer, nodeAnswers } from '../observer.ts';
 import { readBundles } from './bundles.ts';
+import { drainReason } from './drain-reason.ts';
 import { journalAnswer } from './journal.ts';
 import { openapiDocument } from './openapi.ts';
 import { launchedBecause, recentFailures, whyAnswer } from './questions.ts';
@@ -112,16 +113,23 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
       return c.json({ requests });
     }),
   );
+  const nodeNamed = (id: string): NodeAnswer => {
+    const found = nodesOf(head).find(
+      (each) => each.instance === id || (each.node !== undefined && each.node.startsWith(id) && id.length >= 6),
+    );
+    if (found === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
+    return found;
+  };
   app.post(
     `${base}/nodes/:id/drain`,
+    small,
     route(async (c) => {
       requireAdmin(c.get('user'), 'drain a node');
       const id = c.req.param('id') ?? '';
-      const found = nodesOf(head).find(
-        (each) => each.instance === id || (each.node !== undefined && each.node.startsWith(id) && id.length >= 6),
-      );
-      if (found?.node === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
-      const answer = await head.engine.drain(found.node, { kind: 'idle' }, AbortSignal.timeout(10_000));
+      const found = nodeNamed(id);
+      if (found.node === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
+      const reason = drainReason(await c.req.json().catch(() => undefined), head.clock.now());
+      const answer = await head.engine.drain(found.node, reason, AbortSignal.timeout(10_000));
       head.wake();
       return c.json({ instance: found.instance, ...answer });
     }),

@@ -7,7 +7,10 @@ import { headErrors } from '../errors.ts';
 
 /** The HTTP status of each error that the cluster's part of the API answers. */
 export const headStatuses: Statuses = [
-  [400, [headErrors.NoExtension, headErrors.BadBundles, headErrors.BadSpec, headErrors.OtherProvider]],
+  [
+    400,
+    [headErrors.NoExtension, headErrors.BadBundles, headErrors.BadDrain, headErrors.BadSpec, headErrors.OtherProvider],
+  ],
   [403, [apiErrors.AdminOnly]],
   [404, [headErrors.NoSuchThing]],
   [

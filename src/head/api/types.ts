@@ -97,6 +97,14 @@ export interface NodeAnswer {
   readonly endsBecause?: string;
 }
 
+/** POST /nodes/{id}/drain: because it is idle, which a node with work on it refuses, or because its machine goes away. */
+export interface DrainBody {
+  /** @default idle */
+  readonly reason?: 'idle' | 'preemption';
+  /** Of a preemption: so many milliseconds from now the machine is gone. Without it nobody says when. */
+  readonly within?: number;
+}
+
 /** GET /demand */
 export interface DemandAnswer {
   readonly demand: Demand;
