@@ -136,6 +136,7 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
 
   await t.test('cluster-dump packs what is known, without secrets, also when the head is gone', async () => {
     await manta('job', 'submit', '--runtime-env-json', '{"env_vars": {"DB": "s3cr3t-value"}}', '--', 'true');
+    await manta('job', 'submit', '--', 'echo', 'what-a-command-printed-hunter22hunter22');
     const folder = join(cluster.home.path, 'unpacked');
     mkdirSync(folder);
     const dump = async (): Promise<string[]> => {

@@ -23,10 +23,44 @@ function textIn(path: string): string {
   }
 }
 
+// Bounded between its fixed words, so that a log of any length takes time in proportion to it.
+const namedInText =
+  /(?:secret|passw(?:or)?d|passphrase|(?<!launch)token|credential|api[_-]?key|access[_-]?key|auth_key)\w{0,40}["']?\s{0,20}[:=]\s{0,20}["']?([^\s"',;}]{6,500})|bearer\s{1,20}([\w.~+/-]{8,500})|:\/\/[^\s:/@]{1,100}:([^\s@/]{6,200})@/gi;
+
+/**
+ * Values that a text shows under a secret's name. They are to be masked wherever else they occur: a command may have
+ * printed one without its name. In a text of any program a plain word behind such a name is no secret yet.
+ */
+export function secretsInText(text: string, from: 'cluster-file' | 'any'): string[] {
+  return [...text.matchAll(namedInText)]
+    .map((match) => match.slice(1).find((value) => value !== undefined)!)
+    .filter((value) => !isPlace(value) && (from === 'cluster-file' || looksRandom(value)));
+}
+
+/** A variable, a path or an address: where a secret is, or something else altogether. */
+const isPlace = (value: string): boolean => /^(?:[$~/<{[(*]|\w+:\/\/|\d+\.\d+\.\d+\.\d+)/.test(value);
+
+const looksRandom = (value: string): boolean => value.length >= 8 && /\d/.test(value);
+
+/** By which the journal names a launch: masked where it stands alone, it still joins what belongs together. */
+const isLaunchToken = (key: string): boolean => key === 'token' || harmless.test(key);
+
+/** As `secretsInText`, of all texts in a value, and what stands under a secret's key or in env_vars. */
+export function secretsInValue(value: unknown, key = ''): string[] {
+  if (typeof value === 'string') {
+    const own = secretKey.test(key) && !isLaunchToken(key) && !isPlace(value) && looksRandom(value) ? [value] : [];
+    return [...own, ...secretsInText(value, 'any')];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = /^env_?vars$/i.test(key) ? () => 'secret' : (name: string) => (Array.isArray(value) ? key : name);
+  return Object.entries(value).flatMap(([name, each]) => secretsInValue(each, inside(name)));
+}
+
 /** Text without known secrets and without what looks like one. */
 export function cleanText(text: string, secrets: readonly string[]): string {
   let clean = redact(text);
-  for (const secret of secrets) clean = clean.replaceAll(secret, '***');
+  // One may be the beginning of another.
+  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) clean = clean.replaceAll(secret, '***');
   return clean.replace(
     /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g,
     '*** private key ***',

@@ -13,11 +13,20 @@ import { readCluster, type StateFolder, servingOf, supervisorOf } from '../../he
 import type { Io, Run } from '../command.ts';
 import { targetOf } from './cluster-connection.ts';
 import { type ArchiveEntry, archiveOf } from './cluster-dump-archive.ts';
-import { cleanText, cleanValue, cleanYaml, knownSecrets } from './cluster-dump-secrets.ts';
+import {
+  cleanText,
+  cleanValue,
+  cleanYaml,
+  knownSecrets,
+  secretsInText,
+  secretsInValue,
+} from './cluster-dump-secrets.ts';
 
 const logBytes = 1 << 20;
 const jobsKept = 1_000;
 const factsKept = 2_000;
+/** A log that is full of what looks like secrets must not take a dump minutes. */
+const mostSecrets = 1_000;
 
 export const run: Run = async (invocation, io) => {
   const target = await targetOf(invocation, io);
@@ -68,30 +77,41 @@ function linesOf(listed: readonly { readonly name: string; readonly what: string
   return [...lines].map(([name, what]) => `  ${name.padEnd(22)} ${what}\n`).join('');
 }
 
-/** Files on their way into the archive, cleaned of secrets. */
+/** Files on their way into the archive. They are cleaned of secrets once all are there: one file may tell those of another. */
 class Pack {
-  readonly #secrets: readonly string[];
-  readonly #entries: { name: string; what: string; text: string }[] = [];
+  readonly #secrets: Set<string>;
+  readonly #entries: { name: string; what: string; text: (secrets: readonly string[]) => string }[] = [];
 
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets;
+    this.#secrets = new Set(secrets);
   }
 
   text(name: string, what: string, text: string): void {
-    this.#entries.push({ name, what, text: cleanText(text, this.#secrets) });
+    this.#learn(secretsInText(text, 'any'));
+    this.#entries.push({ name, what, text: (secrets) => cleanText(text, secrets) });
   }
 
   yaml(name: string, what: string, text: string): void {
-    this.#entries.push({ name, what, text: cleanYaml(text, this.#secrets) });
+    this.#learn(secretsInText(text, 'cluster-file'));
+    this.#entries.push({ name, what, text: (secrets) => cleanYaml(text, secrets) });
   }
 
   json(name: string, what: string, value: unknown): void {
-    this.#entries.push({ name, what, text: `${JSON.stringify(cleanValue(value, this.#secrets), undefined, 2)}\n` });
+    this.#learn(secretsInValue(value));
+    const text = (secrets: readonly string[]): string =>
+      `${JSON.stringify(cleanValue(value, secrets), undefined, 2)}\n`;
+    this.#entries.push({ name, what, text });
   }
 
   lines(name: string, what: string, values: readonly unknown[]): void {
-    const text = values.map((value) => `${JSON.stringify(cleanValue(value, this.#secrets))}\n`).join('');
+    this.#learn(values.flatMap((value) => secretsInValue(value)));
+    const text = (secrets: readonly string[]): string =>
+      values.map((value) => `${JSON.stringify(cleanValue(value, secrets))}\n`).join('');
     this.#entries.push({ name, what: `${what} (${values.length})`, text });
+  }
+
+  #learn(secrets: readonly string[]): void {
+    for (const secret of secrets) if (this.#secrets.size < mostSecrets) this.#secrets.add(secret);
   }
 
   has(name: string): boolean {
@@ -104,7 +124,9 @@ class Pack {
 
   entries(): ArchiveEntry[] {
     const contents = this.#entries.map(({ name, what }) => `${name.padEnd(22)} ${what}\n`).join('');
-    return [{ name: 'CONTENTS.txt', text: contents }, ...this.#entries].map(({ name, text }) => ({
+    const secrets = [...this.#secrets];
+    const files = this.#entries.map(({ name, text }) => ({ name, text: text(secrets) }));
+    return [{ name: 'CONTENTS.txt', text: contents }, ...files].map(({ name, text }) => ({
       name: `manta-dump/${name}`,
       content: Buffer.from(text),
     }));
