@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { loopSettings } from '../autoscaler/settings.ts';
 import { entryFile } from '../base/entry.ts';
 import { makeFolder, namesIn } from '../base/json-file.ts';
@@ -66,18 +67,21 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
 
   /** Finds out when jobs can run on a head, and says so when one is lost. */
   const watchHead = async (signal: AbortSignal): Promise<void> => {
-    let told: string | undefined;
+    let current: string | undefined;
     while (!signal.aborted) {
-      const head = (await provider.list(signal).catch(() => [])).find(({ kind }) => kind === 'head');
-      if (head?.state === 'running' && !ready) ready = await engine.headReady(signal).catch(() => false);
-      const detail = head?.state === 'stopping' && head.id !== told ? lastWords(folder, head.id) : undefined;
-      if (head !== undefined && detail !== undefined) {
-        told = head.id;
-        log(`Ray's head ${head.id} ended: ${detail}`);
-        if (ready) events.emit(headEvents.rayGone, { address: '127.0.0.1' });
-        else events.emit(headEvents.headTrouble, { detail });
+      const heads = (await provider.list(signal).catch(() => undefined))?.filter(({ kind }) => kind === 'head');
+      const head = heads?.find(({ state }) => state !== 'stopping');
+      if (heads !== undefined && head?.id !== current) {
+        const detail = current === undefined ? undefined : lastWords(folder, current);
+        if (detail !== undefined) {
+          log(`Ray's head ${current} ended: ${detail}`);
+          if (ready) events.emit(headEvents.rayGone, { address: '127.0.0.1' });
+          else events.emit(headEvents.headTrouble, { detail });
+        }
         ready = false;
+        current = head?.id;
       }
+      if (head?.state === 'running' && !ready) ready = await engine.headReady(signal).catch(() => false);
       await clock.sleep(lookEvery, signal).catch(() => {});
     }
   };
@@ -153,11 +157,15 @@ function keptArchive(folder: StateFolder, path: string, name: string): string {
 
 /** What a node said last, when it ended before anybody wanted that; undefined for one that was told to. */
 function lastWords({ files }: StateFolder, instance: string): string | undefined {
-  const at = join(files.instances, instance);
-  if (existsSync(endingFile(at))) return undefined;
-  const said = [at, join(files.instances, '.ended', instance)].map((each) => join(each, 'agent.log')).find(existsSync);
-  const lines = said === undefined ? [] : readFileSync(said, 'utf8').trim().split('\n');
-  return lines.slice(-6).join(' | ').slice(-1_000) || 'it said nothing';
+  const at = [join(files.instances, instance), join(files.instances, '.ended', instance)].find(existsSync);
+  if (at !== undefined && existsSync(endingFile(at))) return undefined;
+  const said = at === undefined ? undefined : join(at, 'agent.log');
+  const text =
+    said === undefined || !existsSync(said) ? '' : stripVTControlCharacters(readFileSync(said, 'utf8')).trim();
+  // Of a Ray that failed on its own the lines of errors say why.
+  const lines = text.split('\n');
+  const errors = lines.filter((line) => /\bERR\b|Error\b|error:/.test(line));
+  return (errors.length > 0 ? errors : lines).slice(-5).join(' | ').slice(-1_000) || 'it said nothing';
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

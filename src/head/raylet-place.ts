@@ -15,7 +15,6 @@ export interface RayletPlace {
   readonly temp: string;
   readonly gcsPort: number;
   readonly dashboardPort: number;
-  readonly clientPort: number;
 }
 
 /** The head that runs; `head.json` in Ray's folder. Workers live and die with it. */
@@ -40,8 +39,8 @@ export async function openPlace(folder: StateFolder): Promise<RayletPlace> {
   if (!existsSync(folder.files.rayToken))
     writeFileSync(folder.files.rayToken, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
   if (known !== undefined && hasHead(folder)) return known;
-  const [gcsPort, dashboardPort, clientPort] = await freePorts(3);
-  const place = { temp, gcsPort, dashboardPort, clientPort } as RayletPlace;
+  const [gcsPort, dashboardPort] = await freePorts(2);
+  const place = { temp, gcsPort, dashboardPort } as RayletPlace;
   writeJson(folder.files.ray, place);
   return place;
 }

@@ -16,18 +16,20 @@ export interface RayletOrder {
 }
 
 /**
- * Ray's command line, by its function: the `ray` of an environment that was moved does not start. Nodes that start at the
- * same moment in one folder of Ray's would choose the same names for their sockets, so each is given its own, by the hook
- * that Ray has for starts.
+ * Ray's command line, by its function: the `ray` of an environment that was moved does not start. The hook that Ray has for
+ * starts sets what no flag does. Nodes that start at the same moment in one folder of Ray's would choose the same names for
+ * their sockets, so each is given its own. A server for Ray Client, which drivers on the same machine do not need, would end
+ * the head with it when it fails.
  */
 const program = `
 import os, sys
 sockets = sys.argv.pop(1)
-def name_sockets(params, head):
+def set_params(params, head):
     del os.environ['RAY_START_HOOK']
     params.plasma_store_socket_name = sockets + '.p'
     params.raylet_socket_name = sockets + '.r'
-os.environ['RAY_START_HOOK'] = '__main__.name_sockets'
+    params.ray_client_server_port = None
+os.environ['RAY_START_HOOK'] = '__main__.set_params'
 from ray.scripts.scripts import main
 main()
 `;
@@ -62,14 +64,13 @@ export function rayletCommand(order: RayletOrder): readonly [string, ...string[]
   ];
 }
 
-const headWords = ({ temp, gcsPort, dashboardPort, clientPort }: RayletPlace): string[] => [
+const headWords = ({ temp, gcsPort, dashboardPort }: RayletPlace): string[] => [
   '--head',
   // Manta is the autoscaler.
   '--no-monitor',
   `--port=${gcsPort}`,
   '--dashboard-host=127.0.0.1',
   `--dashboard-port=${dashboardPort}`,
-  `--ray-client-server-port=${clientPort}`,
   `--temp-dir=${temp}`,
 ];
 

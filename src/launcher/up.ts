@@ -103,6 +103,7 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
       if (request.port !== undefined && Number(new URL(running.url).port) !== request.port)
         request.events.emit(launcherEvents.portLater, { port: request.port, url: running.url });
       if (!same) await post(running.url, '/api/manta/v1/reload', ownerToken(folder), signal);
+      if (wanted.engine === 'ray') await waitForServing(folder, started, rayStartsWithin, request, signal);
       return { folder, serving: running, done: same ? 'nothing' : 'applied' };
     }
     request.events.emit(launcherEvents.starting, { name }, { id: 'mantad', state: 'running' });
@@ -217,7 +218,7 @@ async function waitForServing(
   throw headErrors.StartFailed({
     name: folder.name,
     log: folder.files.daemonLog,
-    detail: lastLine(folder.files.daemonLog),
+    detail: lastLine(folder.files.daemonLog, headsLost(folder, began) > 0 ? isOfRaysHead : isNoStack),
   });
 }
 
@@ -228,13 +229,17 @@ function headsLost({ files }: StateFolder, since: number): number {
   return records.filter((record) => record?.kind === 'head' && record.launchedAt >= since).length;
 }
 
-function lastLine(file: string): string {
+const isNoStack = /^(?!\s*at )/;
+const isOfRaysHead = /Ray's head \S+ ended/;
+
+/** The last line of a log that is as wanted. */
+function lastLine(file: string, wanted: RegExp): string {
   try {
     return (
       readFileSync(file, 'utf8')
         .trim()
         .split('\n')
-        .findLast((line) => !/^\s*at /.test(line)) ?? 'it said nothing'
+        .findLast((line) => wanted.test(line)) ?? 'it said nothing'
     );
   } catch {
     return 'it said nothing';
