@@ -24,6 +24,8 @@ function endReasonText(because: EndReason | FollowUpReason): string {
       return `slice ${because.slice} is broken`;
     case 'preemption':
       return 'the provider takes it back';
+    case 'asked':
+      return 'it was asked for';
     default:
       return endWords[because.status] ?? because.status;
   }

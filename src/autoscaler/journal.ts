@@ -16,7 +16,9 @@ export type AdoptReason =
 /** Why the loop ends an instance without a plan saying so. */
 export type FollowUpReason =
   | { readonly kind: 'follow-up'; readonly status: string }
-  | { readonly kind: 'preemption'; readonly deadline: Instant };
+  | { readonly kind: 'preemption'; readonly deadline: Instant }
+  /** Somebody wants it gone at once, with what runs on it. */
+  | { readonly kind: 'asked' };
 
 /** What was observed, decided or done. Facts are only ever added. */
 export type Fact = { readonly at: Instant } & (

@@ -1,4 +1,5 @@
 import type { Duration, Instant } from '../base/clock.ts';
+import type { InstanceId } from '../core/instance.ts';
 import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
@@ -63,6 +64,14 @@ export class Autoscaler {
   wake(): void {
     this.#wakeUps++;
     this.#woken?.();
+  }
+
+  /** Ends the instance of a worker at once, with what runs on it. False where none runs under this id. */
+  end(id: InstanceId): boolean {
+    const record = this.#book.ledger.record(id);
+    if (record?.kind !== 'worker' || record.status !== 'running' || this.#executor.busy(id)) return false;
+    this.#executor.terminate([{ record, because: { kind: 'asked' } }]);
+    return true;
   }
 
   /** Runs until the signal aborts. A pass that fails is told of and made again. */

@@ -72,6 +72,8 @@ export interface Head {
   /** Called after each pass and on every change of nodes. */
   watch(listener: () => void): () => void;
   wake(): void;
+  /** Ends the instance of a worker at once, with what runs on it. False where none runs under this id. */
+  end(instance: string): boolean;
   /** When it ends by itself; undefined when it never does. */
   turnsOff(): TurnOffAnswer | undefined;
   extend(request: Parameters<TurnOffKeeper['extend']>[0]): TurnOffAnswer | undefined;
@@ -214,6 +216,7 @@ export async function openHead(
       return () => void watchers.delete(listener);
     },
     wake: () => loop.autoscaler?.wake(),
+    end: (instance) => loop.autoscaler?.end(instance) === true,
     turnsOff: () => keeper.answer(),
     extend: (request) => keeper.extend(request),
     due:

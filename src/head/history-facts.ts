@@ -11,6 +11,7 @@ import type { ScalingJournal } from './scaling-journal.ts';
 /** Why an instance was ended, in words. */
 export function endedWords({ because, at }: Pick<Extract<Fact, { kind: 'end' }>, 'because' | 'at'>): string {
   if (because.kind === 'follow-up') return `it is ${because.status.replaceAll('-', ' ')}`;
+  if (because.kind === 'asked') return 'it was asked for';
   return because.kind === 'preemption' ? 'the provider takes it away' : endWords(because, at);
 }
 

@@ -62,6 +62,12 @@ export const execErrors = {
     exit: 1,
     message: (e) => `the cluster '${e.name}' has no worker`,
   }),
+  NotEnded: defineError<{ instance: string }>({
+    code: 'MANTA_EXEC_NOT_ENDED',
+    exit: 1,
+    message: (e) => `${e.instance} was not ended: something else is being done to it just now`,
+    hint: (e) => `'manta why ${e.instance}' says what; run the command again`,
+  }),
   NoMultiplexer: defineError<{ host: string; kind: string }>({
     code: 'MANTA_SESSION_NO_MULTIPLEXER',
     exit: 3,

@@ -51,6 +51,33 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
     assert.equal((await manta('request-resources', '--bundles', '[1]')).exit, 2);
   });
 
+  await t.test('a worker ends at once when that is asked for, and for a preemption with a deadline', async () => {
+    await manta('request-resources', '--num-cpus', '2');
+    const running = async (not: string) => {
+      const workers = (await cluster.nodes()).filter(({ kind, status }) => kind === 'worker' && status === 'running');
+      return workers.length >= 2 && workers.find(({ instance }) => instance !== not);
+    };
+    const first = await eventually('two workers are there', () => running(''));
+    const ended = await cluster.ask('POST', `/api/manta/v1/nodes/${first.instance}/end`);
+    assert.deepEqual(ended, { status: 200, body: { instance: first.instance, accepted: true } });
+    await eventually(
+      'it is gone',
+      async () => !(await cluster.nodes()).some((each) => each.instance === first.instance),
+    );
+    assert.match((await manta('why', first.instance)).stdout, /ended: it was asked for/);
+    const head = (await cluster.nodes()).find(({ kind }) => kind === 'head')!;
+    const refused = await cluster.ask('POST', `/api/manta/v1/nodes/${head.instance}/end`);
+    assert.deepEqual(refused.body, { instance: head.instance, accepted: false });
+
+    const second = await eventually('another took its place', () => running(first.instance));
+    const words = ['--node-id', second.node!, '--reason', 'DRAIN_NODE_REASON_PREEMPTION'];
+    const drained = await manta('drain-node', ...words, '--deadline-remaining-seconds', '60');
+    assert.equal(drained.exit, 0, drained.stderr);
+    assert.match(drained.stdout, /gets no more work and ends when its machine does/);
+    assert.equal((await manta('drain-node', ...words, '--deadline-remaining-seconds', '-1')).exit, 2);
+    await manta('request-resources', '--clear');
+  });
+
   await t.test('why explains a job, the demand, and says when there is no such thing', async () => {
     const id = 'explained';
     assert.equal((await manta('job', 'submit', '--submission-id', id, '--', 'true')).exit, 0);

@@ -76,9 +76,16 @@ describe('a cluster is safe by default', () => {
         'users',
         'why/demand/all',
       ].map((path) => ['GET', `/api/manta/v1/${path}`]),
-      ...['jobs', 'jobs/secretive/stop', 'reload', 'request-resources', 'nodes/x/drain', 'users', 'tickets'].map(
-        (path) => ['POST', `/api/manta/v1/${path}`],
-      ),
+      ...[
+        'jobs',
+        'jobs/secretive/stop',
+        'reload',
+        'request-resources',
+        'nodes/x/drain',
+        'nodes/x/end',
+        'users',
+        'tickets',
+      ].map((path) => ['POST', `/api/manta/v1/${path}`]),
       ['GET', '/api/no-such-thing'],
     ];
     for (const [method = '', path = ''] of closed) {

@@ -1,7 +1,11 @@
+import type { NodeAnswer } from '../../head/api/types.ts';
+import { HttpClient } from '../../head/client/http.ts';
+import { chooseTarget } from '../../head/client/target.ts';
 import { execErrors } from '../../launcher/exec-errors.ts';
-import { cutNode, oneOf, stopNode } from '../../launcher/kill-node.ts';
+import { oneOf, stopNode } from '../../launcher/kill-node.ts';
 import { hostOfNode, workerNode } from '../../launcher/node-shell.ts';
-import type { Run } from '../command.ts';
+import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
+import type { Io, Run } from '../command.ts';
 import { confirmed } from '../confirm.ts';
 import { withRemote } from './exec-cluster.ts';
 import { workerAddresses } from './node-list.ts';
@@ -10,11 +14,37 @@ export const run: Run = (invocation, io) =>
   withRemote(invocation, io, async (cluster) => {
     const { yes, hard } = invocation.options;
     if (!(await confirmed('This will kill a node in your cluster. Confirm', yes === true, io))) return 1;
-    const [first, ...more] = await workerAddresses(cluster, io);
-    if (first === undefined) throw execErrors.NoWorkers({ name: cluster.name });
-    const node = workerNode(cluster, oneOf([first, ...more]));
-    const host = await hostOfNode(cluster, node, io.signal);
-    await (hard === true ? cutNode : stopNode)(host, cluster.name, node.place, io.signal);
-    io.out(io.json ? `${JSON.stringify({ address: node.address, hard: hard === true })}\n` : `${node.address}\n`);
+    const address = await (hard === true ? endInstance : stopRay)(cluster, io);
+    io.out(io.json ? `${JSON.stringify({ address, hard: hard === true })}\n` : `${address}\n`);
     return 0;
   });
+
+/** As `ray stop` on the node does: the cluster is told, and brings the node back. */
+async function stopRay(cluster: RemoteCluster, io: Io): Promise<string> {
+  const node = workerNode(cluster, chosen(cluster, await workerAddresses(cluster, io)));
+  const host = await hostOfNode(cluster, node, io.signal);
+  await stopNode(host, cluster.name, node.place, io.signal);
+  return node.address;
+}
+
+/** By the provider, which mantad orders it from: nobody on the node is told. */
+async function endInstance(cluster: RemoteCluster, io: Io): Promise<string> {
+  const http = new HttpClient(chooseTarget({ name: cluster.name }, io.env, io.events), io.signal);
+  try {
+    const { nodes } = await http.json<{ nodes: readonly NodeAnswer[] }>('GET', '/api/manta/v1/nodes');
+    const running = nodes.filter(({ kind, status }) => kind === 'worker' && status === 'running');
+    const { instance, address, machine } = chosen(cluster, running);
+    const path = `/api/manta/v1/nodes/${encodeURIComponent(instance)}/end`;
+    const { accepted } = await http.json<{ accepted: boolean }>('POST', path);
+    if (!accepted) throw execErrors.NotEnded({ instance });
+    return address ?? machine ?? instance;
+  } finally {
+    http.close();
+  }
+}
+
+function chosen<Value>({ name }: RemoteCluster, values: readonly Value[]): Value {
+  const [first, ...more] = values;
+  if (first === undefined) throw execErrors.NoWorkers({ name });
+  return oneOf([first, ...more]);
+}

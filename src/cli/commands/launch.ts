@@ -243,7 +243,8 @@ export const launchCommands: readonly Command[] = [
     inRay: true,
     hidden: true,
     summary: 'end a worker by chance, to see the cluster survive it',
-    description: 'Prints the address of the node. Ray is stopped there; with --hard the instance is ended.',
+    description:
+      'Prints the address of the node. Ray is stopped there; with --hard the provider ends the instance, and nobody on it is told.',
     args: [onlyCluster],
     options: [clusterNameOption, yes, { name: 'hard', summary: 'end the instance, not Ray alone' }],
     examples: ['manta kill-random-node cluster.yaml -y --hard'],

@@ -159,6 +159,13 @@ const headPaths: Paths = {
       ),
     },
   },
+  '/nodes/{id}/end': {
+    post: {
+      summary: 'End the instance of a worker at once, with what runs on it; for administrators',
+      parameters: [inPath('id')],
+      responses: answers(json('Whether it will', object({ instance: text, accepted: flag }, ['instance', 'accepted']))),
+    },
+  },
   '/demand': {
     get: {
       summary: 'What asks for room, what holds it up, and what can never be placed',

@@ -135,6 +135,14 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     }),
   );
   app.post(
+    `${base}/nodes/:id/end`,
+    route((c) => {
+      requireAdmin(c.get('user'), 'end a node');
+      const { instance } = nodeNamed(c.req.param('id') ?? '');
+      return c.json({ instance, accepted: head.end(instance) });
+    }),
+  );
+  app.post(
     `${base}/extend`,
     small,
     route(async (c) => {

@@ -97,7 +97,10 @@ export interface NodeAnswer {
   readonly endsBecause?: string;
 }
 
-/** POST /nodes/{id}/drain: because it is idle, which a node with work on it refuses, or because its machine goes away. */
+/**
+ * POST /nodes/{id}/end -> { instance, accepted }: ends the instance of a worker that runs at once, with what is on it.
+ * POST /nodes/{id}/drain: because it is idle, which a node with work on it refuses, or because its machine goes away.
+ */
 export interface DrainBody {
   /** @default idle */
   readonly reason?: 'idle' | 'preemption';
