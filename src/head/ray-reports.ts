@@ -3,6 +3,7 @@ import type { EventKind } from '../base/events.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ScalingSpec, ScalingType } from '../core/scaling.ts';
 import type { ClusterStatus } from '../core/status/status.ts';
+import type { AutoscalerReport } from '../engines/ray/autoscaler-report.ts';
 import type { RayEngine } from '../engines/ray/engine.ts';
 import { DriverNotes } from './driver-notes.ts';
 
@@ -23,6 +24,8 @@ export class RayReports {
   readonly #notes: DriverNotes;
   /** The limits that Ray was told last. */
   #limits = '';
+  /** The newest report, while one is under way. */
+  #report: AutoscalerReport | undefined;
   #refused = '';
 
   constructor(edges: RayReportsEdges) {
@@ -35,7 +38,9 @@ export class RayReports {
   /** After each pass. The limits go with it where they are others: own machines tell what they have when they come. */
   pass(status: ClusterStatus, plan: Plan): void {
     const { engine, spec } = this.#edges;
-    void this.#send('the report', (signal) => engine.report({ ...status, infeasible: plan.infeasible }, signal));
+    const isUnderWay = this.#report !== undefined;
+    this.#report = { ...status, infeasible: plan.infeasible };
+    if (!isUnderWay) void this.#reportLatest();
     this.#notes.infeasible(plan.infeasible);
     const limits = JSON.stringify([spec().maxWorkers, spec().nodeTypes.map(limitsOf)]);
     if (limits === this.#limits) return;
@@ -43,6 +48,16 @@ export class RayReports {
     void this.#send('the limits', (signal) => engine.reportConfig(spec(), signal)).then((taken) => {
       if (!taken) this.#limits = '';
     });
+  }
+
+  /** One at a time: a Ray that is slow gets the newest next, and not all that was. */
+  async #reportLatest(): Promise<void> {
+    for (let sent: AutoscalerReport | undefined; this.#report !== undefined && sent !== this.#report; ) {
+      const report = this.#report;
+      sent = report;
+      await this.#send('the report', (signal) => this.#edges.engine.report(report, signal));
+    }
+    this.#report = undefined;
   }
 
   hear<Data>(kind: EventKind<Data>, data: Data): void {
