@@ -47,7 +47,7 @@ function readNode(node: RayNode): EngineNode {
     state: stateOf(node.status),
     total: node.total,
     available: node.available,
-    labels: node.labels,
+    labels: { ...node.labels, ...node.dynamicLabels },
     idleFor: Number(node.idleMs),
   };
 }

@@ -30,3 +30,9 @@ test('the same demand reads the same, in whatever order Ray names its resources'
   const [other] = demandOf({ pending: [pending({ memory: 3, CPU: 2, GPU: 1 })] }).tasks;
   assert.equal(JSON.stringify(one), JSON.stringify(other));
 });
+
+test('a node carries the labels of the placement groups on it, so that what must be apart from them goes elsewhere', () => {
+  const node = { id: new Uint8Array([1]), labels: { tier: 'gold' }, dynamicLabels: { [`_PG_${group}`]: '' } };
+  const [read] = readState(create(ClusterStateSchema, { nodes: [node] }), 0).nodes;
+  assert.deepEqual(read?.labels, { tier: 'gold', [`_PG_${group}`]: '' });
+});

@@ -147,6 +147,13 @@ export declare type Node = Message<'ray.rpc.autoscaler.Node'> & {
   total: { [key: string]: number };
 
   /**
+   * `_PG_<id>` for each placement group with strict rules that has a bundle on it.
+   *
+   * @generated from field: map<string, string> dynamic_labels = 6;
+   */
+  dynamicLabels: { [key: string]: string };
+
+  /**
    * @generated from field: ray.rpc.autoscaler.NodeStatus status = 8;
    */
   status: NodeStatus;
