@@ -80,7 +80,7 @@ export function cloudGround(cloud: LabCloud, hosts: () => readonly LabHost[]): G
       const rule = rules[fault];
       if (rule !== undefined) await cloud.admin.fault(rule);
       if (fault === 'limit lowered') bed.turnstile.hold();
-      if (fault === 'set-up fails') bed.turnstile.refuse('setup', 1);
+      if (fault === 'set-up fails') bed.turnstile.refuse('setup', 2);
       if (fault === 'never registers') bed.turnstile.refuse('start', 1);
       if (fault === 'stray instance') await makeStray(cloud, bed);
     },

@@ -56,6 +56,15 @@ export class RayBed {
 
   static async open(user: ClusterBed, ground: Ground): Promise<RayBed> {
     const turnstile = await Turnstile.open(user.lab);
+    try {
+      return await RayBed.#openWith(user, ground, turnstile);
+    } catch (error) {
+      turnstile.close();
+      throw error;
+    }
+  }
+
+  static async #openWith(user: ClusterBed, ground: Ground, turnstile: Turnstile): Promise<RayBed> {
     const { cluster, env } = ground;
     const home = ground.user === 'root' ? 'root' : `home/${ground.user}`;
     user.write(fileOf(cluster), fileText(ground, usualLimits, turnstile));
