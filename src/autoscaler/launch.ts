@@ -139,9 +139,9 @@ export function remember(
   reason: RefusalReason,
   executor: Executor,
 ): Fact[] {
-  const { book, edges } = executor;
+  const { book, edges, settings } = executor;
   const at = edges.clock.now();
-  const refusal = refuse(book.ledger.refusal(order), order, reason, at);
+  const refusal = refuse(book.ledger.refusal(order), order, reason, at, settings.refusals);
   edges.events.emit(events.refused, {
     type: order.type,
     zone: order.zone,

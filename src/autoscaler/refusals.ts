@@ -5,16 +5,18 @@ import { providerErrors } from '../providers/errors.ts';
 
 export type RefusalReason = Refusal['reason'];
 
-/** First pause after a refusal of a kind; it doubles with every refusal in a row. */
-const firstPause: Readonly<Record<RefusalReason, Duration>> = {
-  'no-capacity': 30_000,
-  quota: 120_000,
-  throttled: 5_000,
-  denied: 300_000,
-  'launch-timeout': 300_000,
-};
+/** How long an offer is left alone after a refusal. */
+export interface RefusalPauses {
+  /** After the first of a kind; it doubles with every refusal in a row. */
+  readonly first: Readonly<Record<RefusalReason, Duration>>;
+  readonly longest: Duration;
+}
 
-const longestPause: Duration = 600_000;
+/** Of a provider that is asked over the network, by many. */
+export const refusalPauses: RefusalPauses = {
+  first: { 'no-capacity': 30_000, quota: 120_000, throttled: 5_000, denied: 300_000, 'launch-timeout': 300_000 },
+  longest: 600_000,
+};
 
 /** What the provider meant by an error; undefined when it may have taken effect all the same. */
 export function refusalReason(error: unknown): RefusalReason | undefined {
@@ -31,10 +33,11 @@ export function refuse(
   offer: { readonly type: NodeTypeName; readonly zone?: string; readonly market: Market },
   reason: RefusalReason,
   now: Instant,
+  pauses: RefusalPauses = refusalPauses,
 ): Refusal {
   const inARow = earlier !== undefined && now - earlier.until <= 2 * (earlier.until - earlier.last);
   const times = inARow ? earlier.times + 1 : 1;
-  const pause = Math.min(longestPause, firstPause[reason] * 2 ** Math.min(times - 1, 10));
+  const pause = Math.min(pauses.longest, pauses.first[reason] * 2 ** Math.min(times - 1, 10));
   return {
     type: offer.type,
     ...(offer.zone === undefined ? {} : { zone: offer.zone }),

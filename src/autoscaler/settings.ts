@@ -1,5 +1,6 @@
 import type { Duration } from '../base/clock.ts';
 import { type LifecycleTimeouts, lifecycleTimeouts } from '../core/lifecycle.ts';
+import { type RefusalPauses, refusalPauses } from './refusals.ts';
 
 /** How the loop paces itself. */
 export interface LoopSettings {
@@ -22,6 +23,7 @@ export interface LoopSettings {
   /** How far behind the truth a provider's list may be. @default 60 s */
   readonly listLag: Duration;
   readonly timeouts: LifecycleTimeouts;
+  readonly refusals: RefusalPauses;
 }
 
 export const loopSettings: LoopSettings = {
@@ -35,4 +37,5 @@ export const loopSettings: LoopSettings = {
   terminateAgain: 30_000,
   listLag: 60_000,
   timeouts: { ...lifecycleTimeouts, allocated: 900_000, absent: 60_000 },
+  refusals: refusalPauses,
 };

@@ -12,6 +12,7 @@ import { LocalRecords } from '../providers/local/record.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import { headErrors } from './errors.ts';
 import type { GroundEdges } from './ground.ts';
+import { isLettingIn } from './letting-in.ts';
 import type { Machines } from './machines.ts';
 import type { RayHead } from './state-folder.ts';
 import { clearHosts, publicKeyOf } from './turn-off-workers.ts';
@@ -35,6 +36,7 @@ export function ownMachines(edges: GroundEdges, head: RayHead): Machines {
       const left = await endNode(host, what, signal);
       if (left.length > 0) throw headErrors.NotEnded({ host: host.name, left });
     },
+    lettingIn: ({ name }) => isLettingIn(folder.path, name, clock.now()),
     clock,
     events,
   });

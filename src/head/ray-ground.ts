@@ -163,20 +163,25 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         await endNode(machines.hostOf(instance), what, signal);
       },
     },
-    // Own machines are listed from this disk: such lists do not lag.
+    // Own machines are listed from this disk: such lists do not lag. Each host has a rest of its own after a failure, and
+    // to ask for one costs nobody anything.
     settings: {
       batchIdle: 20,
       batchMax: 500,
       bootSweep: 1_000,
       callDeadline: 60_000,
-      ...(!cloud && { listLag: 2_000, timeouts: { ...loopSettings.timeouts, absent: 2_000 } }),
+      ...(!cloud && {
+        listLag: 2_000,
+        timeouts: { ...loopSettings.timeouts, absent: 2_000 },
+        refusals: { first: { ...loopSettings.refusals.first, 'no-capacity': 5_000, denied: 15_000 }, longest: 120_000 },
+      }),
     },
     complete: (spec) => machines.complete(withHashes(spec, head().leaveWorkers !== true)),
     addressOf: (machine) => machines.addressOf(machine),
     reloaded: () => files.look(),
     keep: async (signal) => {
       const start = async (during: AbortSignal): Promise<void> => {
-        const order = headOrder(common(), head().instance, { mounts: [], exclude: [], filter: [] });
+        const order = headOrder(common(), head().instance, filesOnHead(edges.spec(), head()));
         const how = { events, connectWithin, startOnly: true, restart: 'always', allowNoAuth: true } as const;
         await bringUpNode(thisHost(), order, how, during);
         versions = undefined;
@@ -230,17 +235,22 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
   };
 }
 
-/** What workers get: the mounts as they lie here, and what the file names as synced from the head. */
-function filesForWorkers(spec: ClusterSpec, { mounts }: RayHead): NodeFiles {
-  const here = (path: string): string => path.replace(/^~(?=\/|$)/, homedir());
+const here = (path: string): string => path.replace(/^~(?=\/|$)/, homedir());
+
+/** The mounts as they lie here. */
+const filesOnHead = ({ files: { exclude, filter } }: ClusterSpec, { mounts }: RayHead): NodeFiles => ({
+  mounts: mounts.map((mount) => ({ ...mount, local: here(mount.local) })),
+  exclude,
+  filter,
+});
+
+/** What workers get: the mounts of the head, and what the file names as synced from it. */
+function filesForWorkers(spec: ClusterSpec, head: RayHead): NodeFiles {
+  const files = filesOnHead(spec, head);
   const synced = spec.files.clusterSynced
     .map((path) => ({ remote: path, local: here(path), directory: path.endsWith('/') }))
     .filter(({ local }) => existsSync(local));
-  return {
-    mounts: [...mounts.map((mount) => ({ ...mount, local: here(mount.local) })), ...synced],
-    exclude: spec.files.exclude,
-    filter: spec.files.filter,
-  };
+  return { ...files, mounts: [...files.mounts, ...synced] };
 }
 
 /** Workers whose commands or container are others than those of the file are outdated, and replaced in turn. */

@@ -17,12 +17,21 @@ type Step = WhyAnswer['chain'][number];
 
 /** What could be changed so that demand is served. */
 export function advice(waiting: readonly Waiting[], infeasible: readonly Infeasible[]): string[] {
-  const reasons = new Set(waiting.flatMap((each) => each.for.map((passed) => passed.why.kind)));
-  const limited = reasons.has('type-limit') || reasons.has('cluster-limit') || infeasible.some(beyondLimits);
+  const all = waiting.flatMap((each) => each.for.map(({ why }) => why));
+  const reasons = new Set(all.map(({ kind }) => kind));
+  const limits = all.filter((why) => why.kind === 'type-limit' || why.kind === 'cluster-limit');
+  const limited = limits.some(({ leaving }) => leaving === undefined) || infeasible.some(beyondLimits);
   return [
     ...(limited ? ['raise max_workers in the cluster file and run `manta up` again'] : []),
     ...(reasons.has('upscaling-speed') ? ['raise upscaling_speed to launch more at once'] : []),
-    ...(reasons.has('refused') ? ['list more zones, markets or node types: the provider has none left of these'] : []),
+    ...(limits.some(({ leaving }) => leaving !== undefined)
+      ? ['wait until what is being ended is gone: `manta events` says what keeps it']
+      : []),
+    ...(reasons.has('refused')
+      ? [
+          'list more hosts, zones, markets or node types: the provider has none left of these, and `manta events` says why',
+        ]
+      : []),
     ...infeasible
       .filter((each) => !beyondLimits(each))
       .map((each) => `add a node type that holds ${demandWords(each)}, or ask for less`),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
-import { acceptPin, type PinnedKey, readPin } from '../base/ssh/pins.ts';
+import { acceptPin, keysIn, type PinnedKey, readPin } from '../base/ssh/pins.ts';
 import type { HostKeyPin } from '../base/ssh/target.ts';
 import { targetOf } from '../bringup/reach.ts';
 import { ownHosts } from '../core/spec/local.ts';
@@ -17,18 +17,22 @@ export type KeyState =
   | { readonly kind: 'same'; readonly pinned: readonly PinnedKey[] }
   | { readonly kind: 'changed'; readonly pinned: readonly PinnedKey[]; readonly offered: string | undefined };
 
-/** Connects to see which key the node shows. */
+/** Connects to see which key the node shows. A worker is known by it on the head too, where mantad goes by it. */
 export async function lookAtKey(cluster: RemoteCluster, node: FoundNode, signal: AbortSignal): Promise<KeyState> {
   const pin = pinOf(cluster, node);
   const pinned = readPin(pin);
   try {
     const host = await hostOfNode(cluster, node, signal);
     await host.connect({ signal, within: 15_000 });
-    return { kind: 'same', pinned: readPin(pin) };
   } catch (error) {
     if (!sshErrors.HostKeyChanged.is(error)) throw error;
     return { kind: 'changed', pinned, offered: error.data.offered };
   }
+  const here = readPin(pin);
+  const there = node.kind === 'worker' ? await pinnedOnHead(cluster, pin, signal) : [];
+  const known = (key: PinnedKey): boolean => here.some(({ fingerprint }) => fingerprint === key.fingerprint);
+  if (there.length === 0 || there.some(known)) return { kind: 'same', pinned: here };
+  return { kind: 'changed', pinned: there, offered: here.map(({ fingerprint }) => fingerprint).join(', ') };
 }
 
 /**
@@ -42,11 +46,15 @@ export async function acceptKey(
   signal: AbortSignal,
 ): Promise<readonly PinnedKey[]> {
   const pin = pinOf(cluster, node);
-  acceptPin(pin);
-  const host = await hostOfNode(cluster, node, signal);
-  await host.connect({ signal, within: 15_000 });
+  const isOffered = ({ fingerprint }: PinnedKey): boolean => offered?.includes(fingerprint) === true;
+  // A machine that has met the node only since has its new key already.
+  if (!readPin(pin).some(isOffered)) {
+    acceptPin(pin);
+    const host = await hostOfNode(cluster, node, signal);
+    await host.connect({ signal, within: 15_000 });
+  }
   const taken = readPin(pin);
-  if (offered !== undefined && !taken.some(({ fingerprint }) => offered.includes(fingerprint))) {
+  if (offered !== undefined && !taken.some(isOffered)) {
     acceptPin(pin);
     throw execErrors.KeyMoved({ host: node.address, seen: offered, now: taken.map((key) => key.fingerprint) });
   }
@@ -55,8 +63,16 @@ export async function acceptKey(
 }
 
 /** mantad has pins of its own, which began as copies of these. */
+const fileOnHead = (cluster: string, pin: HostKeyPin): string =>
+  `"$HOME"/${headHome}/clusters/${cluster}/hosts/${basename(pin.file)}`;
+
+async function pinnedOnHead({ head, name }: RemoteCluster, pin: HostKeyPin, signal: AbortSignal): Promise<PinnedKey[]> {
+  const { stdout } = await head.sh(`cat ${fileOnHead(name, pin)} 2>/dev/null`, { signal });
+  return keysIn(stdout.split('\n'), pin.alias);
+}
+
 async function tellHead({ head, name }: RemoteCluster, pin: HostKeyPin, signal: AbortSignal): Promise<void> {
-  const file = `"$HOME"/${headHome}/clusters/${name}/hosts/${basename(pin.file)}`;
+  const file = fileOnHead(name, pin);
   const text = shellQuoted(readFileSync(pin.file, 'utf8'));
   await head.sh(
     `[ -d "$(dirname ${file})" ] || exit 0; umask 077; printf %s ${text} >${file}.new && mv ${file}.new ${file}`,

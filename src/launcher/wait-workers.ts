@@ -1,12 +1,15 @@
 import { autoscalerEvents } from '../autoscaler/events.ts';
+import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { wallClock } from '../base/wall-clock.ts';
 import { bringupEvents } from '../bringup/events.ts';
+import { durationWords } from '../core/plan/words.ts';
 import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { readStream } from '../head/client/stream.ts';
 import type { Target } from '../head/client/target.ts';
 import { localEvents } from '../providers/local/events.ts';
+import { launcherEvents } from './events.ts';
 
 export interface Waited {
   readonly wanted: number;
@@ -61,10 +64,12 @@ export class Troubles {
 /** What mantad does, told here from the moment it serves; and what it said of workers that failed. */
 export class MantadTold {
   readonly troubles = new Troubles();
+  readonly events: EventSink;
   readonly #ending = new AbortController();
   readonly #telling: Promise<void>;
 
   constructor(target: Target, since: number, events: EventSink, signal: AbortSignal) {
+    this.events = events;
     const all = AbortSignal.any([signal, this.#ending.signal]);
     const http = new HttpClient(target, all);
     this.#telling = tell(http, since, events, this.troubles, all).catch(() => {});
@@ -77,15 +82,18 @@ export class MantadTold {
 }
 
 /**
- * Waits until as many workers run as were promised. Ends early when those that are missing have all failed: mantad goes
- * on trying, but nobody has to wait for it.
+ * Waits until as many workers run as were promised. Ends early when those that are missing have all failed, or when
+ * nothing has moved for long: mantad goes on trying, but nobody has to wait for it.
  */
 export async function waitForWorkers(
-  http: HttpClient,
+  http: Pick<HttpClient, 'json'>,
   wanted: number,
-  told: MantadTold,
+  told: Pick<MantadTold, 'troubles' | 'events'>,
   signal: AbortSignal,
+  clock: Clock = wallClock,
 ): Promise<Waited> {
+  const said = new Set<string>();
+  let last = { state: '', since: clock.now() };
   for (;;) {
     const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes', { signal });
     const workers = nodes.filter((node) => node.kind === 'worker');
@@ -94,10 +102,32 @@ export async function waitForWorkers(
     const trying = workers.filter((node) => pending.has(node.status)).length;
     if (trying === 0 && told.troubles.explain(wanted - running.length))
       return { wanted, running, troubles: told.troubles.words };
-    await wallClock.sleep(askEvery, signal);
+    const state = JSON.stringify(workers.map(({ instance, status }) => [instance, status]));
+    if (state !== last.state || trying > 0) last = { state, since: clock.now() };
+    const leaving = workers.filter((node) => !pending.has(node.status) && node.status !== 'running');
+    const most = leaving.some(({ status }) => drains.has(status)) ? drainWithin : stillWithin;
+    const still = clock.now() - last.since;
+    if (still >= most) return { wanted, running, troubles: [...told.troubles.words, ...stillWords(leaving, still)] };
+    for (const node of still < sayAfter ? [] : leaving) {
+      const { instance, status, address: host = instance } = node;
+      if (said.has(`${instance} ${status}`)) continue;
+      said.add(`${instance} ${status}`);
+      told.events.emit(launcherEvents.waitingForEnd, { host, drains: drains.has(status), seconds: most / 1_000 });
+    }
+    await clock.sleep(askEvery, signal);
   }
 }
 
+function stillWords(leaving: readonly NodeAnswer[], still: number): readonly string[] {
+  const ends = leaving.map(({ instance, address = instance, status }) => `the node on ${address} is ${status}`);
+  return [...ends, `nothing has moved for ${durationWords(still)}: 'manta why demand' says what is waited for`];
+}
+
+const sayAfter = 5_000;
+const stillWithin = 60_000;
+/** A node that is emptied first may have work to finish. */
+const drainWithin = 600_000;
+const drains: ReadonlySet<string> = new Set(['drain-requested', 'draining']);
 const pending: ReadonlySet<string> = new Set(['queued', 'requested', 'allocated', 'setting-up']);
 
 async function tell(

@@ -2,6 +2,7 @@ import type { Host, HostResult } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
 import { mayComeUp } from '../base/ssh/host.ts';
+import { wallClock } from '../base/wall-clock.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 
 export interface KeyOutcome {
@@ -12,6 +13,8 @@ export interface KeyOutcome {
 /** This machine may not see the workers; their head does. */
 const directWithin = 6_000;
 const throughWithin = 15_000;
+/** A host that has not answered by then is tried through the head beside it. */
+const headStart = 1_500;
 
 /** A host of the cluster, directly or through its head. */
 export async function reachWorker(
@@ -20,18 +23,10 @@ export async function reachWorker(
   signal: AbortSignal,
   within = throughWithin,
 ): Promise<Host> {
-  const direct = cluster.hostOf(address);
-  try {
-    await direct.connect({ signal, within: Math.min(within, directWithin) });
-    return direct;
-  } catch (error) {
-    signal.throwIfAborted();
-    const unseen = sshErrors.Unreachable.is(error) || sshErrors.Timeout.is(error);
-    if (!unseen) throw error;
-    const through = cluster.hostOf(address, 'head');
-    await through.connect({ signal, within });
-    return through;
-  }
+  return await eitherWay(cluster, address, signal, within, async (host, options) => {
+    await host.connect(options);
+    return host;
+  });
 }
 
 /** Runs a program that may be run twice. A host that lets this machine in at once is asked nothing before it. */
@@ -41,14 +36,58 @@ async function runOnWorker(
   program: string,
   signal: AbortSignal,
 ): Promise<HostResult> {
+  return await eitherWay(cluster, address, signal, throughWithin, async (host, options) => {
+    const until = performance.now() + options.within;
+    try {
+      return await host.sh(program, options);
+    } catch (error) {
+      const left = until - performance.now();
+      if (sshErrors.TooLong.is(error)) return await host.sh(program, { signal: options.signal });
+      if (!mayComeUp(error) || left <= 0) throw error;
+      await host.connect({ ...options, within: left });
+      return await host.sh(program, { signal: options.signal });
+    }
+  });
+}
+
+interface Attempt {
+  readonly signal: AbortSignal;
+  readonly within: number;
+}
+
+/**
+ * Does something on a host by the first way that leads there: directly, and through the head where that takes its time or
+ * this machine sees no way. What the direct way fails for is the reason, unless the other way led to the host.
+ */
+async function eitherWay<Result>(
+  cluster: RemoteCluster,
+  address: string,
+  signal: AbortSignal,
+  within: number,
+  attempt: (host: Host, options: Attempt) => Promise<Result>,
+): Promise<Result> {
+  const enough = new AbortController();
+  const both = AbortSignal.any([signal, enough.signal]);
+  const direct = attempt(cluster.hostOf(address), { signal: both, within: Math.min(within, directWithin) });
+  const through = async (): Promise<Result> => {
+    const started = wallClock.sleep(headStart, both);
+    await Promise.race([started, direct.then(() => started, unlessUnseen)]);
+    return await attempt(cluster.hostOf(address, 'head'), { signal: both, within });
+  };
   try {
-    return await cluster.hostOf(address).sh(program, { signal, within: directWithin });
+    return await Promise.any([direct, through()]);
   } catch (error) {
     signal.throwIfAborted();
-    if (!mayComeUp(error) && !sshErrors.TooLong.is(error)) throw error;
-    const host = await reachWorker(cluster, address, signal);
-    return await host.sh(program, { signal });
+    const [first, second] = (error as AggregateError).errors as readonly Error[];
+    throw mayComeUp(second) ? first : second;
+  } finally {
+    enough.abort();
   }
+}
+
+/** Where the host itself refuses, it does so on every way. */
+function unlessUnseen(error: unknown): void {
+  if (!sshErrors.Unreachable.is(error) && !sshErrors.Timeout.is(error)) throw error;
 }
 
 /**
@@ -59,23 +98,24 @@ export async function installKey(
   cluster: RemoteCluster,
   addresses: readonly string[],
   key: { readonly publicKey: string; readonly from: readonly string[] },
+  onDone: (outcome: KeyOutcome) => void,
   signal: AbortSignal,
-): Promise<readonly KeyOutcome[]> {
+): Promise<void> {
   const blob = key.publicKey.trim();
   const line = `restrict,pty,from="${key.from.join(',')}" ${blob}`;
   const program = `umask 077; mkdir -p "$HOME/.ssh" && cd "$HOME/.ssh" || exit 1
+d=authorized_keys.manta.$$
 grep -qxF ${shellQuoted(line)} authorized_keys 2>/dev/null && exit 0
-{ grep -vF ${shellQuoted(blob.split(' ').slice(0, 2).join(' '))} authorized_keys 2>/dev/null; printf '%s\\n' ${shellQuoted(line)}; } >authorized_keys.manta && chmod 600 authorized_keys.manta && mv authorized_keys.manta authorized_keys
+{ grep -vF ${shellQuoted(blob.split(' ').slice(0, 2).join(' '))} authorized_keys 2>/dev/null; printf '%s\\n' ${shellQuoted(line)}; } >"$d" && chmod 600 "$d" && mv "$d" authorized_keys
 `;
-  return await Promise.all(
-    addresses.map(async (address): Promise<KeyOutcome> => {
-      try {
-        const { code, stderr } = await runOnWorker(cluster, address, program, signal);
-        return code === 0 ? { address } : { address, error: new Error(`${address}: ${stderr.trim()}`) };
-      } catch (error) {
-        signal.throwIfAborted();
-        return { address, error: error as Error };
-      }
-    }),
-  );
+  const install = async (address: string): Promise<KeyOutcome> => {
+    try {
+      const { code, stderr } = await runOnWorker(cluster, address, program, signal);
+      return code === 0 ? { address } : { address, error: new Error(`${address}: ${stderr.trim()}`) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { address, error: error as Error };
+    }
+  };
+  await Promise.all(addresses.map(async (address) => onDone(await install(address))));
 }

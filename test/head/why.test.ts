@@ -142,6 +142,14 @@ test('what max_workers alone forbids is answered by raising it', () => {
   assert.deepEqual(next, ['raise max_workers in the cluster file and run `manta up` again']);
 });
 
+test('a place that is held by a node being ended is waited for, and no reason to raise max_workers', () => {
+  const demand = { kind: 'min-workers', type: 'worker', count: 1 } as const;
+  const why = { kind: 'type-limit', max: 3, leaving: 1 } as const;
+  const { chain, next } = whyDemand([{ demand, for: [{ type: 'worker', why }] }], [], now);
+  assert.match(chain[0]?.text ?? '', /worker: its max_workers of 3 is reached until 1 node being ended is gone$/);
+  assert.deepEqual(next, ['wait until what is being ended is gone: `manta events` says what keeps it']);
+});
+
 test('an event names a node by the first letters of its id', () => {
   assert.equal(jobEvents.running.text({ job: 'train', attempt: 'train.1', node }), 'job train runs on 01234567');
 });

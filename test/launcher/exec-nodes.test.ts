@@ -102,6 +102,20 @@ describe('nodes of a cluster, by their names', { skip: labProblem() ?? false }, 
     assert.ok(shown.includes(fingerprint!), stdout);
     assert.equal((await bed.manta(['ssh', bed.worker.address, '--', 'hostname'])).stdout, 'h2\n');
     const pins = await bed.head.must('cat .manta/head/clusters/c1/hosts/*.pin');
-    assert.equal(pins, await bed.laptop.must(`cat .manta/clusters/c1/hosts/${bed.worker.address}.pin`));
+    const own = `.manta/clusters/c1/hosts/${bed.worker.address}.pin`;
+    assert.equal(pins, await bed.laptop.must(`cat ${own}`));
+
+    // A laptop that has met the worker only since knows no other key; the head does.
+    await bed.worker.changeHostKey();
+    await bed.laptop.must(
+      `rm ${own}; for s in .manta/clusters/c1/*; do if [ -S "$s" ]; then ssh -O exit -o ControlPath="$s" x; fi; done; true`,
+    );
+    assert.equal((await bed.manta(['ssh', bed.worker.address, '--', 'hostname'])).stdout, 'h2\n');
+    const again = await bed.manta(['host-key', 'accept', bed.worker.address]);
+    assert.deepEqual([again.code, /had the key .* and shows SHA256:/.test(again.stderr)], [2, true], again.stderr);
+    const both = await bed.manta(['host-key', 'accept', bed.worker.address, '--yes']);
+    assert.equal(both.code, 0, both.stderr);
+    assert.equal(await bed.head.must('cat .manta/head/clusters/c1/hosts/*.pin'), await bed.laptop.must(`cat ${own}`));
+    assert.match((await bed.manta(['host-key', 'accept', bed.worker.address])).stdout, /shows the pinned key/);
   });
 });

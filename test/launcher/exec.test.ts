@@ -1,12 +1,36 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { labProblem } from '../../lab/lab.ts';
+import type { Host } from '../../src/base/host.ts';
+import { sshErrors } from '../../src/base/ssh/errors.ts';
+import { exec } from '../../src/launcher/exec.ts';
+import { execErrors } from '../../src/launcher/exec-errors.ts';
+import { never } from '../contract/waiting.ts';
 import { type Bed, openBed } from './exec-bed.ts';
 
 const manta = fileURLToPath(new URL('../../bin/manta', import.meta.url));
+
+test('a command whose host is gone was lost, whatever asking about it fails for', async () => {
+  const host = {
+    name: 'h1',
+    isKept: () => true,
+    open: () => spawn('sh', ['-c', 'exit 255']),
+    sh: () => Promise.reject(sshErrors.Timeout({ host: 'h1', detail: 'Connection timed out' })),
+  } as unknown as Host;
+  const request = {
+    cluster: 'c1',
+    host,
+    place: { kind: 'host' },
+    command: 'x',
+    stdio: 'ignore',
+    terminal: false,
+  } as const;
+  await assert.rejects(exec(request, never), { code: execErrors.Lost.code });
+});
 
 describe('manta exec', { skip: labProblem() ?? false }, () => {
   let bed: Bed;
@@ -14,20 +38,20 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
     bed = await openBed();
   });
   after(() => bed?.close());
-  const exec = (...words: string[]): ReturnType<Bed['manta']> => bed.manta(['exec', 'cluster.yaml', ...words]);
+  const run = (...words: string[]): ReturnType<Bed['manta']> => bed.manta(['exec', 'cluster.yaml', ...words]);
 
   it('passes output, errors and the exit code of the command on', async () => {
-    const { code, stdout, stderr } = await exec('hostname; echo oh >&2; exit 7');
+    const { code, stdout, stderr } = await run('hostname; echo oh >&2; exit 7');
     assert.deepEqual([code, stdout, stderr], [7, 'h1\n', 'oh\n']);
   });
 
   it("passes 255 on, which is also ssh's own word for a lost connection", async () => {
-    assert.deepEqual(await exec('exit 255'), { code: 255, stdout: '', stderr: '' });
+    assert.deepEqual(await run('exit 255'), { code: 255, stdout: '', stderr: '' });
     assert.equal(await bed.head.must('ls -A .manta/nodes/c1'), 'env.sh\n');
   });
 
   it("gives the command the surroundings of ray exec, and those of the cluster's node", async () => {
-    const { stdout } = await exec(
+    const { stdout } = await run(
       'alias hi="echo aliased"; echo $OMP_NUM_THREADS $PYTHONWARNINGS $RAY_AUTH_MODE; shopt -q login_shell && echo login',
     );
     assert.equal(stdout, '1 ignore token\nlogin\n');
@@ -35,18 +59,28 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
 
   it('reads .bashrc to its end', async () => {
     await bed.head.must(['sh', '-c', `echo 'export FROM_BASHRC=yes; conda() { echo "conda $1"; }' >> .bashrc`]);
-    assert.equal((await exec('echo $FROM_BASHRC; conda activate')).stdout, 'yes\nconda activate\n');
+    assert.equal((await run('echo $FROM_BASHRC; conda activate')).stdout, 'yes\nconda activate\n');
   });
 
   it('takes a line for the shell as one word, and several words as what they are', async () => {
-    assert.equal((await exec(`echo "a  b" '$HOME' !x | tr a-z A-Z`)).stdout, 'A  B $HOME !X\n');
-    assert.equal((await exec('--', 'printf', '%s|', 'a  b', "c'd", '$HOME', '')).stdout, "a  b|c'd|$HOME||");
+    assert.equal((await run(`echo "a  b" '$HOME' !x | tr a-z A-Z`)).stdout, 'A  B $HOME !X\n');
+    assert.equal((await run('--', 'printf', '%s|', 'a  b', "c'd", '$HOME', '')).stdout, "a  b|c'd|$HOME||");
   });
 
   it('says what is wrong with a line that no shell understands', async () => {
-    const { code, stderr } = await exec('echo (');
+    const { code, stderr } = await run('echo (');
     assert.notEqual(code, 0);
     assert.match(stderr, /syntax error/);
+  });
+
+  it('says the limit where a command is too long for a command line', async () => {
+    const long = `: ${"'".repeat(30_000)}`;
+    const { code, stderr } = await run(long);
+    assert.equal(code, 2, stderr.slice(0, 500));
+    assert.match(
+      stderr,
+      /takes \d+ bytes with its quotes, and a command line holds at most \d+ \(MANTA_EXEC_COMMAND_TOO_LONG\)/,
+    );
   });
 
   it('carries bytes both ways as they are', async () => {
@@ -127,7 +161,7 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
   it('refuses a port that is taken before anything is started', async () => {
     const holder = bed.laptop.spawn(['python3', '-m', 'http.server', '--bind', '127.0.0.1', '8909']);
     await bed.laptop.must('until ss -ltn | grep -q :8909; do sleep 0.1; done');
-    const { code, stderr } = await exec('touch began', '-p', '8909');
+    const { code, stderr } = await run('touch began', '-p', '8909');
     holder.kill();
     assert.equal(code, 1);
     assert.match(stderr, /MANTA_EXEC_PORT_BUSY/);
@@ -135,20 +169,20 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
   });
 
   it('runs nothing where there is no node of the cluster', async () => {
-    const { code, stderr } = await exec('touch began', '-n', 'other');
+    const { code, stderr } = await run('touch began', '-n', 'other');
     assert.equal(code, 4);
     assert.match(stderr, /no node of the cluster 'other'.*MANTA_EXEC_NOT_UP/);
     assert.notEqual((await bed.head.exec('test -e began')).code, 0);
   });
 
   it('goes where the cluster file says now, not where it said before', async () => {
-    assert.equal((await exec('hostname')).stdout, 'h1\n');
+    assert.equal((await run('hostname')).stdout, 'h1\n');
     await bed.laptop.must(
       `cp cluster.yaml kept.yaml; sed -i 's/head_ip: [^,]*/head_ip: ${bed.worker.address}/; s/worker_ips: .*]/worker_ips: []/' cluster.yaml`,
     );
-    assert.equal((await exec('hostname')).stdout, 'h2\n');
+    assert.equal((await run('hostname')).stdout, 'h2\n');
     await bed.laptop.must('mv kept.yaml cluster.yaml');
-    assert.equal((await exec('hostname')).stdout, 'h1\n');
+    assert.equal((await run('hostname')).stdout, 'h1\n');
   });
 
   it('says why the head cannot be reached', async () => {

@@ -13,11 +13,14 @@ export interface PinnedKey {
 }
 
 /** The keys by which the instance is known; none before the first connection. */
-export function readPin(pin: HostKeyPin): PinnedKey[] {
+export const readPin = (pin: HostKeyPin): PinnedKey[] => keysIn(linesOf(pin.file), pin.alias);
+
+/** The same, of a file that lies elsewhere. */
+export function keysIn(lines: readonly string[], alias: string): PinnedKey[] {
   // Two processes that connect for the first time at once write the same key twice.
-  return [...new Set(linesOf(pin.file))].flatMap((line) => {
+  return [...new Set(lines)].flatMap((line) => {
     const [names, type, key] = line.split(' ');
-    if (type === undefined || key === undefined || !names?.split(',').includes(pin.alias)) return [];
+    if (type === undefined || key === undefined || !names?.split(',').includes(alias)) return [];
     const digest = createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
     return [{ type, fingerprint: `SHA256:${digest}` }];
   });

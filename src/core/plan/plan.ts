@@ -68,8 +68,9 @@ export interface Passed {
 export type PassReason =
   | { readonly kind: 'too-small'; readonly resource: string; readonly asked: number; readonly has: number }
   | { readonly kind: 'labels' }
-  | { readonly kind: 'type-limit'; readonly max: number }
-  | { readonly kind: 'cluster-limit'; readonly max: number }
+  /** `leaving`: so many are being ended, and there is room when they are gone. */
+  | { readonly kind: 'type-limit'; readonly max: number; readonly leaving?: number }
+  | { readonly kind: 'cluster-limit'; readonly max: number; readonly leaving?: number }
   | { readonly kind: 'upscaling-speed'; readonly pending: number; readonly allowed: number }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** It has GPUs, and the demand asks for none. */

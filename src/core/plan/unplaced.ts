@@ -66,9 +66,19 @@ export function explainUnplaced(
 /** What keeps a type that could hold the demand from being launched now. */
 function holdsUp(pass: Pass, type: Pass['types'][number]): Passed[] {
   const max = type.spec?.maxWorkers ?? 0;
-  if (typeRoom(pass, type) < type.hosts) return [{ type: type.name, why: { kind: 'type-limit', max } }];
-  if (clusterRoom(pass) < type.hosts)
-    return [{ type: type.name, why: { kind: 'cluster-limit', max: pass.spec.maxWorkers ?? 0 } }];
+  const workers = pass.policy.like === 'ray' ? [] : pass.outside.filter(({ kind }) => kind === 'worker');
+  const leaving = (room: number, count: number): { leaving?: number } =>
+    room + count >= type.hosts && count > 0 ? { leaving: count } : {};
+  const ofType = typeRoom(pass, type);
+  if (ofType < type.hosts) {
+    const others = workers.filter((one) => one.type === type.name).length;
+    return [{ type: type.name, why: { kind: 'type-limit', max, ...leaving(ofType, others) } }];
+  }
+  const ofAll = clusterRoom(pass);
+  if (ofAll < type.hosts) {
+    const most = pass.spec.maxWorkers ?? 0;
+    return [{ type: type.name, why: { kind: 'cluster-limit', max: most, ...leaving(ofAll, workers.length) } }];
+  }
   const offers = pass.offers.get(type);
   if (offers?.offer !== undefined) return [];
   return (offers?.refused ?? []).map(({ offer, refusal }) => ({

@@ -59,6 +59,9 @@ const refusals: Readonly<Record<Refusal['reason'], string>> = {
   'launch-timeout': 'launches did not come up in time',
 };
 
+const leavingWords = (count: number | undefined): string =>
+  count === undefined ? '' : ` until ${plural(count, 'node')} being ended ${count === 1 ? 'is' : 'are'} gone`;
+
 /** Why a node type does not serve a demand now. */
 export function passReasonWords(why: PassReason, now: Instant): string {
   switch (why.kind) {
@@ -67,9 +70,9 @@ export function passReasonWords(why: PassReason, now: Instant): string {
     case 'labels':
       return 'its labels do not match';
     case 'type-limit':
-      return `its max_workers of ${why.max} is reached`;
+      return `its max_workers of ${why.max} is reached${leavingWords(why.leaving)}`;
     case 'cluster-limit':
-      return `the cluster's max_workers of ${why.max} is reached`;
+      return `the cluster's max_workers of ${why.max} is reached${leavingWords(why.leaving)}`;
     case 'upscaling-speed':
       return `${why.pending} are pending and upscaling_speed allows ${why.allowed}`;
     case 'refused': {

@@ -115,7 +115,7 @@ describe('choosing what to launch', () => {
     const view = viewOf([running(w, { CPU: 4 }, { status: 'draining' })], tasks(8, { CPU: 1 }));
     const made = plan(view, specOf([w]), now);
     assert.deepEqual(launchCounts(made), { w: 1 });
-    assert.deepEqual(made.waiting[0]?.for, [{ type: 'w', why: { kind: 'type-limit', max: 2 } }]);
+    assert.deepEqual(made.waiting[0]?.for, [{ type: 'w', why: { kind: 'type-limit', max: 2, leaving: 1 } }]);
   });
 
   it('every launch says what it serves and why the other types were passed over', () => {
@@ -152,6 +152,9 @@ describe('what cannot be placed', () => {
     const full = plan(viewOf([], tasks(3, { CPU: 8 })), specOf([big], { maxWorkers: 2 }), now);
     assert.deepEqual(full.infeasible, []);
     assert.deepEqual(full.waiting[0]?.for, [{ type: 'big', why: { kind: 'cluster-limit', max: 2 } }]);
+    const ending = { ...pending(big), status: 'terminating' as const };
+    const soon = plan(viewOf([ending], tasks(2, { CPU: 8 })), specOf([big], { maxWorkers: 1 }), now);
+    assert.deepEqual(soon.waiting[0]?.for, [{ type: 'big', why: { kind: 'cluster-limit', max: 1, leaving: 1 } }]);
     const special = running(big, { CPU: 0 }, {});
     const owner = { ...special, node: { ...special.node!, total: { CPU: 8, disk: 1 } } };
     const made = plan(viewOf([owner], tasks(1, { disk: 1 })), specOf([big]), now);
