@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
@@ -82,7 +83,9 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
       { id: `node ${node}`, state: 'running' },
     );
   const prepared = await prepareNode(host, order, run);
-  const wanted = fingerprints(order, await contentsFingerprint(order.files));
+  // Where nothing is copied, what was copied last is what is there.
+  const contents = edges.startOnly ? prepared.record?.files : undefined;
+  const wanted = fingerprints(order, contents ?? (await contentsFingerprint(order.files)));
   const outdated = edges.startOnly ? new Set<Part>(['start']) : outdatedParts(prepared.record, wanted);
   const done = new Set<Part>();
   let record: NodeRecord = { ...prepared.record, instance: order.instance };
@@ -98,6 +101,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   const complete = async (part: Part, work: readonly unknown[] = []): Promise<void> => {
     done.add(part);
     record = { ...record, [part]: wanted[part] };
+    if (part === 'initialization' || part === 'setup') record = nextGeneration(record);
     unwritten = true;
     if (work.length > 0) await write();
   };
@@ -112,7 +116,11 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
         node,
         cluster: order.cluster,
         part,
-        fingerprint: wanted[part],
+        // A start is a new one each time: Ray is to be restarted, not to have been restarted once.
+        nonce:
+          part === 'start'
+            ? randomBytes(4).toString('hex')
+            : `${wanted[part].slice(0, 8)}${(record.generation ?? 0).toString(16)}`,
         commands: list,
         known: prepared.steps,
         program: (command) =>
@@ -154,12 +162,17 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     place = ensured.place;
     remade = ensured.made;
     await placeToken(host, order, place, signal);
+    if (remade) {
+      // Nothing is set up in it yet, also when this is cut short here.
+      const { setup: _, start: __, ...rest } = record;
+      record = nextGeneration(rest);
+    }
     if (outdated.has('container') || remade) await complete('container', [container]);
   } else if (outdated.has('container')) {
     record = { ...record, container: wanted.container };
     unwritten = true;
   }
-  if (!edges.startOnly && (outdated.has('setup') || remade)) {
+  if (remade || (!edges.startOnly && outdated.has('setup'))) {
     await commands('setup', place);
     await complete('setup');
   }
@@ -187,6 +200,8 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   edges.events.emit(bringupEvents.started, { node, done: [...done].join(', ') }, { id: `node ${node}`, state: 'done' });
   return { record, done, ...(versions && { versions }) };
 }
+
+const nextGeneration = (record: NodeRecord): NodeRecord => ({ ...record, generation: (record.generation ?? 0) + 1 });
 
 /** Two things can be mended on the way: groups that a new login has, and mounts that a reboot has swept away. */
 async function withContainer(

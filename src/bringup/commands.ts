@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
@@ -15,8 +15,8 @@ export interface CommandList {
   readonly node: string;
   readonly cluster: string;
   readonly part: 'initialization' | 'setup' | 'start';
-  /** Of the part: the same command under another one is run again. */
-  readonly fingerprint: string;
+  /** Under the same word a command that is done is not run again. */
+  readonly nonce: string;
   readonly commands: readonly string[];
   /** Steps that are on the host already. */
   readonly known: readonly KnownStep[];
@@ -41,11 +41,9 @@ export async function runCommands(
   tell: (step: string, detail?: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  // A start is a new one each time: Ray is to be restarted, not to have been restarted once.
-  const nonce = list.part === 'start' ? randomBytes(4).toString('hex') : list.fingerprint.slice(0, 12);
   for (const [index, command] of list.commands.entries()) {
     tell(words[list.part], `${index + 1} of ${list.commands.length}: ${oneLine(command)}`);
-    const base = `${list.part}-${index}-${nonce}-${hashOf(command)}`;
+    const base = `${list.part}-${index}-${list.nonce}-${hashOf(command)}`;
     for (let attempt = firstAttempt(list.known, base), tried = 1; ; attempt++, tried++) {
       if (list.known.some((step) => step.id === `${base}-${attempt}` && step.code === 0)) break;
       const { code, output } = await follow(host, list, `${base}-${attempt}`, command, events, signal);

@@ -10,6 +10,8 @@ export interface NodeRecord {
   readonly container?: string;
   readonly setup?: string;
   readonly start?: string;
+  /** How often commands were completed here: the same commands, wanted again after others, are run again. */
+  readonly generation?: number;
   /** Versions that the start found. */
   readonly versions?: { readonly ray: string; readonly python: string };
 }

@@ -134,6 +134,18 @@ describe('a head and three workers in podman containers', { skip: clusterProblem
     assert.equal(await bed.head.must("podman inspect -f '{{.Id}}' ray_container"), made);
   });
 
+  it('are made anew with their files and set up again when one is gone', async () => {
+    const done = await bed.head.must('cat ~/shared/set-up');
+    await bed.head.must('podman rm -f ray_container');
+    await eventually('it was set up again', async () => (await bed.head.must('cat ~/shared/set-up')) !== done);
+    assert.equal(await bed.head.must('cat ~/shared/set-up'), `${done}ray hello there one good evening\n`);
+    await table!.close();
+    await eventually('Ray runs in it', async () => (await bed.run(['exec', file, 'ray status'])).code === 0);
+    table = new NodeTable(bed, file);
+    await table.until('all nodes are there again', ({ length }) => length === workers + 1);
+    assert.match(await bed.manta(['up', '--plan', file]), /stays as it is/);
+  });
+
   it('are repaired when the power of a worker is cut', async () => {
     const worker = bed.workers[1]!;
     await worker.kill();

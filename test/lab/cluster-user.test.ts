@@ -18,12 +18,13 @@ const workers = 2;
 
 interface Changes {
   readonly workerSetUp?: string;
+  readonly headSetUp?: string;
   /** Goes into the start commands of all nodes. */
   readonly start?: string;
 }
 
 /** A file of 2020 for own machines, with the keys that Ray has dropped since, and a head that believes in its monitor. */
-const clusterFile = (bed: ClusterBed, { workerSetUp = 'as ever', start = '' }: Changes = {}): string => `
+const clusterFile = (bed: ClusterBed, { workerSetUp = 'as ever', headSetUp, start = '' }: Changes = {}): string => `
 cluster_name: old
 min_workers: ${workers}
 initial_workers: ${workers}
@@ -51,7 +52,7 @@ file_mounts: {
 initialization_commands: []
 setup_commands:
     - echo "$(id -un) $(cat ~/project/version)" >> ~/set-up
-head_setup_commands: []
+head_setup_commands: [${headSetUp === undefined ? '' : `echo ${headSetUp} >> ~/head-set-up`}]
 worker_setup_commands:
     - echo "${workerSetUp}" >> ~/worker-set-up
 head_start_ray_commands:
@@ -135,6 +136,17 @@ describe('a legacy file, as a user without root', { skip: clusterProblem() ?? fa
       'each worker runs another raylet',
     );
     assert.deepEqual(await linesOf('set-up'), ['bob one\n', 'bob one\nbob one\n', 'bob one\nbob one\n']);
+  });
+
+  it('sets up again what was so once and has been otherwise since', async () => {
+    const before = raylets();
+    for (const headSetUp of ['one', 'two', 'one']) {
+      bed.write(file, clusterFile(bed, { workerSetUp: 'another', headSetUp }));
+      await bed.manta(['up', '-y', file]);
+    }
+    await bed.manta(['up', '-y', file]);
+    assert.deepEqual(await linesOf('head-set-up'), ['one\ntwo\none\n', '', '']);
+    assert.deepEqual(raylets(), before);
   });
 
   it('leaves Ray as it is with --no-restart', async () => {

@@ -177,9 +177,10 @@ state="$folder/cluster-$name.state"
 sum_up() { if [ -f "$state" ]; then cksum <"$state"; else echo none; fi; }
 `;
 
-/** Ray's lock is flock(2) on a file that stays. */
+/** Ray's lock is flock(2) on a file that stays. The folder is for all users of the machine, as Ray makes it. */
 const locking = `
-mkdir -p "$folder" && exec 9>>"$lock" || exit 1
+[ -d "$folder" ] || { mkdir -p "$folder" && chmod 0777 "$folder"; }
+exec 9>>"$lock" || exit 1
 if command -v flock >/dev/null 2>&1; then flock -x -w 20 9
 else python3 -c 'import fcntl, signal; signal.alarm(20); fcntl.flock(9, fcntl.LOCK_EX)'; fi || exit 1
 `;
