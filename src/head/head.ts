@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { totalmem } from 'node:os';
 import { Autoscaler } from '../autoscaler/loop.ts';
 import type { Clock } from '../base/clock.ts';
 import { backUp } from '../base/sqlite-repair.ts';
 import { defaultLimits } from '../core/jobs/choose.ts';
+import { headJobsIn } from '../core/jobs/head-room.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { plan } from '../core/plan/plan-cluster.ts';
 import { infeasibleWords } from '../core/plan/words.ts';
@@ -133,6 +135,8 @@ export async function openHead(
   const { engine, provider } = ground;
   spec = ground.complete(spec);
 
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  const headJobs = readCluster(folder)?.engine === 'ray' ? headJobsIn(memory) : defaultLimits.headJobs;
   const queue = openQueue({
     store,
     logs,
@@ -140,7 +144,7 @@ export async function openHead(
     runner: engine,
     clock,
     events,
-    limits: () => ({ ...defaultLimits, weights: users.weights(), admins: users.admins() }),
+    limits: () => ({ ...defaultLimits, headJobs, weights: users.weights(), admins: users.admins() }),
     capacity: () => capacityOf(spec, engineState?.nodes ?? []),
     newId: () => `raysubmit_${randomWord(16)}`,
     baseEnv: env,
