@@ -1,5 +1,5 @@
 /** A head with real Ray and so much memory: Manta's, or one that `ray start` made. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LabHost } from '../../lab/lab.ts';
@@ -18,9 +18,12 @@ const clientOnHead = '/tmp/bench-client.ts';
 
 export class QueueBed {
   readonly #bed: ClusterBed;
+  /** The head's control group of memory; `old` where it is one of version 1. */
+  readonly #group: { readonly folder: string; readonly old: boolean };
 
   private constructor(bed: ClusterBed) {
     this.#bed = bed;
+    this.#group = memoryGroupOf(bed.head);
   }
 
   /** What needs a container engine is given all control groups, that of memory too; there is no other use of it here. */
@@ -80,10 +83,10 @@ head_start_ray_commands: [ray stop, 'ulimit -c 0; ray start --head --port=6379 $
 
   /** Most mebibytes that the head has ever had, and how many of its processes the kernel has killed for want of memory. */
   memory(): { readonly most: number; readonly killed: number } {
-    const group = this.#group();
-    const read = (name: string): string => readFileSync(join(group.folder, name), 'utf8');
-    const most = Number(read(group.old ? 'memory.max_usage_in_bytes' : 'memory.peak'));
-    const killed = /^oom_kill (\d+)/m.exec(read(group.old ? 'memory.oom_control' : 'memory.events'))?.[1];
+    const { folder, old } = this.#group;
+    const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+    const most = Number(read(old ? 'memory.max_usage_in_bytes' : 'memory.peak'));
+    const killed = /^oom_kill (\d+)/m.exec(read(old ? 'memory.oom_control' : 'memory.events'))?.[1];
     return { most: most / 2 ** 20, killed: Number(killed) };
   }
 
@@ -92,15 +95,19 @@ head_start_ray_commands: [ray stop, 'ulimit -c 0; ray start --head --port=6379 $
   }
 
   #limit(bytes: number): void {
-    const { folder, old } = this.#group();
+    const { folder, old } = this.#group;
     writeFileSync(join(folder, old ? 'memory.limit_in_bytes' : 'memory.max'), String(bytes));
   }
+}
 
-  #group(): { readonly folder: string; readonly old: boolean } {
-    const { pid } = this.head.processes()[0]!;
-    const groups = readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+function memoryGroupOf(host: LabHost): { readonly folder: string; readonly old: boolean } {
+  for (const { pid } of host.processes()) {
+    const file = `/proc/${pid}/cgroup`;
+    if (!existsSync(file)) continue;
+    const groups = readFileSync(file, 'utf8');
     const old = /^\d+:memory:(.*)$/m.exec(groups)?.[1];
     if (old !== undefined) return { folder: join('/sys/fs/cgroup/memory', old), old: true };
     return { folder: join('/sys/fs/cgroup', /^0::(.*)$/m.exec(groups)?.[1] ?? ''), old: false };
   }
+  throw new Error(`nothing runs on ${host.name}`);
 }
