@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createLineServer, type Socket } from 'node:net';
 import { create, type DescMethodUnary, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
 import {
   AutoscalerStateService,
   type ClusterStateSchema,
@@ -34,7 +34,7 @@ export class StandInRay {
   /** Another demand, and other nodes that are busy: what a driver with many short tasks does to Ray's books. */
   change(): void {
     this.#turn++;
-    this.#pending = [1, 2, 4].map((size) => ({
+    this.#pending = [1, 2, 3].map((size) => ({
       request: { resources: { CPU: size } },
       count: BigInt(20 + ((this.#turn * size * 7) % 60)),
     }));
@@ -135,7 +135,7 @@ export async function serveRay(ray: StandInRay): Promise<ServedRay> {
         (_: unknown, answer: (error: null, value: object) => void) => answer(null, answers[name]?.() ?? {}),
       ]),
     );
-    server.addService(definition as ServiceDefinition, handlers as UntypedServiceImplementation);
+    server.addService(definition as ServiceDefinition, handlers);
   }
   const gcsPort = await new Promise<number>((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
