@@ -178,7 +178,11 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     },
     complete: (spec) => machines.complete(withHashes(spec, head().leaveWorkers !== true)),
     addressOf: (machine) => machines.addressOf(machine),
-    reloaded: () => files.look(),
+    rest: (machine) => machines.rest?.(machine),
+    reloaded: () => {
+      machines.reloaded?.();
+      files.look();
+    },
     keep: async (signal) => {
       const start = async (during: AbortSignal): Promise<void> => {
         const order = headOrder(common(), head().instance, filesOnHead(edges.spec(), head()));
