@@ -28,6 +28,8 @@ export interface Ground {
   complete(spec: ClusterSpec): ClusterSpec;
   /** Where a machine is reached; undefined where that means nothing. */
   addressOf(machine: string): string | undefined;
+  /** A person empties this machine: it is not taken again at once. */
+  rest?(machine: string): void;
   /** The cluster file was read again. */
   reloaded(): void;
   /** Keeps what the autoscaler does not see to, such as the head's own node, until the signal aborts. */

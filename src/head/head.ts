@@ -62,6 +62,8 @@ export interface Head {
   spec(): ClusterSpec;
   /** Where a machine is reached, by the provider's name of it. */
   readonly addressOf: (machine: string) => string | undefined;
+  /** A person empties this machine: one of the user's own is not taken again at once. */
+  rest(machine: string): void;
   /** Reads the cluster's record again and applies what changed, without touching jobs. */
   reload(): void;
   sight(): Sight;
@@ -195,6 +197,7 @@ export async function openHead(
     log,
     spec: () => spec,
     addressOf: (machine) => ground.addressOf(machine),
+    rest: (machine) => ground.rest?.(machine),
     reload() {
       spec = ground.complete(read());
       keeper.reload();

@@ -12,6 +12,10 @@ export interface Machines {
   addressOf(machine: string): string | undefined;
   /** The spec with what was learned of the machines. */
   complete(spec: ClusterSpec): ClusterSpec;
+  /** A person empties this machine: it is not taken again at once. Absent: it is not there again anyway. */
+  rest?(machine: string): void;
+  /** The cluster file was read again, perhaps after something was mended. */
+  reloaded?(): void;
   /** Keeps what belongs to the machines, such as claims, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
   /** A machine ends itself when its lease lapses: one of a cloud, never a host of the user. @default false */

@@ -47,6 +47,8 @@ export function ownMachines(edges: GroundEdges, head: RayHead): Machines {
     hostOf: (instance) => hosts.of(hosts.named(instance)),
     addressOf: (machine) => records.claim(machine)?.host.name,
     complete: (each) => withLearned(each, provider),
+    rest: (machine) => provider.rest(machine),
+    reloaded: () => provider.rouse(),
     keep: (signal) => provider.keepClaims(signal),
     endWorkers: async (signal) => {
       await provider.close();

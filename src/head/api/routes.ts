@@ -130,6 +130,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
       if (found.node === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
       const reason = drainReason(await c.req.json().catch(() => undefined), head.clock.now());
       const answer = await head.engine.drain(found.node, reason, AbortSignal.timeout(10_000));
+      if (answer.accepted && found.machine !== undefined) head.rest(found.machine);
       head.wake();
       return c.json({ instance: found.instance, ...answer });
     }),

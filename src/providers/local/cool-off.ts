@@ -13,6 +13,7 @@ export class CoolOff {
   readonly #first: Duration;
   readonly #longest: Duration;
   readonly #failures = new Map<string, Failure>();
+  readonly #resting = new Map<string, Pick<Failure, 'reason' | 'until'>>();
 
   constructor(clock: Clock, first: Duration, longest: Duration) {
     this.#clock = clock;
@@ -31,13 +32,25 @@ export class CoolOff {
     return pause;
   }
 
+  /** Passes it over for this long, however well it does meanwhile. */
+  rest(host: string, reason: string, pause: Duration): void {
+    this.#resting.set(host, { reason, until: this.#clock.now() + pause });
+  }
+
+  /** It has not failed after all. */
   clear(host: string): void {
     this.#failures.delete(host);
   }
 
+  /** Every host has another chance. */
+  clearAll(): void {
+    this.#failures.clear();
+    this.#resting.clear();
+  }
+
   /** Why the host is passed over now; undefined when it is not. */
   reason(host: string): string | undefined {
-    const failure = this.#failures.get(host);
-    return failure !== undefined && this.#clock.now() < failure.until ? failure.reason : undefined;
+    const now = this.#clock.now();
+    return [this.#resting.get(host), this.#failures.get(host)].find((each) => each && now < each.until)?.reason;
   }
 }

@@ -32,6 +32,8 @@ export interface LocalPace {
   readonly coolOff: Duration;
   /** @default 5 minutes */
   readonly longestCoolOff: Duration;
+  /** How long a host is left alone that a person has emptied. @default 10 minutes */
+  readonly rest: Duration;
   /** First pause before an end is tried again; it doubles up to a minute. @default 1 s */
   readonly endAgain: Duration;
   /** An instance that is to end leaves the list when its host has not answered for so long. @default 10 s */
@@ -47,6 +49,7 @@ export const localPace: LocalPace = {
   connect: 20_000,
   coolOff: 10_000,
   longestCoolOff: 300_000,
+  rest: 600_000,
   endAgain: 1_000,
   silent: 10_000,
   giveUp: 300_000,

@@ -6,6 +6,12 @@ export const localEvents = {
     level: 'info',
     text: (e) => `host ${e.host} is passed over for ${e.seconds} s: ${e.reason}`,
   }),
+  rests: defineEvent<{ host: string; seconds: number }>({
+    code: 'MANTA_LOCAL_RESTS',
+    level: 'info',
+    text: (e) =>
+      `host ${e.host} was emptied by hand and is left alone for ${e.seconds} s, or until the next 'manta up'`,
+  }),
   rayRuns: defineEvent<{ host: string; instance: string }>({
     code: 'MANTA_LOCAL_RAY_RUNS',
     level: 'warn',

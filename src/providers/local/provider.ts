@@ -1,5 +1,4 @@
 import { MantaError } from '../../base/errors.ts';
-import { sshErrors } from '../../base/ssh/errors.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { HostPool, OwnHost } from '../../core/spec/local.ts';
@@ -10,13 +9,8 @@ import type { LocalProviderEdges } from './edges.ts';
 import { localEvents as events } from './events.ts';
 import { HostWork, NotLetInYet } from './host-work.ts';
 import { type ClaimRecord, LocalRecords } from './record.ts';
+import { isDenial, type Reason, refusalOf } from './refused-launch.ts';
 import { takeSome } from './take-some.ts';
-
-interface Reason {
-  readonly text: string;
-  /** The host does not let Manta in. */
-  readonly denied?: boolean;
-}
 
 const week = 7 * 24 * 3600 * 1000;
 const longestPause = 60_000;
@@ -78,6 +72,20 @@ export class LocalProvider implements Provider {
     const record = this.#records.claim(id);
     if (record === undefined || record.state === 'unverified') throw providerErrors.NotFound({ id });
     this.#records.write({ ...record, tags: { ...record.tags, ...tags } });
+  }
+
+  /** A person empties the host of an instance: it is not taken again at once. */
+  rest(id: string): void {
+    const record = this.#records.claim(id);
+    if (record?.kind !== 'worker') return;
+    const { rest } = this.#work.pace;
+    this.#work.coolOff.rest(record.host.name, 'it was emptied by hand', rest);
+    this.#edges.events.emit(events.rests, { host: record.host.name, seconds: rest / 1_000 });
+  }
+
+  /** Somebody has changed something: no host is passed over any more for what it was before. */
+  rouse(): void {
+    this.#work.coolOff.clearAll();
   }
 
   /** What nodes of a type offer, by the hosts that were looked at: the least of them, so that no promise is broken. */
@@ -380,18 +388,4 @@ function leastOf(all: readonly Resources[]): Resources {
   return Object.fromEntries(names.map((name) => [name, Math.min(...all.map((each) => each[name] ?? 0))]));
 }
 
-/** Why each host of a pool was not to be had, the first few by name. Where no host lets Manta in, waiting does not help. */
-function refusalOf({ type, hosts }: HostPool, reasons: ReadonlyMap<string, Reason>): Error {
-  const most = 5;
-  const each = hosts.map(({ name }) => {
-    const text = reasons.get(name)?.text ?? 'not asked';
-    return text.startsWith(name) ? text : `${name}: ${text}`;
-  });
-  const more = each.length > most ? `; and ${each.length - most} more` : '';
-  const detail = each.length === 0 ? 'the pool has no hosts' : `${each.slice(0, most).join('; ')}${more}`;
-  const denied = hosts.length > 0 && hosts.every(({ name }) => reasons.get(name)?.denied);
-  return denied ? providerErrors.Denied({ call: 'launch', detail }) : providerErrors.NoCapacity({ type, detail });
-}
-
-const isDenial = (error: unknown): boolean => sshErrors.AuthFailed.is(error) || sshErrors.HostKeyChanged.is(error);
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

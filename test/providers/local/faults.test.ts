@@ -310,6 +310,18 @@ describe('an end', () => {
     assert.equal(bed.host('h1').claims()[0]?.['instance'], first?.id);
   });
 
+  test('of a host that a person empties leaves it alone for a while, or until something is changed', async (t) => {
+    const bed = new HostBed(t, 1);
+    const provider = bed.provider();
+    const [first] = await provider.launch(request('x'), never);
+    provider.rest(first?.id ?? '');
+    await provider.terminate([first?.id ?? ''], never);
+    await gone(provider);
+    await assert.rejects(provider.launch(request('y'), never), /h1: it was emptied by hand/);
+    provider.rouse();
+    assert.equal((await provider.launch(request('y'), never)).length, 1);
+  });
+
   test('puts the host at the end of the line', async (t) => {
     const bed = new HostBed(t, 2);
     const provider = bed.provider();
