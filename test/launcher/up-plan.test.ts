@@ -106,7 +106,10 @@ test('of a long value that changed the plan shows the part that is another', () 
 });
 
 test('a secret stays hidden in the plan, also where it is what changed', () => {
-  const text = changed('export WANDB_API_KEY=s3cr3tkey123456789', 'export WANDB_API_KEY=an0therkey123456789');
+  const text = changed(
+    'export WANDB_API_KEY="s3cr3tkey123456789"; login s3cr3tkey123456789',
+    'export WANDB_API_KEY="an0therkey123456789"; login an0therkey123456789',
+  );
   assert.match(text, /setup_commands: another value, which is not shown/);
   const file = { provider: { type: 'external', api_token: 'hunter22hunter22' } };
   const plan = planOf(planned(), { changes: changedKeys({}, file) });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { redact } from '../../base/errors.ts';
 import { namesIn } from '../../base/json-file.ts';
+import { isPlace, looksRandom, secretsInText } from '../../base/secrets-in-text.ts';
 import type { StateFolder } from '../../head/state-folder.ts';
 
 const secretKey = /secret|passw(?:or)?d|passphrase|token|credential|private|api[_-]?key|access[_-]?key|auth_key/i;
@@ -22,25 +23,6 @@ function textIn(path: string): string {
     return '';
   }
 }
-
-// Bounded between its fixed words, so that a log of any length takes time in proportion to it.
-const namedInText =
-  /(?:secret|passw(?:or)?d|passphrase|(?<!launch)token|credential|api[_-]?key|access[_-]?key|auth_key)\w{0,40}["']?\s{0,20}[:=]\s{0,20}["']?([^\s"',;}]{6,500})|bearer\s{1,20}([\w.~+/-]{8,500})|:\/\/[^\s:/@]{1,100}:([^\s@/]{6,200})@/gi;
-
-/**
- * Values that a text shows under a secret's name. They are to be masked wherever else they occur: a command may have
- * printed one without its name. In a text of any program a plain word behind such a name is no secret yet.
- */
-export function secretsInText(text: string, from: 'cluster-file' | 'any'): string[] {
-  return [...text.matchAll(namedInText)]
-    .map((match) => match.slice(1).find((value) => value !== undefined)!)
-    .filter((value) => !isPlace(value) && (from === 'cluster-file' || looksRandom(value)));
-}
-
-/** A variable, a path or an address: where a secret is, or something else altogether. */
-const isPlace = (value: string): boolean => /^(?:[$~/<{[(*]|\w+:\/\/|\d+\.\d+\.\d+\.\d+)/.test(value);
-
-const looksRandom = (value: string): boolean => value.length >= 8 && /\d/.test(value);
 
 /** By which the journal names a launch: masked where it stands alone, it still joins what belongs together. */
 const isLaunchToken = (key: string): boolean => key === 'token' || harmless.test(key);

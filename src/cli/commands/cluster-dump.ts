@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { namesIn } from '../../base/json-file.ts';
+import { secretsInText } from '../../base/secrets-in-text.ts';
 import { version } from '../../base/version.ts';
 import type { JournalAnswer } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
@@ -13,14 +14,7 @@ import { readCluster, type StateFolder, servingOf, supervisorOf } from '../../he
 import type { Io, Run } from '../command.ts';
 import { targetOf } from './cluster-connection.ts';
 import { type ArchiveEntry, archiveOf } from './cluster-dump-archive.ts';
-import {
-  cleanText,
-  cleanValue,
-  cleanYaml,
-  knownSecrets,
-  secretsInText,
-  secretsInValue,
-} from './cluster-dump-secrets.ts';
+import { cleanText, cleanValue, cleanYaml, knownSecrets, secretsInValue } from './cluster-dump-secrets.ts';
 
 const logBytes = 1 << 20;
 const jobsKept = 1_000;

@@ -126,9 +126,10 @@ function tell(
       : waited.troubles.length === 0
         ? `The cluster '${name}' runs: a head and ${waited.running.length} workers.`
         : `The head of '${name}' runs, with ${waited.running.length} of ${wanted} workers. mantad goes on trying:\n${waited.troubles.map((each) => `  ${each}`).join('\n')}`;
-  const rolled = result.plan.workers.rolled
-    ? '\nmantad sets the workers up again, each when its work is done: manta events shows it.'
-    : '';
+  const rolled =
+    result.plan.workers.rolled.length > 0
+      ? '\nmantad sets the workers up again, each when its work is done: manta events shows it.'
+      : '';
   io.out(`${first}${rolled}
 
   see it             manta status ${name}

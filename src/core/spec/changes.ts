@@ -1,4 +1,5 @@
 import { redact } from '../../base/errors.ts';
+import { secretsInText } from '../../base/secrets-in-text.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
@@ -32,16 +33,31 @@ export type KeyEffect =
 export function changedKeys(before: PlainMap, after: PlainMap): readonly KeyChange[] {
   const found: KeyChange[] = [];
   compare(before, after, [], found);
-  return found;
+  const secrets = textsIn([before, after]).flatMap((text) => secretsInText(text, 'cluster-file'));
+  return found.map((change) => {
+    const name = change.key.split('.').at(-1) ?? '';
+    return {
+      ...change,
+      before: masked(change.before, name, secrets),
+      after: masked(change.after, name, secrets),
+    };
+  });
+}
+
+function textsIn(value: Plain): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return (value as readonly Plain[]).flatMap(textsIn);
+  return isMap(value) ? Object.values(value).flatMap(textsIn) : [];
 }
 
 const secretName = /secret|passw(?:or)?d|passphrase|token|credential|api[_-]?key|access[_-]?key/i;
 
-function masked(value: Plain | undefined, name: string): Plain | undefined {
-  if (typeof value === 'string') return secretName.test(name) ? '***' : redact(value);
-  if (Array.isArray(value)) return (value as readonly Plain[]).map((each) => masked(each, name) as Plain);
+function masked(value: Plain | undefined, name: string, secrets: readonly string[]): Plain | undefined {
+  if (typeof value === 'string')
+    return secretName.test(name) ? '***' : secrets.reduce((text, each) => text.replaceAll(each, '***'), redact(value));
+  if (Array.isArray(value)) return (value as readonly Plain[]).map((each) => masked(each, name, secrets) as Plain);
   if (!isMap(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key) as Plain]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key, secrets) as Plain]));
 }
 
 function compare(
@@ -56,13 +72,7 @@ function compare(
     return;
   }
   if (textOf(before) === textOf(after)) return;
-  const name = path.at(-1) ?? '';
-  found.push({
-    key: path.join('.'),
-    before: masked(before, name),
-    after: masked(after, name),
-    effect: effectOf(path),
-  });
+  found.push({ key: path.join('.'), before, after, effect: effectOf(path) });
 }
 
 const textOf = (value: Plain | undefined): string | undefined =>
