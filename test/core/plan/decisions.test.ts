@@ -37,6 +37,12 @@ describe('choosing what to launch', () => {
     assert.deepEqual(launchCounts(made), { w: 25 });
   });
 
+  it('four hundred nodes with a CPU free each take their share of 800 tasks, and no more is launched than the rest needs', () => {
+    const w = typeOf('w', { CPU: 4 }, { maxWorkers: 1_000 });
+    const nodes = Array.from({ length: 400 }, () => running(w, { CPU: 1 }));
+    assert.deepEqual(launchCounts(plan(viewOf(nodes, tasks(800, { CPU: 1 })), specOf([w]), now)), { w: 100 });
+  });
+
   it('the type that holds the demand for less money is taken, and the rest goes where it is cheapest', () => {
     const made = plan(viewOf([], tasks(20, { CPU: 1 })), specOf([small, big]), now);
     assert.deepEqual(launchCounts(made), { big: 2, small: 4 });
