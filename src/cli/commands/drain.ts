@@ -15,7 +15,7 @@ export const drainNode = (invocation: Invocation, io: Io, body: DrainBody): Prom
     const path = `/api/manta/v1/nodes/${encodeURIComponent(invocation.args[0]!)}/drain`;
     const answer = await http.json<DrainAnswer>('POST', path, { json: body, repeatable: true });
     const { instance } = answer;
-    const ends = body.reason === 'preemption' ? 'ends when its machine does' : 'ends when it is idle';
+    const ends = body.reason === 'preemption' ? 'ends when it is empty, or with its machine' : 'ends when it is idle';
     const words = answer.accepted
       ? `${instance} gets no more work and ${ends}; 'manta why ${instance}' says how far it is`
       : `${instance} was not drained: ${answer.reason ?? 'the engine refused'}`;
