@@ -209,6 +209,11 @@ function numberOf(option: string, value: string | undefined): number {
   return number;
 }
 
+// Whoever reads may have read enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+});
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

@@ -1,5 +1,5 @@
 import type { RunOptions } from '../base/host.ts';
-import type { NodeAnswer } from '../head/api/types.ts';
+import type { JobsAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { wayTo } from '../head/client/remote.ts';
 import type { HeadLook } from './head-look.ts';
@@ -15,14 +15,27 @@ export interface WorkerNow {
   readonly ending: boolean;
 }
 
-/** Jobs that mantad knows to run; undefined when it does not answer. */
+/** What runs on Ray: jobs of the queue, and drivers that were given to Ray itself. */
+export interface RunningJobs {
+  readonly total: number;
+  /** Of the first of them. */
+  readonly names: readonly string[];
+}
+
+const mostNamed = 10;
+
+/** As mantad knows it; undefined when it does not answer. */
 export async function runningJobs(
   cluster: RemoteCluster,
   look: HeadLook,
   signal: AbortSignal,
-): Promise<number | undefined> {
-  const query = { state: 'running', limit: 1 };
-  return (await askMantad<{ total: number }>(cluster, look, '/api/manta/v1/jobs', query, signal))?.total;
+): Promise<RunningJobs | undefined> {
+  const query = { state: 'running', limit: mostNamed, others: 1 };
+  const answer = await askMantad<JobsAnswer>(cluster, look, '/api/manta/v1/jobs', query, signal);
+  if (answer === undefined) return undefined;
+  const others = (answer.others ?? []).filter(({ state }) => state === 'running');
+  const names = [...answer.jobs, ...others].map(({ id }) => id);
+  return { total: answer.total + others.length, names: names.slice(0, mostNamed) };
 }
 
 /** By mantad where it serves, else by the claims that are written down on the head. */

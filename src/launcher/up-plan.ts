@@ -7,7 +7,7 @@ import { openCluster } from '../core/spec/read.ts';
 import { isMap } from '../core/spec/source.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, clusterNames, readCluster, stateFolder } from '../head/state-folder.ts';
-import type { WorkerNow } from './cluster-now.ts';
+import type { RunningJobs, WorkerNow } from './cluster-now.ts';
 import type { HeadLook } from './head-look.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { planWorkers, type WorkerPlan } from './up-plan-workers.ts';
@@ -28,8 +28,8 @@ export interface UpPlan {
   };
   readonly workers: WorkerPlan;
   readonly changes: readonly KeyChange[];
-  /** Jobs that run there and die with a restart of Ray. */
-  readonly runningJobs: number;
+  /** What runs there and dies with a restart of Ray. */
+  readonly runningJobs: RunningJobs;
   /** Another cluster that was started from the same file, or else with the same head: a new name leaves it running. */
   readonly orphan?: { readonly name: string; readonly sameFile: boolean };
   /** Another cluster holds the host of the head, so that this one is refused. */
@@ -48,7 +48,7 @@ export interface PlanRequest {
   readonly startOnly: boolean;
   readonly version: string;
   readonly workersNow: () => Promise<readonly WorkerNow[]>;
-  readonly runningJobs: () => Promise<number>;
+  readonly runningJobs: () => Promise<RunningJobs>;
   readonly madeByRay: () => Promise<UpPlan['head']['rayUp']>;
 }
 
@@ -83,7 +83,8 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
       leaveWorkers: request.restart === 'never',
     }),
     changes,
-    runningJobs: action === 'restart' && look.serving !== undefined ? await request.runningJobs() : 0,
+    runningJobs:
+      action === 'restart' && look.serving !== undefined ? await request.runningJobs() : { total: 0, names: [] },
     ...(orphan !== undefined && { orphan }),
     ...(holder !== undefined && { heldBy: { cluster: holder.cluster, owner: holder.owner } }),
     ...(look.serving !== undefined &&

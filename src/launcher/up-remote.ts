@@ -172,7 +172,7 @@ async function bringUpLocked(
     runningJobs: async () => {
       const running = await runningJobs(cluster, look, signal);
       if (running === undefined) events.emit(launcherEvents.jobsUnknown, { host: host.name });
-      return running ?? 0;
+      return running ?? { total: 0, names: [] };
     },
     madeByRay: () => madeByRay(cluster, signal),
   });

@@ -34,7 +34,7 @@ const planOf = (workers: WorkerPlan, more: Partial<UpPlan> = {}): UpPlan => ({
   head: { host: '10.0.0.1', action: 'nothing', parts: [], foreignRay: false },
   workers,
   changes: [],
-  runningJobs: 0,
+  runningJobs: { total: 0, names: [] },
   ...more,
 });
 const linesOf = (workers: WorkerPlan): readonly string[] =>
@@ -114,6 +114,14 @@ test('a secret stays hidden in the plan, also where it is what changed', () => {
   const file = { provider: { type: 'external', api_token: 'hunter22hunter22' } };
   const plan = planOf(planned(), { changes: changedKeys({}, file) });
   assert.doesNotMatch(JSON.stringify(plan) + planText(plan) + text, /s3cr3t|an0ther|hunter22/);
+});
+
+test('what a restart of Ray ends is named, drivers among it', () => {
+  const runningJobs = { total: 3, names: ['raysubmit_1', '01000000'] };
+  assert.match(
+    planText(planOf(planned({ headRestarts: true }), { runningJobs })),
+    /jobs +3 running, which end with the restart of Ray: raysubmit_1, 01000000, …/,
+  );
 });
 
 test('a cluster whose head another one holds is told before anything is done', () => {

@@ -20,7 +20,11 @@ export function planText(plan: UpPlan): string {
   lines.push(`  workers  ${first}`, ...more.map((line) => `           ${line}`));
   for (const change of plan.changes) lines.push(`  changed  ${changeWords(change)}`);
   if (plan.upgrade) lines.push(`  upgrade  mantad ${plan.upgrade.from} to ${plan.upgrade.to}, without touching Ray`);
-  if (plan.runningJobs > 0) lines.push(`  jobs     ${plan.runningJobs} running, which end with the restart of Ray`);
+  const { total, names } = plan.runningJobs;
+  if (total > 0)
+    lines.push(
+      `  jobs     ${total} running, which end with the restart of Ray: ${names.join(', ')}${total > names.length ? ', …' : ''}`,
+    );
   if (plan.orphan !== undefined) {
     const { name, sameFile } = plan.orphan;
     lines.push(

@@ -122,10 +122,10 @@ function tell(
   const { wanted } = result.plan.workers;
   const first =
     waited === undefined
-      ? `The head of '${name}' runs; mantad there brings up ${wanted} workers.`
+      ? `The head of '${name}' runs; mantad there brings up ${workersWords(wanted)}.`
       : waited.troubles.length === 0
-        ? `The cluster '${name}' runs: a head and ${waited.running.length} workers.`
-        : `The head of '${name}' runs, with ${waited.running.length} of ${wanted} workers. mantad goes on trying:\n${waited.troubles.map((each) => `  ${each}`).join('\n')}`;
+        ? `The cluster '${name}' runs: a head and ${workersWords(waited.running.length)}.`
+        : `The head of '${name}' runs, with ${waited.running.length} of ${workersWords(wanted)}. mantad goes on trying:\n${waited.troubles.map((each) => `  ${each}`).join('\n')}`;
   const rolled =
     result.plan.workers.rolled.length > 0
       ? '\nmantad sets the workers up again, each when its work is done: manta events shows it.'
@@ -140,3 +140,5 @@ function tell(
   end it             manta down ${name}
 ${turnOffLine(turnOff)}`);
 }
+
+const workersWords = (count: number): string => `${count} ${count === 1 ? 'worker' : 'workers'}`;
