@@ -285,10 +285,10 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a machine that loses its power is replaced as soon as Ray has missed it',
-    demand: { kind: 'tasks', count: 2, cpus: 1 },
+    demand: { kind: 'request', bundles: [cpu, cpu, cpu] },
     fault: 'power cut',
     on: bothRays,
-    outcome: { asked: 2, hosts: 1, undrained: 1 },
+    outcome: { asked: 3, undrained: 1, tells: [/is suspect: .* does not answer/] },
   },
   {
     name: 'a machine that vanished from the cloud is replaced, and its actor lives again',
@@ -322,7 +322,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a worker that is taken without notice is replaced',
-    demand: { kind: 'tasks', count: 2, cpus: 1 },
+    demand: { kind: 'actors', count: 2, cpus: 1 },
     fault: 'preempted',
     on: ['cloud'],
     outcome: { asked: 2, hosts: 1, undrained: 1 },
