@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { redact } from '../../base/errors.ts';
 import { namesIn } from '../../base/json-file.ts';
-import { isPlace, looksRandom, secretsInText } from '../../base/secrets-in-text.ts';
+import { isPlace, looksRandom, secretsInText } from '../../core/secrets-in-text.ts';
 import type { StateFolder } from '../../head/state-folder.ts';
 
 const secretKey = /secret|passw(?:or)?d|passphrase|token|credential|private|api[_-]?key|access[_-]?key|auth_key/i;

@@ -1,5 +1,5 @@
 import { redact } from '../../base/errors.ts';
-import { secretsInText } from '../../base/secrets-in-text.ts';
+import { secretsInText } from '../secrets-in-text.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
