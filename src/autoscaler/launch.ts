@@ -1,3 +1,4 @@
+import type { Instant } from '../base/clock.ts';
 import type { InstanceId, Market, NodeTypeName } from '../core/instance.ts';
 import { type InstanceRecord, isFinal, type Outcome } from '../core/lifecycle.ts';
 import type { Launch } from '../core/plan/plan.ts';
@@ -7,6 +8,7 @@ import type { ProviderInstance } from '../providers/provider.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { Fact } from './journal.ts';
+import type { Ledger } from './ledger.ts';
 import { type RefusalReason, refusalReason, refuse } from './refusals.ts';
 
 /** What to ask the provider for, under a token that is in the journal. */
@@ -152,6 +154,16 @@ export function remember(
   });
   return [{ kind: 'refused', at, refusal }];
 }
+
+/** The facts after which no offer is left alone any more. */
+export const forgiven = (ledger: Ledger, at: Instant): Fact[] =>
+  ledger.memory(at).refusals.map(({ type, zone, market }) => ({
+    kind: 'granted',
+    at,
+    type,
+    market,
+    ...(zone === undefined ? {} : { zone }),
+  }));
 
 function forget(order: LaunchOrder, executor: Executor): Fact[] {
   if (executor.book.ledger.refusal(order) === undefined) return [];

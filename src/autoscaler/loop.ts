@@ -13,7 +13,7 @@ import { type Checks, checks as usualChecks } from './check.ts';
 import { autoscalerEvents as events } from './events.ts';
 import { type Edges, type End, Executor, messageOf } from './executor.ts';
 import type { Journal } from './journal.ts';
-import { intendLaunch, remember, unansweredLaunches } from './launch.ts';
+import { forgiven, intendLaunch, remember, unansweredLaunches } from './launch.ts';
 import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
 import { steadyClock } from './steady-clock.ts';
@@ -50,6 +50,7 @@ export class Autoscaler {
   readonly #silent = new Map<'provider' | 'engine', string>();
   #wakeUps = 0;
   #listedBefore = false;
+  #forgiving = false;
   #woken: (() => void) | undefined;
 
   constructor(options: AutoscalerOptions) {
@@ -64,6 +65,12 @@ export class Autoscaler {
   wake(): void {
     this.#wakeUps++;
     this.#woken?.();
+  }
+
+  /** Somebody has changed something: what was refused before is asked for at once. */
+  forgive(): void {
+    this.#forgiving = true;
+    this.wake();
   }
 
   /** Ends the instance of a worker at once, with what runs on it. False where none runs under this id. */
@@ -102,6 +109,10 @@ export class Autoscaler {
   /** One look and what follows from it. */
   async pass(): Promise<Plan> {
     await this.#book.open();
+    if (this.#forgiving) {
+      this.#forgiving = false;
+      await this.#book.write(forgiven(this.#book.ledger, this.#options.clock.now()));
+    }
     const listing = this.#list();
     if (this.#listedBefore) await this.#launchEarly();
     const instances = await listing;

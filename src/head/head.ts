@@ -203,7 +203,7 @@ export async function openHead(
       keeper.reload();
       events.emit(headEvents.specChanged, { file: readCluster(folder)?.config?.path ?? 'built-in' });
       ground.reloaded();
-      head.wake();
+      loop.autoscaler?.forgive();
       queue.poke();
     },
     sight: () => ({

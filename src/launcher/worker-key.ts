@@ -44,7 +44,10 @@ async function runOnWorker(
       const left = until - performance.now();
       if (sshErrors.TooLong.is(error)) return await host.sh(program, { signal: options.signal });
       if (!mayComeUp(error) || left <= 0) throw error;
-      await host.connect({ ...options, within: left });
+      // What the first try came to says more than one that the end of the time cuts short.
+      await host.connect({ ...options, within: left }).catch((again: unknown) => {
+        throw mayComeUp(again) ? error : again;
+      });
       return await host.sh(program, { signal: options.signal });
     }
   });

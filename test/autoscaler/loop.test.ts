@@ -131,6 +131,24 @@ test('what a zone does not give is asked for in the next one, and the zone is le
   assert.equal(refusals[0]?.refusal.zone, 'a');
 });
 
+test('what was refused is asked for at once when somebody has changed something', async () => {
+  const world = worldOf(tasks(1));
+  let asked = 0;
+  const launch = ({ type }: LaunchRequest): Promise<never> => {
+    asked++;
+    return Promise.reject(providerErrors.NoCapacity({ type }));
+  };
+  const loop = loopIn(world, { provider: providerOf(world, { launch }) });
+  loop.start();
+  await seconds(world, 20);
+  const before = asked;
+  await seconds(world, 5);
+  assert.equal(asked, before);
+  loop.autoscaler.forgive();
+  await seconds(world, 5);
+  assert.ok(asked > before);
+});
+
 test('a drain that is refused leaves the node running', async () => {
   const world = worldOf(tasks(1), { drainRefused: 1 });
   const loop = loopIn(world);

@@ -1,4 +1,5 @@
 import { MantaError } from '../../base/errors.ts';
+import { sshErrors } from '../../base/ssh/errors.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { HostPool, OwnHost } from '../../core/spec/local.ts';
@@ -388,4 +389,7 @@ function leastOf(all: readonly Resources[]): Resources {
   return Object.fromEntries(names.map((name) => [name, Math.min(...all.map((each) => each[name] ?? 0))]));
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => {
+  if (sshErrors.AuthFailed.is(error)) return `${error.message}; 'manta up' puts the key of the cluster there`;
+  return error instanceof Error ? error.message : String(error);
+};
