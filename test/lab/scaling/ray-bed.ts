@@ -13,7 +13,7 @@ export interface Limits {
   readonly maxWorkers: number;
 }
 
-export const usualLimits: Limits = { minWorkers: 0, maxWorkers: 6 };
+const usualLimits: Limits = { minWorkers: 0, maxWorkers: 6 };
 
 /** Where machines come from, and how things go wrong there. */
 export interface Ground {
