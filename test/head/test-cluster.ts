@@ -334,9 +334,9 @@ export function seeded(seed: number): () => number {
 }
 
 /** The seed of a run: from the environment, or made up and told. */
-export function seedOf(t: TestContext, file: string): number {
+export function seedOf(t: TestContext, file: string, folder = 'test/head'): number {
   const seed = Number(process.env['MANTA_SEED'] ?? randomBytes(4).readUInt32LE());
-  t.diagnostic(`seed ${seed}; replay with MANTA_SEED=${seed} node --test test/head/${file}`);
+  t.diagnostic(`seed ${seed}; replay with MANTA_SEED=${seed} node --test ${folder}/${file}`);
   return seed;
 }
 

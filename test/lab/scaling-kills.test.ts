@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type LabCloud, openLabCloud } from '../../lab/cloud/open.ts';
+import { seeded, seedOf } from '../head/test-cluster.ts';
+import { ClusterBed, clusterProblem, eventually } from './cluster-bed.ts';
+import { cloudGround } from './scaling/cloud-ground.ts';
+import { eventLines } from './scaling/judge.ts';
+import { RayBed } from './scaling/ray-bed.ts';
+
+/** `npm run soak -- kills` has more of them. */
+const rounds = Number(process.env['MANTA_KILL_ROUNDS'] ?? 5);
+const pieces = 2;
+
+describe('mantad that is killed while real Ray scales and works', { skip: clusterProblem() ?? false }, () => {
+  let user: ClusterBed | undefined;
+  let cloud: LabCloud | undefined;
+  let bed: RayBed | undefined;
+  before(async () => {
+    user = await ClusterBed.open({ hosts: 0, ray: true });
+    cloud = await openLabCloud(user.lab, { image: { ray: true, cron: true } });
+    const { lab } = user;
+    bed = await RayBed.open(
+      user,
+      cloudGround(cloud, () => lab.hosts),
+    );
+  });
+  after(async () => {
+    bed?.close();
+    await cloud?.close();
+    await user?.close();
+  });
+
+  it(`launches nothing twice, loses no worker and no job, and tells Ray the truth again, ${rounds} times`, async (t) => {
+    const random = seeded(seedOf(t, 'scaling-kills.test.ts', 'test/lab'));
+    const mark = await bed!.ground.mark();
+    const from = await bed!.lastEvent();
+    try {
+      for (let round = 1; round <= rounds; round++) await playRound(bed!, round, random);
+      await eventually('no worker is left', async () => (await bed!.workers()).length === 0);
+      await eventually('nothing of it is left', async () => {
+        assert.deepEqual(await bed!.ground.problems(mark), []);
+        return true;
+      });
+      for (let round = 1; round <= rounds; round++) await ranOnce(bed!, jobOf(round));
+    } catch (error) {
+      const told = await bed!.events(from).then(eventLines, () => '(no events)');
+      throw new Error(`${(error as Error).message}\nWhat the cluster did:\n${told}`, { cause: error });
+    }
+  });
+});
+
+const jobOf = (round: number): string => `job-${round}`;
+
+/** Work for new workers and a job of the queue; then mantad dies, wherever it is with them. */
+async function playRound(bed: RayBed, round: number, random: () => number): Promise<void> {
+  const { turnstile, driver } = bed;
+  const order = driver.make({ kind: 'tasks', count: pieces, cpus: 2 });
+  const submitted = submit(bed, jobOf(round));
+  await sleep(random() * 8_000);
+  await bed.killMantad();
+  await eventually('ray status is true again', async () => {
+    const workers = await bed.workers();
+    const running = workers.filter(({ node, status }) => node !== undefined && status === 'running').length;
+    return (await workersByRay(bed)) === running;
+  });
+  await submitted;
+  await eventually('all work has a place', () => turnstile.places(order.number).size === pieces);
+  // Two that work, and one for the job at most.
+  const workers = await bed.workers();
+  assert.ok(workers.length <= pieces + 1, `${workers.length} workers in round ${round}`);
+  turnstile.letGo(order.number);
+  assert.equal((await order.done).length, pieces);
+}
+
+async function submit({ user, ground }: RayBed, id: string): Promise<void> {
+  const how = ['-n', ground.cluster, '--no-wait', '--submission-id', id, '--entrypoint-num-cpus', '1'];
+  await user.manta(['job', 'submit', ...how, '--', 'sh', '-c', `echo ${id} ran; sleep 1`], { env: ground.env });
+}
+
+async function ranOnce({ user, ground }: RayBed, id: string): Promise<void> {
+  const at = ['-n', ground.cluster, id];
+  await user.manta(['job', 'wait', ...at], { env: ground.env });
+  assert.equal(await user.manta(['job', 'logs', ...at], { env: ground.env }), `${id} ran\n`);
+}
+
+/** Workers that `ray status` counts as there. */
+async function workersByRay({ user, ground }: RayBed): Promise<number> {
+  const status = await user.manta(['exec', `${ground.cluster}.yaml`, 'ray status'], { env: ground.env });
+  const [, there = ''] = /Active:\n([^]*?)\nPending:/.exec(status) ?? [];
+  return [...there.matchAll(/^ (\d+) (\S+)$/gm)]
+    .filter(([, , type]) => type !== 'head')
+    .reduce((sum, [, count]) => sum + Number(count), 0);
+}
