@@ -12,6 +12,9 @@ import { rayVenvEvents } from './ray-venv-events.ts';
 /** The Ray that is installed where there is none. */
 export const ownRayVersion = '2.60.0';
 
+/** Installers say more than anybody reads. */
+const sayEvery = 3_000;
+
 export interface RaySearch {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where Manta's own environments are: `<home>/ray/<version>`. */
@@ -63,11 +66,17 @@ export async function makeRay(search: RaySearch): Promise<RayPython> {
   const began = performance.now();
   const step = (words: string): void =>
     events.emit(rayVenvEvents.making, { version, folder, step: words }, { id: 'ray-venv', state: 'running' });
+  let heardAt = Number.NEGATIVE_INFINITY;
+  const hear = (words: string): void => {
+    if (performance.now() - heardAt < sayEvery) return;
+    heardAt = performance.now();
+    step(words);
+  };
   try {
     rmSync(folder, { recursive: true, force: true });
     const wanted = `ray[default]==${version}`;
     const made = async (program: string, ...args: string[]): Promise<void> => {
-      const { code, said } = await follow(program, args, { ...search, line: step });
+      const { code, said } = await follow(program, args, { ...search, line: hear });
       if (code !== 0)
         throw rayVenvErrors.NotMade({ folder, command: [program, ...args].join(' '), detail: lastOf(said) });
     };

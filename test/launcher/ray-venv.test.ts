@@ -142,3 +142,18 @@ test('an engine is not chosen for clusters of other machines', async (t) => {
   const refused = await home.run('up', 'c.yaml', '--engine', 'ray');
   assert.deepEqual([refused.code, /MANTA_RAY_VENV_OTHER_MACHINES/.test(refused.err)], [2, true], refused.err);
 });
+
+test('a Ray that does not start is given up soon, and says why', async (t) => {
+  const machine = new Machine(t);
+  const python = machine.program(
+    'broken/python',
+    `case "$2" in *aiohttp*) echo "ray ${ownRayVersion}" ;; *) echo 'ERR no room for the object store' >&2; exit 1 ;; esac`,
+  );
+  const home = new TestHome(t, { MANTA_RAY_PYTHON: python });
+  const failed = await home.run('up', '--engine', 'ray');
+  assert.equal(failed.code, 4, failed.err);
+  assert.match(failed.err, /Ray's head \S+ ended: .*no room for the object store/);
+  const down = await home.run('down', '-y');
+  assert.equal(down.code, 0, down.err);
+  assert.deepEqual(home.processes(), []);
+});
