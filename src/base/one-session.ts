@@ -40,7 +40,9 @@ async function runAll(host: ProgramHost, all: readonly Asked[]): Promise<void> {
   if (first === undefined) return;
   if (second === undefined) return first.settle(await host.sh(first.program, first.options));
   const mark = newMark();
-  const text = all.map(({ program }) => `( :\n${program}\n)\nprintf '\\n${mark} %s\\n' $?; printf '\\n${mark}\\n' >&2\n`);
+  const text = all.map(
+    ({ program }) => `( :\n${program}\n)\nprintf '\\n${mark} %s\\n' $?; printf '\\n${mark}\\n' >&2\n`,
+  );
   const { stdout, stderr } = await host.sh(text.join(''), {
     signal: AbortSignal.any(all.map(({ options }) => options.signal)),
     within: all.reduce((sum, { options }) => sum + (options.within ?? 60_000), 0),
