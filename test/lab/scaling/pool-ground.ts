@@ -51,7 +51,6 @@ export function poolGround(hosts: readonly LabHost[]): Ground {
     host: (name) => hosts.find((host) => host.name === name),
     cause: async (fault, bed) => {
       if (fault === 'limit lowered') bed.turnstile.hold();
-      if (fault === 'set-up fails') bed.turnstile.refuse('setup', 2);
       if (fault === 'never registers') bed.turnstile.refuse('start', 1);
       if (fault === 'node added by hand') await addByHand(extra, bed);
     },
