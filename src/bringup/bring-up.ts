@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
@@ -101,14 +101,20 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   const complete = async (part: Part, work: readonly unknown[] = []): Promise<void> => {
     done.add(part);
     record = { ...record, [part]: wanted[part] };
-    if (part === 'initialization' || part === 'setup') record = nextGeneration(record);
+    if (part === 'initialization' || part === 'setup' || part === 'start') record = nextGeneration(record);
     unwritten = true;
     if (work.length > 0) await write();
   };
+  const nonceOf = (part: 'initialization' | 'setup' | 'start'): string =>
+    createHash('sha256')
+      .update(`${wanted[part]} ${part === 'start' ? order.instance : ''} ${record.generation ?? 0}`)
+      .digest('hex')
+      .slice(0, 12);
   const commands = (
     part: 'initialization' | 'setup' | 'start',
     place: Place,
     list = order.commands[part],
+    nonce = nonceOf(part),
   ): Promise<void> =>
     runCommands(
       host,
@@ -116,11 +122,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
         node,
         cluster: order.cluster,
         part,
-        // A start is a new one each time: Ray is to be restarted, not to have been restarted once.
-        nonce:
-          part === 'start'
-            ? randomBytes(4).toString('hex')
-            : `${wanted[part].slice(0, 8)}${(record.generation ?? 0).toString(16)}`,
+        nonce,
         commands: list,
         known: prepared.steps,
         program: (command) =>
@@ -191,7 +193,13 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     host,
     order,
     place,
-    { edges, prepared, tell, commands: (list) => commands('start', place, list) },
+    {
+      edges,
+      prepared,
+      tell,
+      nonce: edges.startOnly ? newNonce() : startNonce(prepared, nonceOf('start')),
+      commands: (list, nonce) => commands('start', place, list, nonce),
+    },
     signal,
   );
   record = { ...record, ...(versions && { versions }) };
@@ -200,6 +208,19 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   edges.events.emit(bringupEvents.started, { node, done: [...done].join(', ') }, { id: `node ${node}`, state: 'done' });
   return { record, done, ...(versions && { versions }) };
 }
+
+/**
+ * A start of the same Ray for the same instance that is under way or has come to its end, where whoever began it did not
+ * live to see that, is followed: to begin anew would end a node on which work may run already. Any other is a new one.
+ */
+function startNonce({ steps, rayAlive }: Prepared, nonce: string): string {
+  const begun = steps.filter(({ id }) => id.startsWith('start-') && id.includes(`-${nonce}-`));
+  if (begun.length === 0) return nonce;
+  const failed = begun.some(({ code }) => code !== undefined && code !== 0);
+  return !failed && (rayAlive || begun.some(({ code }) => code === undefined)) ? nonce : newNonce();
+}
+
+const newNonce = (): string => randomBytes(6).toString('hex');
 
 const nextGeneration = (record: NodeRecord): NodeRecord => ({ ...record, generation: (record.generation ?? 0) + 1 });
 
@@ -227,14 +248,16 @@ interface Starting {
   readonly edges: BringUpEdges;
   readonly prepared: Prepared;
   readonly tell: (step: string, detail?: string) => void;
-  readonly commands: (list: readonly string[]) => Promise<void>;
+  readonly nonce: string;
+  /** Commands that are done under the same nonce are not run again. */
+  readonly commands: (list: readonly string[], nonce: string) => Promise<void>;
 }
 
 async function start(
   host: Host,
   order: NodeOrder,
   place: Place,
-  { edges, prepared, tell, commands }: Starting,
+  { edges, prepared, tell, nonce, commands }: Starting,
   signal: AbortSignal,
 ): Promise<RayVersions | undefined> {
   if (order.kind === 'head' && order.token !== undefined && !edges.allowNoAuth && prepared.rayAlive) {
@@ -255,9 +278,9 @@ async function start(
   };
   try {
     // What only ends an earlier Ray needs no head.
-    if (stops > 0) await commands(all.slice(0, stops));
+    if (stops > 0) await commands(all.slice(0, stops), nonce);
     await waitForHead();
-    await commands(all.slice(stops));
+    await commands(all.slice(stops), nonce);
   } catch (error) {
     if (!bringupErrors.CommandFailed.is(error)) throw error;
     const { code, command } = error.data;
@@ -272,7 +295,7 @@ async function start(
     edges.events.emit(bringupEvents.retrying, { node: host.name, command, code });
     await endRay(host, { cluster: order.cluster, instance: order.instance, place }, { signal });
     await waitForHead();
-    await commands(all);
+    await commands(all, newNonce());
   }
   tell('checking Ray');
   const elapsed = performance.now() - began + 1_000;

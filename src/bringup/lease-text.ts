@@ -48,7 +48,7 @@ start() {
   $leave /bin/sh ./watchdog </dev/null >/dev/null 2>&1 &
   p=$!; boot; at=$r; born "$p"; echo "$at|$p|$r" >watchdog.pid
 }
-write() { uptime; boot; echo "$r $((u + $1)) $1" >lease.new && mv lease.new lease; }
+write() { uptime; boot; echo "$r $((u + $1)) $1" >"lease.$$" && mv "lease.$$" lease; }
 `;
 
 const within = (cluster: string): string => `umask 077; cd "$HOME/${nodeFolder(cluster)}" 2>/dev/null`;
