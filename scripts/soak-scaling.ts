@@ -10,15 +10,23 @@ export async function soakScaling(texts: readonly string[], say: (line: string) 
   await installComponents(say);
   const env = { ...process.env, MANTA_SCENARIOS: texts.length === 0 ? 'all' : texts.join('|') };
   let failed = 0;
-  for (const bed of beds) {
-    const file = `test/lab/scaling-${bed}.test.ts`;
-    const code = await new Promise<number>((resolve, reject) => {
-      const playing = spawn(process.execPath, ['--test', file], { cwd: root, env, stdio: 'inherit' });
-      playing.on('error', reject);
-      playing.on('close', (exit) => resolve(exit ?? 1));
-    });
-    say(code === 0 ? `ok    ${file}` : `FAIL  ${file}`);
-    if (code !== 0) failed++;
-  }
+  for (const bed of beds) if (!(await passes(`test/lab/scaling-${bed}.test.ts`, env, say))) failed++;
   return failed > 0 ? 1 : 0;
+}
+
+/** Kills mantad while it scales real Ray and runs jobs, that many times; 1 when something was lost or made twice. */
+export async function soakKills(rounds: string, say: (line: string) => void): Promise<number> {
+  await installComponents(say);
+  const env = { ...process.env, MANTA_KILL_ROUNDS: rounds };
+  return (await passes('test/lab/scaling-kills.test.ts', env, say)) ? 0 : 1;
+}
+
+async function passes(file: string, env: NodeJS.ProcessEnv, say: (line: string) => void): Promise<boolean> {
+  const code = await new Promise<number>((resolve, reject) => {
+    const playing = spawn(process.execPath, ['--test', file], { cwd: root, env, stdio: 'inherit' });
+    playing.on('error', reject);
+    playing.on('close', (exit) => resolve(exit ?? 1));
+  });
+  say(code === 0 ? `ok    ${file}` : `FAIL  ${file}`);
+  return code === 0;
 }

@@ -1,6 +1,7 @@
 /**
  * Many simulated clusters under many kinds of faults, with every safety rule watched: `npm run soak`.
- * `npm run soak -- --profile chaos --seed 7` replays one of them; `npm run soak -- scaling` plays scenarios on real Ray.
+ * `npm run soak -- --profile chaos --seed 7` replays one of them; `npm run soak -- scaling` plays scenarios on
+ * real Ray, `npm run soak -- kills` kills mantad meanwhile.
  */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -122,6 +123,7 @@ const help = `Simulates many clusters under many kinds of faults and watches eve
   npm run soak -- --profile chaos --seed 7          one run again, as JSON
   npm run soak -- scaling [TEXT...]                 every scaling scenario on every bed (docs/scaling-scenarios.md);
                                                     with TEXT those whose names hold one of them
+  npm run soak -- kills [ROUNDS]                    kills mantad while it scales real Ray (default: 20 times)
 
   --runs N        how many runs, going round the profiles (default: 100000)
   --from N        the first seed (default: 1)
@@ -188,6 +190,7 @@ async function main(): Promise<number> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const [first, ...texts] = process.argv.slice(2);
   if (first === 'scaling') return await (await import('./soak-scaling.ts')).soakScaling(texts, say);
+  if (first === 'kills') return await (await import('./soak-scaling.ts')).soakKills(texts[0] ?? '20', say);
   const asked = readOptions(process.argv.slice(2));
   if (typeof asked === 'string') {
     process.stderr.write(`${asked}\n`);
