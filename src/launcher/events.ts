@@ -63,7 +63,7 @@ export const launcherEvents = {
   waiting: defineEvent<{ host: string; why: string; seconds: number }>({
     code: 'MANTA_LAUNCHER_WAITING',
     level: 'info',
-    text: (e) => `${e.host}: waiting for SSH, for ${durationWords(e.seconds * 1_000)} at most: ${e.why}`,
+    text: (e) => `${e.host}: waiting for SSH: ${e.why}; for ${durationWords(e.seconds * 1_000)} more at most`,
   }),
   waitingForEnd: defineEvent<{ host: string; drains: boolean; seconds: number }>({
     code: 'MANTA_LAUNCHER_WAITING_FOR_END',

@@ -6,6 +6,7 @@ import { acceptPin, keysIn, type PinnedKey, readPin } from '../base/ssh/pins.ts'
 import type { HostKeyPin } from '../base/ssh/target.ts';
 import { targetOf } from '../bringup/reach.ts';
 import { ownHosts } from '../core/spec/local.ts';
+import { aliveText } from '../head/boot-entry.ts';
 import { headHome } from '../head/state-folder.ts';
 import { execErrors } from './exec-errors.ts';
 import type { FoundNode } from './node-shell.ts';
@@ -71,14 +72,16 @@ async function pinnedOnHead({ head, name }: RemoteCluster, pin: HostKeyPin, sign
   return keysIn(stdout.split('\n'), pin.alias);
 }
 
+/** mantad is told too: it asks the node again at once. */
 async function tellHead({ head, name }: RemoteCluster, pin: HostKeyPin, signal: AbortSignal): Promise<void> {
   const file = fileOnHead(name, pin);
   const text = shellQuoted(readFileSync(pin.file, 'utf8'));
   await head.sh(
-    `[ -d "$(dirname ${file})" ] || exit 0; umask 077; printf %s ${text} >${file}.new && mv ${file}.new ${file}`,
-    {
-      signal,
-    },
+    `[ -d "$(dirname ${file})" ] || exit 0; umask 077; printf %s ${text} >${file}.new && mv ${file}.new ${file} || exit 1
+${aliveText}
+p=$(holder "$HOME"/${headHome}/clusters/${name}/mantad.lock); if alive "$p" mantad; then kill -HUP "$p" 2>/dev/null; fi; :
+`,
+    { signal },
   );
 }
 
