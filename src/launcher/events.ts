@@ -1,5 +1,4 @@
 import { defineEvent } from '../base/events.ts';
-import { durationWords } from '../core/plan/words.ts';
 
 /** What the commands that change a cluster tell on the way. */
 export const launcherEvents = {
@@ -60,16 +59,16 @@ export const launcherEvents = {
     level: 'info',
     text: (e) => `${e.host}: connecting`,
   }),
-  waiting: defineEvent<{ host: string; why: string; seconds: number }>({
+  waiting: defineEvent<{ host: string; why: string; longest: string }>({
     code: 'MANTA_LAUNCHER_WAITING',
     level: 'info',
-    text: (e) => `${e.host}: waiting for SSH: ${e.why}; for ${durationWords(e.seconds * 1_000)} more at most`,
+    text: (e) => `${e.host}: waiting for SSH: ${e.why}; for ${e.longest} more at most`,
   }),
-  waitingForEnd: defineEvent<{ host: string; drains: boolean; seconds: number }>({
+  waitingForEnd: defineEvent<{ host: string; drains: boolean; longest: string }>({
     code: 'MANTA_LAUNCHER_WAITING_FOR_END',
     level: 'info',
     text: (e) =>
-      `${e.host}: waiting until its old node ${e.drains ? 'has finished its work' : 'has ended, or its host is given up as silent'}, for ${durationWords(e.seconds * 1_000)} at most`,
+      `${e.host}: waiting until its old node ${e.drains ? 'has finished its work' : 'has ended, or its host is given up as silent'}, for ${e.longest} at most`,
   }),
   headUp: defineEvent<{ host: string }>({
     code: 'MANTA_LAUNCHER_HEAD_UP',

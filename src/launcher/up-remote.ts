@@ -18,6 +18,7 @@ import { gcsPortOf, headOrder } from '../bringup/order.ts';
 import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { stagedPath } from '../bringup/sync.ts';
+import { durationWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { aliveText } from '../head/boot-entry.ts';
 import {
@@ -105,8 +106,8 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
     signal,
     within: connectWithin,
     onWait: tellWaits((why) => {
-      const seconds = Math.max(0, (until - performance.now()) / 1_000);
-      events.emit(launcherEvents.waiting, { host: host.name, why, seconds });
+      const longest = durationWords(Math.max(0, until - performance.now()));
+      events.emit(launcherEvents.waiting, { host: host.name, why, longest });
     }),
   });
   const { look, unlock } = await lockWhenTurnedOff(cluster, clock, signal);

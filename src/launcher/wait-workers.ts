@@ -112,7 +112,11 @@ export async function waitForWorkers(
       const { instance, status, address: host = instance } = node;
       if (said.has(`${instance} ${status}`)) continue;
       said.add(`${instance} ${status}`);
-      told.events.emit(launcherEvents.waitingForEnd, { host, drains: drains.has(status), seconds: most / 1_000 });
+      told.events.emit(launcherEvents.waitingForEnd, {
+        host,
+        drains: drains.has(status),
+        longest: durationWords(most),
+      });
     }
     await clock.sleep(askEvery, signal);
   }

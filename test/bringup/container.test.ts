@@ -250,7 +250,7 @@ test('what Manta adds to an engine run gives way to what the user says', () => {
     });
   assert.match(
     run('-v a:b'),
-    /^docker run --rm .* -v a:b --shm-size=3300000000b --runtime=nvidia --net=host 'image' bash$/,
+    /^docker run --rm .* -v a:b --shm-size=3300000000b --runtime=nvidia --net=host image bash$/,
   );
   assert.doesNotMatch(run('--restart=unless-stopped'), /--rm/);
   assert.equal(run('--rm=0').match(/--rm/g)?.length, 1);

@@ -93,7 +93,7 @@ test('sessions of users get the mode of authentication and the file of the token
   const { stdout } = await localHost(home).sh(`${text}echo $RAY_AUTH_MODE $RAY_AUTH_TOKEN_PATH`, { signal: never });
   assert.equal(stdout, `token ${home}/.manta/nodes/lab/token\n`);
   const { token: _, ...open } = order;
-  assert.match(exportText(sessionEnvironment(open)), /RAY_AUTH_MODE='disabled'/);
+  assert.match(exportText(sessionEnvironment(open)), /RAY_AUTH_MODE=disabled/);
 });
 
 test('a mark holds nothing that would end it or that a pattern reads', () => {
