@@ -81,8 +81,8 @@ async function eitherWay<Result>(
     return await Promise.any([direct, through()]);
   } catch (error) {
     signal.throwIfAborted();
-    const [first, second] = (error as AggregateError).errors as readonly Error[];
-    throw mayComeUp(second) ? first : second;
+    const [first, second] = (error as AggregateError).errors as readonly unknown[];
+    throw (mayComeUp(second) ? first : second) as Error;
   } finally {
     enough.abort();
   }

@@ -59,11 +59,13 @@ export class HostWork {
 
   /** A host that is only waiting for its key has not failed. */
   async #letIn(host: OwnHost, signal: AbortSignal): Promise<void> {
-    const { clock, lettingIn } = this.#edges;
-    for (const until = clock.now() + this.pace.connect; lettingIn?.(host) && clock.now() < until; )
+    const { clock } = this.#edges;
+    for (const until = clock.now() + this.pace.connect; clock.now() < until; ) {
+      if (!this.#edges.lettingIn?.(host)) return;
       await clock.sleep(askForKeyEvery, signal).catch(() => {
         throw new NotLetInYet();
       });
+    }
   }
 
   #tellKey(host: OwnHost, error: unknown): void {
