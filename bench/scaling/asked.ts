@@ -11,6 +11,7 @@ const askedWithin = 60_000;
 
 interface Case {
   readonly name: string;
+  readonly work: 'submit' | 'actors';
   readonly nodes: number;
   readonly rounds: number;
   readonly upscalingSpeed?: number;
@@ -20,7 +21,7 @@ const roundsOf = (usual: number): number => Number(process.env['MANTA_BENCH_ROUN
 
 /** One task that fits nowhere. */
 export async function measureFirst(): Promise<Measurement[]> {
-  const times = await timesOf({ name: 'first', nodes: 1, rounds: roundsOf(20) });
+  const times = await timesOf({ name: 'first', work: 'submit', nodes: 1, rounds: roundsOf(20) });
   const manta = times.get('manta') ?? [];
   const p99 = percentile(manta, 0.99);
   return [
@@ -34,11 +35,19 @@ export async function measureFirst(): Promise<Measurement[]> {
   ];
 }
 
-/** Twenty tasks that need a node each, in a file that lets Ray go as fast as it can. */
+/**
+ * Twenty tasks, then twenty actors, that need a node each, in a file that lets Ray go as fast as it can. A driver asks for
+ * ten of equal tasks at once and tells of the others within a second; of actors it tells at once.
+ */
 export async function measureTwenty(): Promise<Measurement[]> {
   const nodes = Number(process.env['MANTA_BENCH_NODES'] ?? 20);
-  const times = await timesOf({ name: 'twenty', nodes, rounds: roundsOf(5), upscalingSpeed: 100 });
-  return beside(`submit until all of ${nodes} nodes were asked for`, times);
+  const shared = { nodes, rounds: roundsOf(5), upscalingSpeed: 100 };
+  const tasks = await timesOf({ ...shared, name: 'tasks', work: 'submit' });
+  const actors = await timesOf({ ...shared, name: 'actors', work: 'actors' });
+  return [
+    ...beside(`submit of ${nodes} actors until all of their nodes were asked for`, actors),
+    ...beside(`submit of ${nodes} tasks until all of their nodes were asked for`, tasks),
+  ];
 }
 
 function beside(what: string, times: ReadonlyMap<SideName, readonly number[]>): Measurement[] {
@@ -60,7 +69,7 @@ function beside(what: string, times: ReadonlyMap<SideName, readonly number[]>): 
     );
 }
 
-async function timesOf({ name, nodes, rounds, upscalingSpeed }: Case): Promise<ReadonlyMap<SideName, number[]>> {
+async function timesOf({ name, work, nodes, rounds, upscalingSpeed }: Case): Promise<ReadonlyMap<SideName, number[]>> {
   const times = new Map<SideName, number[]>(sideNames.map((each) => [each, []]));
   const bed = await ScalingBed.open();
   try {
@@ -74,9 +83,9 @@ async function timesOf({ name, nodes, rounds, upscalingSpeed }: Case): Promise<R
     for (let round = 0; round <= rounds; round++)
       for (const side of sides) {
         await forget(bed, side);
-        await sleep(round === 0 ? 0 : (rayLoop * (((round * 7) % rounds) + 0.5)) / rounds);
-        const took = await timeOne(bed, side, types[round]!, nodes);
-        note(`round ${round}, ${side.name}: ${nodes} asked for after ${seconds(took)}`);
+        if (round > 0) await intoPhase(bed, side, (rayLoop * (((round * 7) % rounds) + 0.5)) / rounds);
+        const { took, steps } = await timeOne(bed, side, types[round]!, nodes, work);
+        note(`round ${round}, ${side.name}: ${steps}`);
         if (round > 0) times.get(side.name)!.push(took);
       }
     return times;
@@ -85,9 +94,22 @@ async function timesOf({ name, nodes, rounds, upscalingSpeed }: Case): Promise<R
   }
 }
 
-async function timeOne(bed: ScalingBed, { name, driver }: Side, type: string, nodes: number): Promise<number> {
+/** Sleeps until so long after a turn of this side's loop, of which its last launch was one. */
+async function intoPhase(bed: ScalingBed, { name }: Side, phase: number): Promise<void> {
+  const from = (await bed.lastLaunch(name)) + phase;
+  const turns = Math.ceil((Date.now() - from) / rayLoop);
+  await sleep(Math.max(0, from + turns * rayLoop - Date.now()));
+}
+
+async function timeOne(
+  bed: ScalingBed,
+  { name, driver }: Side,
+  type: string,
+  nodes: number,
+  work: Case['work'],
+): Promise<{ readonly took: number; readonly steps: string }> {
   const since = await bed.lastCall();
-  const began = await driver.submit(type, nodes);
+  const began = await driver[work](type, nodes);
   const asked = await bed.until(
     name,
     { since, call: 'launch' },
@@ -98,7 +120,8 @@ async function timeOne(bed: ScalingBed, { name, driver }: Side, type: string, no
     throw new Error(
       `${name} asked for ${asked.count} of ${nodes} within ${askedWithin / 1_000} s:\n${await bed.log(name)}`,
     );
-  return asked.at - began;
+  const steps = asked.calls.map(({ at, instances }) => `${instances?.length ?? 0} after ${seconds(at - began)}`);
+  return { took: asked.at - began, steps: steps.join(', ') };
 }
 
 /**

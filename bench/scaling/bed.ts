@@ -120,15 +120,16 @@ export class ScalingBed {
     name: SideName,
     only: { readonly since: number; readonly call: CallRecord['call'] },
     enough: { readonly count: number; readonly within: number; readonly of: (call: CallRecord) => number },
-  ): Promise<{ readonly at: number | undefined; readonly count: number }> {
+  ): Promise<{ readonly at: number | undefined; readonly count: number; readonly calls: readonly CallRecord[] }> {
     for (const until = performance.now() + enough.within; ; await sleep(lookEvery)) {
-      const calls = (await this.admin.calls(only)).filter(({ account, status }) => account === name && status === 200);
+      const all = (await this.admin.calls(only)).filter(({ account, status }) => account === name && status === 200);
+      const calls = all.toSorted((a, b) => a.at - b.at);
       let count = 0;
-      for (const call of calls.toSorted((a, b) => a.at - b.at)) {
+      for (const call of calls) {
         count += enough.of(call);
-        if (count >= enough.count) return { at: call.at, count };
+        if (count >= enough.count) return { at: call.at, count, calls };
       }
-      if (performance.now() > until) return { at: undefined, count };
+      if (performance.now() > until) return { at: undefined, count, calls };
     }
   }
 

@@ -2,7 +2,7 @@
 export interface Shape {
   /** Node types of workers; each offers one of a resource of its own name. */
   readonly types: readonly string[];
-  /** Of each type. The cluster may have more, for what is on its way out. */
+  /** Of each type. The cluster may have three times as many: what was ended behind its back counts for a while. */
   readonly most: number;
   readonly idleSeconds: number;
   /** @default 1, as Ray's own */
@@ -60,7 +60,7 @@ function shared({ types, most, idleSeconds, upscalingSpeed = 1 }: Shape): Record
   });
   return {
     cluster_name: clusterName,
-    max_workers: Math.max(20, 2 * most),
+    max_workers: Math.max(20, 3 * most),
     upscaling_speed: upscalingSpeed,
     idle_timeout_minutes: idleSeconds / 60,
     head_node_type: 'head',

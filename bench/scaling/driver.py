@@ -12,6 +12,11 @@ def hold(seconds):
     time.sleep(seconds)
 
 
+@ray.remote(num_cpus=0)
+class Holder:
+    pass
+
+
 def tell(*words):
     print("BENCH", *words, flush=True)
 
@@ -20,7 +25,7 @@ def alive():
     return sum(1 for node in ray.nodes() if node["Alive"])
 
 
-refs = []
+refs, actors = [], []
 tell("ready")
 for line in sys.stdin:
     word, *rest = line.split()
@@ -30,10 +35,19 @@ for line in sys.stdin:
         began = time.time()
         refs = [task.remote(seconds) for _ in range(count)]
         tell("submitted", began * 1000)
+    elif word == "actors":
+        resource, count = rest[0], int(rest[1])
+        began = time.time()
+        actors = [Holder.options(resources={resource: 1}).remote() for _ in range(count)]
+        tell("submitted", began * 1000)
     elif word == "cancel":
+        for actor in actors:
+            ray.kill(actor)
         for ref in refs:
             ray.cancel(ref)
-        ray.wait(refs, num_returns=len(refs), fetch_local=False)
+        if refs:
+            ray.wait(refs, num_returns=len(refs), fetch_local=False)
+        refs, actors = [], []
         tell("cancelled", time.time() * 1000)
     elif word == "alive":
         while alive() < int(rest[0]):

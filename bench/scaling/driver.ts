@@ -35,7 +35,12 @@ export class Driver {
     return this.#ask(`submit ${resource} ${count} ${seconds}`, 'submitted');
   }
 
-  /** Takes back the tasks that were submitted last; the instant at which the last of them was over. */
+  /** Actors that want one of this resource each. The instant just before the first. */
+  actors(resource: string, count: number): Promise<number> {
+    return this.#ask(`actors ${resource} ${count}`, 'submitted');
+  }
+
+  /** Takes back the tasks or actors that were submitted last; the instant at which the last of them was over. */
   cancel(): Promise<number> {
     return this.#ask('cancel', 'cancelled');
   }
