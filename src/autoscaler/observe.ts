@@ -166,17 +166,18 @@ const withDisplaced = (demand: Demand, tasks: readonly TaskDemand[]): Demand =>
   tasks.length === 0 ? demand : { ...demand, tasks: [...demand.tasks, ...tasks] };
 
 /**
- * What runs on machines that the provider has announced to take back. It asks for no room while it still runs, and it
- * needs another place by the time it does: that place is made while the notice lasts.
+ * What runs on nodes that go: those whose machine the provider has announced to take back, and those that are emptied while
+ * work is on them. It asks for no room while it still runs, and it needs another place by the time it does: that place is
+ * made meanwhile, and kept until the engine has seen the old one die.
  */
 function displaced(
   instances: readonly ProviderInstance[],
   nodes: ReadonlyMap<string, EngineNode>,
 ): readonly TaskDemand[] {
-  return instances.flatMap(({ id, kind, preemptionAt }) => {
-    const node = kind === 'worker' && preemptionAt !== undefined ? nodes.get(id) : undefined;
-    if (node === undefined || node.state === 'dead') return [];
-    const resources = inUse(node);
+  const takenBack = new Set(instances.flatMap(({ id, preemptionAt }) => (preemptionAt === undefined ? [] : [id])));
+  return [...nodes].flatMap(([machine, node]) => {
+    const goes = node.state === 'draining' || (node.state === 'alive' && takenBack.has(machine));
+    const resources = goes && !node.head ? inUse(node) : {};
     if (Object.keys(resources).length === 0) return [];
     return [{ request: { resources, selectors: [], placement: [] }, count: 1 }];
   });
