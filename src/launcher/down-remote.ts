@@ -3,6 +3,7 @@ import { MantaError } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { takeLock } from '../base/lock.ts';
+import { sshErrors } from '../base/ssh/errors.ts';
 import { mayComeUp } from '../base/ssh/host.ts';
 import { endHost } from '../bringup/end-host.ts';
 import { containersOf } from '../bringup/end-node.ts';
@@ -243,7 +244,12 @@ async function markEnding(
 ): Promise<void> {
   if (record === undefined || record.endingSince !== undefined) return;
   const marked = Buffer.from(`${JSON.stringify({ ...record, endingSince: now })}\n`);
-  await head.put(`~/${headHome}/clusters/${name}/cluster.json`, marked, 0o600, { signal });
+  try {
+    await head.put(`~/${headHome}/clusters/${name}/cluster.json`, marked, 0o600, { signal });
+  } catch (error) {
+    // A full disk is often why it is taken down; the mark only helps a `down` that is cut short.
+    if (!sshErrors.NotWritten.is(error)) throw error;
+  }
 }
 
 /** Takes the cluster's folder away, and what a full disk may have kept from being taken back before; names what stays. */
