@@ -1,3 +1,4 @@
+import type { Instant } from '../base/clock.ts';
 import type { Demand } from '../core/demand.ts';
 import type { LabelSelector, Resources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
@@ -46,6 +47,8 @@ export class SimulatedEngine implements Engine {
   #count = 0;
   /** Submitted and not yet finished. */
   unfinished = 0;
+  /** When something came to its end last. */
+  finishedAt: Instant | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -286,6 +289,7 @@ export class SimulatedEngine implements Engine {
 
   #finish(work: Work | Gang, nodes: readonly SimulatedNode[]): void {
     this.unfinished--;
+    this.finishedAt = this.#options.time.now;
     this.#options.watcher.finished(work.kind);
     for (const node of new Set(nodes)) {
       this.#release(node, work);

@@ -102,7 +102,10 @@ async function run(
   decider.start();
   const rested = (): boolean =>
     world.workDone && decider.contentSince !== undefined && restingSince(decider, world) >= 30_000 && atFloor(world);
-  const stuck = (): boolean => restingSince(decider, world) >= hopeless && !world.engine.atWork;
+  // Where work ran for long without a decision, what is idle since has its time-out before it.
+  const sinceWork = (): Duration => world.time.now - (world.engine.finishedAt ?? worldStart);
+  const stuck = (): boolean =>
+    restingSince(decider, world) >= hopeless && sinceWork() >= hopeless && !world.engine.atWork;
   await world.time.run(worldStart + limit, () => rested() || (world.submitted && stuck()));
   const finished = rested();
   const ended = meter.measures();

@@ -68,10 +68,10 @@ describe('a cluster on the machines of a cloud', { skip: clusterProblem() ?? fal
     assert.deepEqual(others, []);
     assert.equal(head?.tags['ray-node-type'], 'head');
     assert.equal(await manta('get-head-ip', file), `${head?.address}\n`);
-    const { root } = cloud.host(head!.id)!;
+    const { root } = cloud.host(head.id)!;
     const credential = join(root, 'home/ubuntu/.manta/head/clusters/sky/credential');
     assert.equal(readFileSync(credential, 'utf8').trim(), cloud.token);
-    assert.equal((await cloud.host(head!.id)!.must(`stat -c %a ${credential.slice(root.length)}`)).trim(), '600');
+    assert.equal((await cloud.host(head.id)!.must(`stat -c %a ${credential.slice(root.length)}`)).trim(), '600');
     const { status } = JSON.parse(await manta('--json', 'status', file)) as {
       status: { active: { type: string }[]; idle: { type: string }[] };
     };

@@ -35,7 +35,12 @@ function demandText(demand: Demand): string {
     default: {
       const { kind, count, cpus, resources = {}, labels } = demand;
       const each = amounts({ ...(cpus !== undefined && { CPU: cpus }), ...resources });
-      const where = labels === undefined ? '' : `, ${Object.entries(labels).map((pair) => pair.join('='))}`;
+      const where =
+        labels === undefined
+          ? ''
+          : `, ${Object.entries(labels)
+              .map((pair) => pair.join('='))
+              .join()}`;
       return `${count} ${count === 1 ? kind.slice(0, -1) : kind} of ${each}${where}`;
     }
   }
