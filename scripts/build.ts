@@ -18,7 +18,7 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
       mantad: 'src/head/mantad.ts',
       supervisor: 'src/head/supervisor.ts',
       agent: 'src/engines/embedded/agent/main.ts',
-      raylet: 'src/head/raylet.ts',
+      raylet: 'src/head/one-machine/raylet.ts',
     },
     outdir,
     bundle: true,

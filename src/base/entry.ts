@@ -5,7 +5,7 @@ const sources = {
   mantad: '../head/mantad.ts',
   supervisor: '../head/supervisor.ts',
   agent: '../engines/embedded/agent/main.ts',
-  raylet: '../head/raylet.ts',
+  raylet: '../head/one-machine/raylet.ts',
 } as const;
 
 export type Program = keyof typeof sources;

@@ -8,7 +8,7 @@ import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
 import { headEvents } from './events.ts';
 import type { Ground, GroundEdges } from './ground.ts';
 import { keepHead } from './head-keeper.ts';
-import { endInstances } from './turn-off-workers.ts';
+import { endInstances } from './turn-off/workers.ts';
 
 /** An agent that has not registered by then is not going to. */
 const longestBoot = 30_000;

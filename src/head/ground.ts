@@ -10,9 +10,9 @@ import type { Activity } from '../core/turn-off.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Runner } from '../engines/runner.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { RayFront } from './ray-front.ts';
+import type { RayFront } from './gateway/ray-front.ts';
 import type { StateFolder } from './state-folder.ts';
-import type { Cleared } from './turn-off-workers.ts';
+import type { Cleared } from './turn-off/workers.ts';
 
 /** What a cluster stands on: its engine, where its instances come from, and what makes nodes of them. */
 export interface Ground {

@@ -25,6 +25,7 @@ import { openHeadDatabase, repairWords } from './database.ts';
 import { embeddedGround } from './embedded-ground.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
 import { headEvents } from './events.ts';
+import type { RayFront } from './gateway/ray-front.ts';
 import { type Ground, type GroundEdges, type GroundEngine, heardBy } from './ground.ts';
 import type { History } from './history.ts';
 import { marking, rebuiltHistory } from './history-facts.ts';
@@ -33,12 +34,11 @@ import { Meter } from './meter.ts';
 import { countingSink, HeadMetrics } from './metrics.ts';
 import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
-import type { RayFront } from './ray-front.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
 import { type ClusterFile, changeCluster, readCluster, type StateFolder } from './state-folder.ts';
-import { TurnOffKeeper } from './turn-off.ts';
-import { beginTurnOff, commandUnderWay } from './turn-off-activity.ts';
-import { telling, turnOffEvents } from './turn-off-events.ts';
+import { beginTurnOff, commandUnderWay } from './turn-off/activity.ts';
+import { telling, turnOffEvents } from './turn-off/events.ts';
+import { TurnOffKeeper } from './turn-off/turn-off.ts';
 
 /** Everything a running cluster consists of, for the HTTP API to show and to act on. */
 export interface Head {
@@ -349,8 +349,9 @@ async function repeat(
 function openGround(record: ClusterFile | undefined, edges: GroundEdges): Promise<Ground> {
   if (record?.engine !== 'ray') return embeddedGround(edges);
   // The head of a cluster of other machines was brought up by its launcher; one of this machine alone is a process.
-  if (record.ray === undefined) return import('./raylet-ground.ts').then(({ rayletGround }) => rayletGround(edges));
-  return import('./ray-ground.ts').then(({ rayGround }) => rayGround(edges));
+  if (record.ray === undefined)
+    return import('./one-machine/raylet-ground.ts').then(({ rayletGround }) => rayletGround(edges));
+  return import('./ray/ray-ground.ts').then(({ rayGround }) => rayGround(edges));
 }
 
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz123456789';

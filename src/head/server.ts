@@ -6,12 +6,12 @@ import { apiErrors } from '../jobs/api-errors.ts';
 import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket } from '../jobs/auth.ts';
 import { mountHeadApi } from './api/routes.ts';
 import { clusterHost } from './cluster-host.ts';
-import { Front } from './front.ts';
-import { Gateway } from './gateway.ts';
+import { Front } from './gateway/front.ts';
+import { Gateway } from './gateway/gateway.ts';
+import type { RayFront } from './gateway/ray-front.ts';
 import type { Head } from './head.ts';
 import { handToSupervisor, listenOnLoopback, listenOnSocket } from './listen.ts';
 import { isPagePath, readPage } from './page.ts';
-import type { RayFront } from './ray-front.ts';
 
 /** The Ray whose API is spoken: its clients compare versions. */
 const rayVersion = '2.60.0';

@@ -10,7 +10,7 @@ import { rayTags } from '../core/ray-tags.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, changeCluster, createCluster, readCluster, type StateFolder } from '../head/state-folder.ts';
-import { type Cleared, endInstances } from '../head/turn-off-workers.ts';
+import { type Cleared, endInstances } from '../head/turn-off/workers.ts';
 import { credentialsOf, listsSettleIn, openCloud, usualUser } from '../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
 import { launcherErrors } from './errors.ts';

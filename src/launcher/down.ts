@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { takeLock } from '../base/lock.ts';
 import { isAlive, type ProcessIdentity } from '../base/process.ts';
-import { removePlace } from '../head/raylet-place.ts';
+import { removePlace } from '../head/one-machine/raylet-place.ts';
 import {
   changeCluster,
   clearRemains,

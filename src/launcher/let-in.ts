@@ -1,7 +1,7 @@
 import { MantaError } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import { wallClock } from '../base/wall-clock.ts';
-import { lettingInText } from '../head/letting-in.ts';
+import { lettingInText } from '../head/ray/letting-in.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import type { HeadLook } from './head-look.ts';

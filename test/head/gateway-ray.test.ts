@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildWeb } from '../../scripts/build-web.ts';
 import { rayVersion } from '../../scripts/ray-venv.ts';
-import { isPublicOfRay, needsAdmin } from '../../src/head/gateway-access.ts';
-import { readTarget, routeOf } from '../../src/head/gateway-path.ts';
+import { isPublicOfRay, needsAdmin } from '../../src/head/gateway/access.ts';
+import { readTarget, routeOf } from '../../src/head/gateway/path.ts';
 import { noRay, rayPythons, runPython } from '../jobs/ray-python.ts';
 
 /** GETs of Ray's that do something, or show what somebody's job was given or has said. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { processTable } from '../../src/base/process.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
 import type { NodeAnswer } from '../../src/head/api/types.ts';
-import { type RayletPlace, readPlace } from '../../src/head/raylet-place.ts';
+import { type RayletPlace, readPlace } from '../../src/head/one-machine/raylet-place.ts';
 import { until } from '../contract/waiting.ts';
 import { kill, listening, raw, TestCluster, TestHome } from '../head/test-cluster.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
 import { sshErrors } from '../../src/base/ssh/errors.ts';
-import { isLettingIn, lettingInText } from '../../src/head/letting-in.ts';
+import { isLettingIn, lettingInText } from '../../src/head/ray/letting-in.ts';
 import { headHome } from '../../src/head/state-folder.ts';
 import type { RemoteCluster } from '../../src/launcher/remote-cluster.ts';
 import { installKey, type KeyOutcome, reachWorker } from '../../src/launcher/worker-key.ts';

@@ -1,6 +1,6 @@
 import { credentialsOf, isCloud, openCloud } from '../../providers/clouds.ts';
-import { endedTags } from '../ended-tags.ts';
 import { loadSpec } from '../load-spec.ts';
+import { endedTags } from '../ray/ended-tags.ts';
 import { changeCluster, type Ended, readCluster, type StateFolder } from '../state-folder.ts';
 
 /**

@@ -16,7 +16,7 @@ import {
   type Serving,
   type StateFolder,
 } from '../state-folder.ts';
-import { turnedOff } from '../turn-off-ended.ts';
+import { turnedOff } from '../turn-off/ended.ts';
 import { endedInCloud } from './cloud-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';

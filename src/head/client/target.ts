@@ -7,7 +7,7 @@ import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
 import type { ClusterFile, StateFolder } from '../state-folder.ts';
 import { clusterNames, readCluster, servingOf, stateFolder, stateHome, supervisorOf } from '../state-folder.ts';
-import { turnedOff } from '../turn-off-ended.ts';
+import { turnedOff } from '../turn-off/ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { RemoteLine } from './remote.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { endedInCloud } from '../../../src/head/client/cloud-ended.ts';
-import { endedTags } from '../../../src/head/ended-tags.ts';
+import { endedTags } from '../../../src/head/ray/ended-tags.ts';
 import { createCluster, readCluster, stateFolder } from '../../../src/head/state-folder.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { providerOf, standInCloud } from '../../providers/lab-cloud/cloud-bed.ts';

@@ -1,0 +1,104 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { type JobsApiDeps, makeUpgradeHandler } from '../../jobs/api.ts';
+import { type JobsEnv, serverLimits } from '../../jobs/auth.ts';
+import { othersOf } from '../../jobs/ray-api/details.ts';
+import { gatewayErrors } from './errors.ts';
+import { type Gateway, refuse, refusedFor } from './gateway.ts';
+import { ambiguityOf } from './headers.ts';
+import { byAttempt } from './logs.ts';
+import { type RequestTarget, readTarget, routeOf } from './path.ts';
+import { endWith, passUpgrade } from './upgrade.ts';
+
+/** Reads where each request goes, once and for all, and gives it to whoever answers there. */
+export class Front {
+  readonly #answer: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+  readonly #tail: ReturnType<typeof makeUpgradeHandler>;
+  readonly #deps: JobsApiDeps;
+  readonly #gateway: Gateway | undefined;
+
+  constructor(app: Hono<JobsEnv>, deps: JobsApiDeps, gateway: Gateway | undefined) {
+    this.#answer = getRequestListener(app.fetch);
+    this.#tail = makeUpgradeHandler(deps);
+    this.#deps = deps;
+    this.#gateway = gateway;
+  }
+
+  server(): Server {
+    const server = createServer(
+      {
+        maxHeaderSize: serverLimits.maxHeaderSize,
+        headersTimeout: serverLimits.headersTimeout,
+        keepAliveTimeout: 65_000,
+        noDelay: true,
+        // A client that vanished without a word is noticed, and what it followed is let go.
+        keepAlive: true,
+        keepAliveInitialDelay: 60_000,
+      },
+      (request, response) => this.#request(request, response),
+    );
+    server.on('upgrade', (request, socket, early) => this.#upgrade(request, socket, early));
+    return server;
+  }
+
+  #request(request: IncomingMessage, response: ServerResponse): void {
+    const target = readWhole(request);
+    if (typeof target === 'string')
+      return refuse(request, response, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
+    const route = routeOf(target, this.#gateway !== undefined);
+    switch (route.to) {
+      case 'elsewhere':
+        response.writeHead(308, { location: route.location, 'content-length': 0 }).end();
+        return;
+      case 'ray':
+        return this.#gateway?.handle(
+          request,
+          response,
+          byAttempt(target, (id) => this.#deps.queue.get(id)),
+        );
+      case 'manta':
+        void this.#own(request, response, { ...target, path: route.path });
+    }
+  }
+
+  async #own(request: IncomingMessage, response: ServerResponse, target: RequestTarget): Promise<void> {
+    if (this.#gateway && (await this.#isOfOthers(request, target)))
+      return this.#gateway.handle(request, response, target);
+    request.url = `${target.path}${target.query}`;
+    await this.#answer(request, response);
+  }
+
+  /** A job that Ray has and the queue has not is Ray's to tell of, to those who may speak to Ray. */
+  async #isOfOthers(request: IncomingMessage, target: RequestTarget): Promise<boolean> {
+    const id = /^\/api\/jobs\/([^/]+)/.exec(target.path)?.[1];
+    if (id === undefined || this.#deps.queue.get(decodeURIComponent(id)) || !this.#deps.others) return false;
+    const admitted = this.#gateway?.admit(request, target);
+    if (admitted === undefined || 'status' in admitted) return false;
+    const others = await othersOf(this.#deps);
+    return others.some(({ submission_id, job_id }) => [submission_id, job_id].includes(decodeURIComponent(id)));
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
+    const target = readWhole(request);
+    if (typeof target === 'string')
+      return endWith(socket, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
+    socket.on('error', () => socket.destroy());
+    void this.#open(request, socket, early, target);
+  }
+
+  async #open(request: IncomingMessage, socket: Duplex, early: Buffer, asked: RequestTarget): Promise<void> {
+    const route = routeOf(asked, this.#gateway !== undefined);
+    const target = { path: route.to === 'manta' ? route.path : asked.path, query: asked.query };
+    if (this.#gateway && (route.to === 'ray' || (await this.#isOfOthers(request, target))))
+      return passUpgrade(this.#gateway, this.#deps.users, request, socket, early, target);
+    request.url = `${target.path}${target.query}`;
+    if (!this.#tail(request, socket, early)) endWith(socket, { status: 404, text: 'not found', code: '' });
+  }
+}
+
+/** Where a request goes; what is wrong with it when that cannot be said. */
+function readWhole(request: IncomingMessage): RequestTarget | string {
+  return ambiguityOf(request) ?? readTarget(request.url ?? '') ?? 'its path is not one that all would read the same';
+}

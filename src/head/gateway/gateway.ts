@@ -1,0 +1,183 @@
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as requestHttp,
+  type ServerResponse,
+} from 'node:http';
+import type { MantaError } from '../../base/errors.ts';
+import { apiErrors } from '../../jobs/api-errors.ts';
+import { type AuthDeps, headOfMessage, judge } from '../../jobs/auth.ts';
+import type { User } from '../../jobs/users.ts';
+import { isPublicOfRay, needsAdmin } from './access.ts';
+import { gatewayErrors } from './errors.ts';
+import { headersForClient, headersForRay } from './headers.ts';
+import type { RequestTarget } from './path.ts';
+import type { RayFront } from './ray-front.ts';
+
+export interface GatewayDeps {
+  readonly auth: AuthDeps;
+  readonly ray: RayFront;
+  readonly limits?: Partial<GatewayLimits>;
+}
+
+interface GatewayLimits {
+  /** Largest body of a request. @default 100 MiB, as Ray has it */
+  readonly bodyBytes: number;
+  /** Until Ray begins to answer; a profile takes minutes. @default 10 min */
+  readonly answerWithin: number;
+  /** Requests that are with Ray at once; more of them wait. @default 256 */
+  readonly atOnce: number;
+}
+
+const usualLimits: GatewayLimits = { bodyBytes: 100 << 20, answerWithin: 600_000, atOnce: 256 };
+
+/** One request to Ray's dashboard, judged. */
+export interface Passage {
+  readonly target: RequestTarget;
+  readonly user?: User;
+}
+
+/** Ray's dashboard behind mantad's address: whoever has a token of the cluster comes in, and Ray's own stays here. */
+export class Gateway {
+  readonly #deps: GatewayDeps;
+  readonly #limits: GatewayLimits;
+  readonly #agent: Agent;
+
+  constructor(deps: GatewayDeps) {
+    this.#deps = { ...deps, auth: { ...deps.auth, isPublic: isPublicOfRay } };
+    this.#limits = { ...usualLimits, ...deps.limits };
+    // A connection for each request: what one client sends can never become part of another's.
+    this.#agent = new Agent({ keepAlive: false, maxSockets: this.#limits.atOnce });
+  }
+
+  /** Who asks, and whether they may. A refusal is what to answer. */
+  admit(request: IncomingMessage, target: RequestTarget): Passage | RefusedPassage {
+    const verdict = judge(headOfMessage(request, target.path), this.#deps.auth);
+    if ('status' in verdict) return { status: verdict.status, text: verdict.text, code: verdict.error.code };
+    const { user } = verdict;
+    const action = `send ${request.method ?? ''} ${target.path.slice(0, 200)} to Ray`;
+    if (user && !user.admin && needsAdmin(request.method ?? '', target.path))
+      return refusedFor(apiErrors.AdminOnly({ action }), 403);
+    return { target, ...(user && { user }) };
+  }
+
+  /** Judges the request, sends it to Ray and hands the answer on, both as they come. */
+  handle(request: IncomingMessage, response: ServerResponse, target: RequestTarget): void {
+    const admitted = this.admit(request, target);
+    if ('status' in admitted) return refuse(request, response, admitted);
+    const length = Number(request.headers['content-length'] ?? 0);
+    if (length > this.#limits.bodyBytes) return refuse(request, response, this.#tooLarge());
+    const { address } = this.#deps.ray;
+    const sent = this.ask(request, admitted);
+    const { user } = admitted;
+    if (user)
+      response.once(
+        'close',
+        this.#deps.auth.users.whileValid(user.name, () => response.destroy()),
+      );
+    response.once('close', () => sent.destroy());
+
+    const fail = (error: MantaError, status: number): void => {
+      if (response.headersSent) response.destroy();
+      else refuse(request, response, refusedFor(error, status));
+      sent.destroy();
+    };
+    sent.once('response', (answer) => {
+      const { statusCode: status = 502 } = answer;
+      // Told on, it would read as if the client's own token were wrong.
+      if (status === 401 || status === 403) return fail(gatewayErrors.TokenRefused({ address, status }), 502);
+      response.writeHead(status, headersForClient(answer, target.path));
+      answer.on('error', () => response.destroy());
+      answer.pipe(response);
+    });
+    sent.on('error', (error) => {
+      if (!response.destroyed) fail(this.noAnswer(error), 502);
+    });
+    if (!hasBody(request)) return void sent.end();
+    let seen = 0;
+    request.on('data', (bytes: Buffer) => {
+      seen += bytes.length;
+      if (seen <= this.#limits.bodyBytes) return;
+      request.unpipe(sent);
+      refuse(request, response, this.#tooLarge());
+      sent.destroy();
+    });
+    request.pipe(sent);
+  }
+
+  /** Opens the request to Ray; whoever calls sends its body and hears the answer. */
+  ask(request: IncomingMessage, { target, user }: Passage, more: Record<string, string> = {}): ClientRequest {
+    const { ray } = this.#deps;
+    const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(ray.address) ?? [];
+    const { 'content-length': length } = request.headers;
+    const sent = requestHttp({
+      host,
+      port: Number(port),
+      method: request.method ?? 'GET',
+      path: `${target.path}${target.query}`,
+      agent: this.#agent,
+      headers: {
+        ...headersForRay(request.headers, {
+          host: ray.address,
+          // What is open to all gets no token of anybody's.
+          ...(ray.token !== undefined && user && { token: ray.token }),
+          masked: user?.admin !== true,
+        }),
+        ...(length !== undefined && hasBody(request) && { 'content-length': length }),
+        connection: 'close',
+        ...more,
+      },
+    });
+    const late = setTimeout(
+      () => sent.destroy(new Error(`no answer within ${this.#limits.answerWithin / 1_000} s`)),
+      this.#limits.answerWithin,
+    );
+    for (const end of ['response', 'upgrade', 'close'] as const) sent.once(end, () => clearTimeout(late));
+    return sent;
+  }
+
+  /** For a request that came to nothing; Ray may have moved. */
+  noAnswer(error: Error): MantaError {
+    const { address } = this.#deps.ray;
+    void this.#deps.ray.lookAgain();
+    return gatewayErrors.NoAnswer({ address, why: error.message }, error);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #tooLarge(): RefusedPassage {
+    return refusedFor(apiErrors.TooLarge({ limit: this.#limits.bodyBytes }), 413);
+  }
+}
+
+export interface RefusedPassage {
+  readonly status: number;
+  readonly text: string;
+  readonly code: string;
+}
+
+export const refusedFor = ({ code, message, hint }: MantaError, status: number): RefusedPassage => ({
+  status,
+  code,
+  text: `${message} (${code})${hint === undefined ? '' : `\n${hint}`}`,
+});
+
+/** In plain text, as Ray's clients show it. */
+export function refuse(request: IncomingMessage, response: ServerResponse, refused: RefusedPassage): void {
+  if (response.headersSent) return void response.destroy();
+  response.writeHead(refused.status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(refused.text),
+    'manta-error': refused.code,
+    ...(refused.status === 502 && { 'retry-after': '1' }),
+    // The rest of a body that nobody reads is on its way still: nothing else can be said on that connection.
+    ...(!request.complete && hasBody(request) && { connection: 'close' }),
+  });
+  response.end(request.method === 'HEAD' ? undefined : refused.text);
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;

@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { loopSettings } from '../../autoscaler/settings.ts';
+import { entryFile } from '../../base/entry.ts';
+import { makeFolder, namesIn } from '../../base/json-file.ts';
+import { leaseOf } from '../../core/turn-off.ts';
+import { RayEngine } from '../../engines/ray/engine.ts';
+import { readFaults } from '../../providers/process/faults.ts';
+import { kindTag, ProcessProvider } from '../../providers/process/provider.ts';
+import { endingFile } from '../../providers/process/record.ts';
+import { headErrors } from '../errors.ts';
+import { headEvents } from '../events.ts';
+import { rayFront } from '../gateway/ray-front.ts';
+import type { Ground, GroundEdges } from '../ground.ts';
+import { keepHead } from '../head-keeper.ts';
+import { RayReports } from '../ray/ray-reports.ts';
+import { readCluster, type StateFolder } from '../state-folder.ts';
+import { rayActivity } from '../turn-off/activity.ts';
+import { endInstances } from '../turn-off/workers.ts';
+import { openPlace, removePlace, tokenOf } from './raylet-place.ts';
+
+/** A raylet that has not registered by then is not going to, even where many start on few cores. */
+const longestBoot = 180_000;
+const lookEvery = 500;
+const archiveKept = 7 * 24 * 3600 * 1000;
+
+/** Real Ray on this machine: a head and raylets as processes of this user, the `process` provider as their source. */
+export async function rayletGround(edges: GroundEdges): Promise<Ground> {
+  const { folder, clock, events, spec, log } = edges;
+  const { python } = readCluster(folder) ?? {};
+  if (python === undefined) throw headErrors.NoRayHere({ name: folder.name });
+  const place = await openPlace(folder);
+  const token = tokenOf(folder);
+  const engine = new RayEngine({
+    address: `127.0.0.1:${place.gcsPort}`,
+    dashboard: `http://127.0.0.1:${place.dashboardPort}`,
+    token,
+    folder: makeFolder(join(folder.path, 'attempts')),
+    clock,
+    events,
+    shipArchive: async ({ path, name }) => keptArchive(folder, path, name),
+  });
+  const ending = new AbortController();
+  const reports = new RayReports({ engine, clock, spec, log, ending: ending.signal });
+  const faults = readFaults(spec().provider);
+  const bootsWithin = longestBoot + Math.max(0, ...faults.map((fault) => fault.bootDelay ?? 0));
+  const home = join(folder.path, '..', '..');
+  const provider = new ProcessProvider({
+    folder: folder.files.instances,
+    agent: [
+      process.execPath,
+      entryFile('raylet'),
+      home,
+      folder.name,
+      python.path,
+      String(objectStoreShare(spec().maxWorkers)),
+    ],
+    typeOf: (name) => spec().nodeTypes.find((type) => type.name === name),
+    clock,
+    faults,
+    lease: leaseOf(spec().provider.manta),
+  });
+  let ready = false;
+
+  /** Finds out when jobs can run on a head, and says so when one is lost. */
+  const watchHead = async (signal: AbortSignal): Promise<void> => {
+    let current: string | undefined;
+    while (!signal.aborted) {
+      const heads = (await provider.list(signal).catch(() => undefined))?.filter(({ kind }) => kind === 'head');
+      const head = heads?.find(({ state }) => state !== 'stopping');
+      if (heads !== undefined && head?.id !== current) {
+        const detail = current === undefined ? undefined : lastWords(folder, current);
+        if (detail !== undefined) {
+          log(`Ray's head ${current} ended: ${detail}`);
+          if (ready) events.emit(headEvents.rayGone, { address: '127.0.0.1' });
+          else events.emit(headEvents.headTrouble, { detail });
+        }
+        ready = false;
+        current = head?.id;
+      }
+      if (head?.state === 'running' && !ready) ready = await engine.headReady(signal).catch(() => false);
+      await clock.sleep(lookEvery, signal).catch(() => {});
+    }
+  };
+
+  return {
+    engine,
+    provider,
+    ray: rayFront({ engine, dashboardPort: place.dashboardPort, head: '127.0.0.1', token }),
+    // An instance starts its raylet itself, and is a node when that has registered.
+    starter: {
+      bringUp: async () => {},
+      halt: (providerId, signal) => provider.terminate([providerId], signal),
+    },
+    settings: {
+      listLag: 2_000,
+      batchIdle: 20,
+      batchMax: 500,
+      callDeadline: 15_000,
+      timeouts: { ...loopSettings.timeouts, absent: 2_000, allocated: bootsWithin, settingUp: bootsWithin },
+    },
+    complete: (each) => each,
+    addressOf: () => undefined,
+    reloaded: () => {},
+    ready: () => ready,
+    keep: async (signal) => {
+      await Promise.all([
+        watchHead(signal),
+        keepHead(
+          {
+            provider,
+            clock,
+            headType: () => spec().headType,
+            newToken: () => `head-${randomBytes(6).toString('hex')}`,
+            tags: { [kindTag]: 'head' },
+            failed: (error) => events.emit(headEvents.headTrouble, { detail: messageOf(error) }),
+          },
+          signal,
+        ),
+      ]);
+    },
+    onPass: (status, plan) => reports.pass(status(), plan),
+    onEvent: (kind, data) => reports.hear(kind, data),
+    activity: (signal) => rayActivity(engine, folder.name, signal),
+    tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
+    turnOff: async (signal) => {
+      const cleared = await endInstances(provider, { clock, kinds: ['head', 'worker'] }, signal);
+      if (cleared.left.length === 0) removePlace(folder);
+      return cleared;
+    },
+    close: async () => {
+      ending.abort();
+      await engine.close();
+    },
+  };
+}
+
+/** Ray would take three tenths of the machine for each node; all nodes together get as much. */
+function objectStoreShare(maxWorkers: number | undefined): number {
+  const share = (totalmem() * 0.3) / ((maxWorkers ?? 8) + 1);
+  return Math.floor(Math.min(2 ** 31, Math.max(80_000_000, share)));
+}
+
+/** All nodes see one disk: an archive that is too large for Ray's store only has to stay where it is, for a while. */
+function keptArchive(folder: StateFolder, path: string, name: string): string {
+  const archives = makeFolder(join(folder.path, 'archives'));
+  for (const each of namesIn(archives))
+    if (statSync(join(archives, each)).mtimeMs < Date.now() - archiveKept) rmSync(join(archives, each));
+  const kept = join(archives, name);
+  copyFileSync(path, `${kept}.new`);
+  renameSync(`${kept}.new`, kept);
+  return kept;
+}
+
+/** What a node said last, when it ended before anybody wanted that; undefined for one that was told to. */
+function lastWords({ files }: StateFolder, instance: string): string | undefined {
+  const at = [join(files.instances, instance), join(files.instances, '.ended', instance)].find(existsSync);
+  if (at !== undefined && existsSync(endingFile(at))) return undefined;
+  const said = at === undefined ? undefined : join(at, 'agent.log');
+  const text =
+    said === undefined || !existsSync(said) ? '' : stripVTControlCharacters(readFileSync(said, 'utf8')).trim();
+  // Of a Ray that failed on its own the lines of errors say why.
+  const lines = text.split('\n');
+  const errors = lines.filter((line) => /\bERR\b|Error\b|error:/.test(line));
+  return (errors.length > 0 ? errors : lines).slice(-5).join(' | ').slice(-1_000) || 'it said nothing';
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Host } from '../../base/host.ts';
+import { makeFolder } from '../../base/json-file.ts';
+import { sshHost } from '../../base/ssh/host.ts';
+import { thisHost } from '../../base/this-host.ts';
+import { targetOf } from '../../bringup/reach.ts';
+import type { ClusterSpec } from '../../core/spec/cluster.ts';
+import { openCloud, usualUser } from '../../providers/clouds.ts';
+import type { Provider, ProviderInstance } from '../../providers/provider.ts';
+import type { GroundEdges } from '../ground.ts';
+import { type RayHead, readCluster } from '../state-folder.ts';
+import { endedTags } from './ended-tags.ts';
+import type { Machines } from './machines.ts';
+
+const learnWithin = 10_000;
+
+/** Instances of a cloud. They let in the cluster's own key, which the head alone has. */
+export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: RayHead): Promise<Machines> {
+  const publicKey = readFileSync(`${folder.files.key}.pub`, 'utf8').trim();
+  const user = (): string => spec().auth.user ?? usualUser;
+  const cloud = await openCloud({
+    cluster: folder.name,
+    clusterId: head.id,
+    spec,
+    login: () => ({ user: user(), publicKey }),
+    credential: () => readFileSync(join(folder.path, 'credential'), 'utf8').trim(),
+  });
+  let learned: ((spec: ClusterSpec) => ClusterSpec) | undefined;
+  /** Whether the cloud answered. Until then the file alone counts; that the cloud is silent, the loop tells. */
+  const learn = async (signal: AbortSignal): Promise<boolean> => {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(learnWithin)]);
+    learned = await cloud.learn(within).catch(() => undefined);
+    return learned !== undefined;
+  };
+  await learn(AbortSignal.timeout(learnWithin));
+  const addresses = new Map<string, string>();
+  const provider: Provider = {
+    async list(signal) {
+      const instances = await cloud.list(signal);
+      for (const { id, address } of instances) if (address !== undefined) addresses.set(id, address);
+      return instances;
+    },
+    launch: (request, signal) => cloud.launch(request, signal),
+    terminate: (ids, signal) => cloud.terminate(ids, signal),
+    tag: (id, tags, signal) => cloud.tag(id, tags, signal),
+  };
+  const open = new Map<string, Host>();
+  const hostOf = ({ id, address = '' }: ProviderInstance): Host => {
+    if (id === head.instance) return thisHost();
+    const known = open.get(id);
+    if (known !== undefined) return known;
+    const from = {
+      cluster: folder.name,
+      pins: makeFolder(folder.files.hosts),
+      control: folder.path,
+      key: folder.files.key,
+    };
+    // Addresses are used again by others: an instance is known, and its key pinned, by its id.
+    const host = sshHost(targetOf({ name: id, address, user: user() }, from), { clock });
+    open.set(id, host);
+    return host;
+  };
+  return {
+    provider,
+    hostOf,
+    addressOf: (machine) => addresses.get(machine),
+    complete: (each) => withoutHead(each, learned?.(each) ?? each),
+    keep: async (signal) => {
+      for (let pause = 1_000; !signal.aborted; pause = Math.min(pause * 2, 60_000)) {
+        if (learned !== undefined || (await learn(signal))) return;
+        await clock.sleep(pause, signal).catch(() => {});
+      }
+    },
+    powersOff: true,
+    endHead: async (signal) => {
+      const { since = clock.now(), why = 'it was told to' } = readCluster(folder)?.turningOff ?? {};
+      // Whoever asks later finds it there; the end does not depend on it.
+      await cloud.tag(head.instance, endedTags.of(since, why), signal).catch(() => {});
+      await cloud.terminate([head.instance], signal);
+    },
+    close: async () => {
+      await Promise.all([...open.values()].map((host) => host.close()));
+    },
+  };
+}
+
+/** Ray on the head was started before the cloud was asked, and looked for itself. */
+const withoutHead = (before: ClusterSpec, after: ClusterSpec): ClusterSpec => ({
+  ...after,
+  nodeTypes: after.nodeTypes.map((type, at) =>
+    type.name === before.headType ? { ...type, resourcesKnown: before.nodeTypes[at]?.resourcesKnown === true } : type,
+  ),
+});

@@ -1,0 +1,28 @@
+import type { Host } from '../../base/host.ts';
+import type { ClusterSpec } from '../../core/spec/cluster.ts';
+import type { Provider, ProviderInstance } from '../../providers/provider.ts';
+import type { Cleared } from '../turn-off/workers.ts';
+
+/** Where the instances of a cluster of other machines come from, and how mantad reaches them. */
+export interface Machines {
+  readonly provider: Provider;
+  /** The same host for the same instance, connected or not. */
+  hostOf(instance: ProviderInstance): Host;
+  /** Where a machine is reached, as users know it. */
+  addressOf(machine: string): string | undefined;
+  /** The spec with what was learned of the machines. */
+  complete(spec: ClusterSpec): ClusterSpec;
+  /** A person empties this machine: it is not taken again at once. Absent: it is not there again anyway. */
+  rest?(machine: string): void;
+  /** The cluster file was read again, perhaps after something was mended. */
+  reloaded?(): void;
+  /** Keeps what belongs to the machines, such as claims, until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>;
+  /** A machine ends itself when its lease lapses: one of a cloud, never a host of the user. @default false */
+  readonly powersOff?: boolean;
+  /** Ends every worker for good, when the cluster turns itself off. Absent: the provider ends its instances. */
+  endWorkers?(signal: AbortSignal): Promise<Cleared>;
+  /** The very last thing of a cluster that turns itself off. Absent: the head's machine stays. */
+  endHead?(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}

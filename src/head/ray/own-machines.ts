@@ -1,0 +1,149 @@
+import { userInfo } from 'node:os';
+import type { Host } from '../../base/host.ts';
+import { makeFolder } from '../../base/json-file.ts';
+import { sshHost } from '../../base/ssh/host.ts';
+import { thisHost } from '../../base/this-host.ts';
+import { containersOf, endNode } from '../../bringup/end-node.ts';
+import { targetOf } from '../../bringup/reach.ts';
+import type { ClusterSpec } from '../../core/spec/cluster.ts';
+import { type OwnHost, ownHosts } from '../../core/spec/local.ts';
+import { LocalProvider } from '../../providers/local/provider.ts';
+import { LocalRecords } from '../../providers/local/record.ts';
+import type { ProviderInstance } from '../../providers/provider.ts';
+import { headErrors } from '../errors.ts';
+import type { GroundEdges } from '../ground.ts';
+import type { RayHead } from '../state-folder.ts';
+import { clearHosts, publicKeyOf } from '../turn-off/workers.ts';
+import { isLettingIn } from './letting-in.ts';
+import type { Machines } from './machines.ts';
+
+/** The user's own hosts, by the `local` provider. */
+export function ownMachines(edges: GroundEdges, head: RayHead): Machines {
+  const { folder, clock, events, spec } = edges;
+  const hosts = new OwnHostsByName(edges);
+  const provider = new LocalProvider({
+    folder: folder.files.instances,
+    claimant: {
+      clusterId: head.id,
+      cluster: folder.name,
+      owner: `${userInfo().username}@${head.address}`,
+      headAddress: head.address,
+    },
+    pools: () => ownHosts(spec()).pools,
+    connect: (host) => hosts.of(host),
+    end: async (host, instance, signal) => {
+      const what = { cluster: folder.name, instance, containers: containersOf(spec()), remove: false };
+      const left = await endNode(host, what, signal);
+      if (left.length > 0) throw headErrors.NotEnded({ host: host.name, left });
+    },
+    lettingIn: ({ name }) => isLettingIn(folder.path, name, clock.now()),
+    clock,
+    events,
+  });
+  const records = new LocalRecords(folder.files.instances);
+  writeHeadRecord(records, spec(), head, clock.now());
+  return {
+    provider,
+    hostOf: (instance) => hosts.of(hosts.named(instance)),
+    addressOf: (machine) => records.claim(machine)?.host.name,
+    complete: (each) => withLearned(each, provider),
+    rest: (machine) => provider.rest(machine),
+    reloaded: () => provider.rouse(),
+    keep: (signal) => provider.keepClaims(signal),
+    endWorkers: async (signal) => {
+      await provider.close();
+      const claims = records.claims().filter(({ kind }) => kind === 'worker');
+      const { head: own, pools } = ownHosts(spec());
+      const all = [...pools.flatMap((pool) => pool.hosts), ...claims.map(({ host }) => host)];
+      const others = new Map(all.filter(({ name }) => name !== own?.name).map((host) => [host.name, hosts.of(host)]));
+      const publicKey = publicKeyOf(folder);
+      const what = { cluster: folder.name, containers: containersOf(spec()), clusterId: head.id };
+      const cleared = await clearHosts(
+        [...others.values()],
+        { ...what, ...(publicKey !== undefined && { publicKey }) },
+        (done) => {
+          for (const { id, host } of claims) if (others.get(host.name) === done) records.remove(id);
+        },
+        signal,
+      );
+      // What did not answer is ended by its lease, or by the next mantad.
+      for (const { id } of claims) {
+        const left = records.claim(id);
+        if (left !== undefined) records.write({ ...left, state: 'unverified' });
+      }
+      return cleared;
+    },
+    close: async () => {
+      await provider.close();
+      await hosts.close();
+    },
+  };
+}
+
+/** One connection a host, kept for as long as mantad lives. */
+class OwnHostsByName {
+  readonly #edges: GroundEdges;
+  readonly #open = new Map<string, Host>();
+
+  constructor(edges: GroundEdges) {
+    this.#edges = edges;
+  }
+
+  of(host: OwnHost): Host {
+    const { folder, clock, spec } = this.#edges;
+    if (host.name === ownHosts(spec()).head?.name) return thisHost();
+    const id = JSON.stringify(host);
+    const known = this.#open.get(id);
+    if (known !== undefined) return known;
+    const from = {
+      cluster: folder.name,
+      pins: makeFolder(folder.files.hosts),
+      control: folder.path,
+      key: folder.files.key,
+    };
+    const opened = sshHost(targetOf(host, from), { clock });
+    this.#open.set(id, opened);
+    return opened;
+  }
+
+  /** The host of an instance, by what the file says of it now. */
+  named({ address }: ProviderInstance): OwnHost {
+    const { head, pools } = ownHosts(this.#edges.spec());
+    const all = [...(head ? [head] : []), ...pools.flatMap((pool) => pool.hosts)];
+    const found = all.find((host) => host.address === address);
+    return found ?? { ...(head as OwnHost), name: address ?? '', address: address ?? '' };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#open.values()].map((host) => host.close()));
+  }
+}
+
+/** The head is an instance too; its launcher claimed it. */
+function writeHeadRecord(records: LocalRecords, spec: ClusterSpec, head: RayHead, now: number): void {
+  const host = ownHosts(spec).head;
+  if (host === undefined || records.claim(head.instance) !== undefined) return;
+  records.write({
+    format: 1,
+    id: head.instance,
+    launchToken: head.instance,
+    type: spec.headType,
+    kind: 'head',
+    state: 'held',
+    host,
+    launchedAt: now,
+    tags: {},
+  });
+}
+
+/** Own machines say nothing of what they have in the file: what was found on them counts. */
+function withLearned(spec: ClusterSpec, provider: LocalProvider): ClusterSpec {
+  const learned = provider.learned();
+  return {
+    ...spec,
+    nodeTypes: spec.nodeTypes.map((type) => {
+      const found = learned.get(type.name);
+      return found === undefined ? type : { ...type, resources: { ...found, ...type.resources } };
+    }),
+  };
+}

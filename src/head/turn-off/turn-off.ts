@@ -1,0 +1,272 @@
+import { readFileSync } from 'node:fs';
+import { steadyClock } from '../../autoscaler/steady-clock.ts';
+import type { Clock, Duration, Instant } from '../../base/clock.ts';
+import type { EventSink } from '../../base/events.ts';
+import { readJson, writeJson } from '../../base/json-file.ts';
+import { durationWords } from '../../core/duration.ts';
+import type { Job } from '../../core/jobs/job.ts';
+import type { ClusterSpec } from '../../core/spec/cluster.ts';
+import {
+  type Activity,
+  activityWords,
+  afterLook,
+  extendedBy,
+  type IdleMemory,
+  jobActivity,
+  reasonWords,
+  type TurnOff,
+  type TurnOffFacts,
+  type TurnOffTerms,
+  turnOffOf,
+  turnOffTerms,
+  turnOffText,
+  warnsFrom,
+} from '../../core/turn-off.ts';
+import type { TurnOffAnswer } from '../api/types.ts';
+import { headErrors } from '../errors.ts';
+import { readCluster, type StateFolder } from '../state-folder.ts';
+import { turnOffEvents } from './events.ts';
+
+export interface TurnOffEdges {
+  readonly folder: StateFolder;
+  readonly clock: Clock;
+  readonly events: EventSink;
+  readonly spec: () => ClusterSpec;
+  /** Those that are not over. */
+  readonly jobs: () => Iterable<Job>;
+  /** What runs or waits beside them. Throws where that cannot be known. */
+  readonly activity: (signal: AbortSignal) => Promise<readonly Activity[]>;
+  /** A command that changes the cluster at this moment, in words. */
+  readonly commandUnderWay: () => string | undefined;
+  /** Takes the cluster for its end. False when a command was faster. */
+  readonly begin: (end: TurnOff) => boolean;
+  /** Where somebody may ask for the end. */
+  readonly stopFile?: string;
+  readonly failed: (error: unknown) => void;
+}
+
+/** `turn-off.json`: what must outlive mantad. Of an earlier life of the cluster it says nothing. */
+interface Kept extends Partial<IdleMemory> {
+  readonly life: Instant;
+  readonly keepUntil?: Instant;
+}
+
+const pace = 1_000;
+const longestPace = 10_000;
+const lookWithin = 20_000;
+const writeEvery = 60_000;
+
+/** Looks whether the cluster is to end by itself, says so before, and when it has come to that. */
+export class TurnOffKeeper {
+  /** The cluster is to end now. */
+  readonly due: Promise<TurnOff>;
+  readonly #edges: TurnOffEdges;
+  readonly #steady: Clock;
+  readonly #found: (turnOff: TurnOff) => void;
+  #life: Instant;
+  #until: Instant | undefined;
+  #keepUntil: Instant | undefined;
+  #memory: IdleMemory | undefined;
+  #written = Number.NEGATIVE_INFINITY;
+  #busyWith: readonly Activity[] = [];
+  #warnedFor: Instant | undefined;
+  #ending: TurnOff | undefined;
+
+  constructor(edges: TurnOffEdges) {
+    this.#edges = edges;
+    this.#steady = steadyClock(edges.clock);
+    const { promise, resolve } = Promise.withResolvers<TurnOff>();
+    this.due = promise;
+    this.#found = resolve;
+    this.#life = this.#readRecord();
+    const kept = readKept(edges.folder);
+    if (kept?.life !== this.#life) return;
+    this.#keepUntil = kept.keepUntil;
+    if (kept.lookedAt !== undefined)
+      this.#memory = { lookedAt: kept.lookedAt, ...(kept.idleSince !== undefined && { idleSince: kept.idleSince }) };
+  }
+
+  /** The cluster's record was written anew. */
+  reload(): void {
+    const life = this.#readRecord();
+    if (life !== this.#life) this.#keepUntil = undefined;
+    this.#life = life;
+  }
+
+  /** Nothing but a command of a user ends the cluster before. */
+  extend(request: { readonly by: Duration } | { readonly until: Instant }): TurnOffAnswer | undefined {
+    const now = this.#edges.clock.now();
+    const asked =
+      'by' in request ? extendedBy(this.#terms(), this.#facts().livesSince, request.by, now) : request.until;
+    if (!Number.isFinite(asked) || asked <= now)
+      throw headErrors.NoExtension({ until: Number.isFinite(asked) ? new Date(asked).toISOString() : 'then' });
+    this.#keepUntil = Math.max(asked, this.#keepUntil ?? asked);
+    this.#write();
+    const answer = this.answer();
+    this.#edges.events.emit(turnOffEvents.extended, { until: new Date(this.#keepUntil).toISOString() });
+    return answer;
+  }
+
+  /** Undefined for a cluster that never ends by itself. */
+  answer(): TurnOffAnswer | undefined {
+    const terms = this.#terms();
+    const { idleShutdown, maxLifetime, until } = terms;
+    const now = this.#edges.clock.now();
+    const facts = this.#facts();
+    const end = this.#ending ?? turnOffOf(terms, facts, now);
+    if (end === undefined && idleShutdown === undefined && maxLifetime === undefined && until === undefined)
+      return undefined;
+    const busyWith = activityWords(this.#busyWith);
+    return {
+      ...terms,
+      ...(facts.idleSince !== undefined && { idleSince: facts.idleSince }),
+      ...(busyWith !== '' && { busyWith }),
+      ...(end && { at: end.at, because: end.because.kind }),
+      soon: end !== undefined && now >= warnsFrom(end),
+      text: this.#ending
+        ? `is being turned off: ${reasonWords(this.#ending.because)}`
+        : turnOffText(terms, end, busyWith, now),
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#edges.clock.sleep(pace, signal).catch(() => {});
+      if (signal.aborted) return;
+      try {
+        const end = await this.#look(signal);
+        if (end === undefined || !this.#edges.begin(end)) continue;
+        this.#ending = end;
+        return this.#found(end);
+      } catch (error) {
+        if (!signal.aborted) this.#edges.failed(error);
+      }
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<TurnOff | undefined> {
+    const asked = stopRequest(this.#edges.stopFile);
+    const terms = this.#terms();
+    if (terms.idleShutdown !== undefined && !asked) {
+      const every = Math.min(longestPace, Math.max(pace, terms.idleShutdown / 10));
+      if (this.#steady.now() - (this.#memory?.lookedAt ?? Number.NEGATIVE_INFINITY) >= every - pace / 2)
+        await this.#lookAtWork(terms.idleShutdown, signal);
+    }
+    const end = this.#plan(asked);
+    this.#warn(end);
+    if (end === undefined || !this.#isDue(end) || this.#edges.commandUnderWay() !== undefined) return undefined;
+    if (end.because.kind !== 'idle') return end;
+    // Once more: something may have begun since the last look.
+    await this.#lookAtWork(terms.idleShutdown ?? 0, signal);
+    const again = this.#plan(asked);
+    return again && this.#isDue(again) ? again : undefined;
+  }
+
+  #plan(asked: TurnOffFacts['asked']): TurnOff | undefined {
+    return turnOffOf(this.#terms(), { ...this.#facts(), ...(asked && { asked }) }, this.#edges.clock.now());
+  }
+
+  #isDue = ({ at }: TurnOff): boolean => at <= this.#edges.clock.now();
+
+  async #lookAtWork(soon: Duration, signal: AbortSignal): Promise<void> {
+    this.#busyWith = await this.#activities(soon, AbortSignal.any([signal, AbortSignal.timeout(lookWithin)]));
+    signal.throwIfAborted();
+    const before = this.#memory;
+    const now = this.#steady.now();
+    this.#memory = afterLook(before, this.#busyWith.length > 0, now);
+    if (before?.idleSince !== this.#memory.idleSince || now - this.#written > writeEvery) this.#write();
+  }
+
+  async #activities(soon: Duration, signal: AbortSignal): Promise<readonly Activity[]> {
+    const command = this.#edges.commandUnderWay();
+    if (command !== undefined) return [{ kind: 'command', what: command, count: 1 }];
+    const jobs = jobActivity(this.#edges.jobs(), soon, this.#edges.clock.now());
+    if (jobs.length > 0) return jobs;
+    try {
+      return await this.#edges.activity(signal);
+    } catch (error) {
+      return [{ kind: 'unknown', what: `question without an answer (${(error as Error).message})`, count: 1 }];
+    }
+  }
+
+  #warn(end: TurnOff | undefined): void {
+    if (end === undefined || this.#edges.clock.now() < warnsFrom(end) || end.because.kind === 'asked') return;
+    // A plan that moves by less than its notice is the same one, looked at again.
+    if (
+      this.#warnedFor !== undefined &&
+      Math.abs(end.at - this.#warnedFor) < Math.max(pace * 5, end.at - warnsFrom(end))
+    )
+      return;
+    this.#warnedFor = end.at;
+    this.#edges.events.emit(turnOffEvents.soon, {
+      at: end.at,
+      left: durationWords(end.at - this.#edges.clock.now()),
+      why: reasonWords(end.because),
+    });
+  }
+
+  #terms(): TurnOffTerms {
+    return {
+      ...turnOffTerms(this.#edges.spec().provider.manta),
+      ...(this.#until !== undefined && { until: this.#until }),
+      ...(this.#keepUntil !== undefined && { keepUntil: this.#keepUntil }),
+    };
+  }
+
+  /** Ages are measured by a clock that nobody sets, and told by the one that people read. */
+  #facts(): TurnOffFacts {
+    const shift = this.#edges.clock.now() - this.#steady.now();
+    const idleSince = this.#memory?.idleSince;
+    return { livesSince: this.#life + shift, ...(idleSince !== undefined && { idleSince: idleSince + shift }) };
+  }
+
+  #readRecord(): Instant {
+    const record = readCluster(this.#edges.folder);
+    this.#until = record?.until;
+    return record?.createdAt ?? this.#edges.clock.now();
+  }
+
+  #write(): void {
+    this.#written = this.#steady.now();
+    const kept: Kept = {
+      life: this.#life,
+      ...this.#memory,
+      ...(this.#keepUntil !== undefined && { keepUntil: this.#keepUntil }),
+    };
+    writeJson(this.#edges.folder.files.turnOff, kept);
+  }
+}
+
+function readKept(folder: StateFolder): Kept | undefined {
+  try {
+    return readJson<Kept>(folder.files.turnOff);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `exec --stop` in a tmux: its command has ended, and the cluster is to end after it. */
+function stopRequest(file: string | undefined): TurnOffFacts['asked'] {
+  if (file === undefined) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  const { session, exitCode } = (safeJson(text) ?? {}) as { session?: unknown; exitCode?: unknown };
+  return {
+    by:
+      typeof session === 'string'
+        ? `session ${session} (--stop), which ended with exit code ${Number(exitCode)},`
+        : '--stop',
+  };
+}
+
+function safeJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
