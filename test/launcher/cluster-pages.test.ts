@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { clusterHost } from '../../src/head/cluster-host.ts';
 import { type ClusterPages, serveClusterPages } from '../../src/launcher/cluster-pages.ts';
-import { GatewayBed } from '../head/gateway-bed.ts';
+import { GatewayBed } from '../head/gateway/bed.ts';
 
 describe('one page for all clusters', () => {
   const beds = new Map<string, GatewayBed>();

@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { clusterHost } from '../../../src/head/cluster-host.ts';
-import { GatewayBed, rayToken } from '../gateway-bed.ts';
 import { eventually } from '../test-cluster.ts';
+import { GatewayBed, rayToken } from './bed.ts';
 
 test('what is not Manta’s goes to Ray, with Ray’s token in place of the client’s credentials', async (t) => {
   const bed = await GatewayBed.open(t);

@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { tokenFile } from '../../src/bringup/shell-text.ts';
-import { createCluster, servingOf, stateFolder } from '../../src/head/state-folder.ts';
-import { openBrowser, picture, watchComplaints } from '../browser/browser.ts';
-import { env, folder, python, rayProgram, removeFolder, token } from '../engines/ray/ray-cluster.ts';
-import { rayCommand } from '../jobs/ray-python.ts';
-import { eventually, raw } from './test-cluster.ts';
+import { tokenFile } from '../../../src/bringup/shell-text.ts';
+import { createCluster, servingOf, stateFolder } from '../../../src/head/state-folder.ts';
+import { openBrowser, picture, watchComplaints } from '../../browser/browser.ts';
+import { env, folder, python, rayProgram, removeFolder, token } from '../../engines/ray/ray-cluster.ts';
+import { rayCommand } from '../../jobs/ray-python.ts';
+import { eventually, raw } from '../test-cluster.ts';
 
 const address = 'http://127.0.0.1:8265';
 const behind = 'http://127.0.0.1:8264';
@@ -52,7 +52,7 @@ before(async () => {
       mounts: [],
     },
   });
-  const supervisor = fileURLToPath(new URL('../../src/head/supervisor.ts', import.meta.url));
+  const supervisor = fileURLToPath(new URL('../../../src/head/supervisor.ts', import.meta.url));
   const words = [supervisor, join(folder, '.manta/head'), name];
   spawn(process.execPath, words, { env, stdio: 'ignore', detached: true }).unref();
   const serving = await eventually('mantad serves', () => servingOf(cluster)).catch((error: unknown) => {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { changeCluster } from '../../src/head/state-folder.ts';
-import { eventually, freePort, kill, listening, raw, TestCluster, workersYaml } from './test-cluster.ts';
+import { changeCluster } from '../../../src/head/state-folder.ts';
+import { eventually, freePort, kill, listening, raw, TestCluster, workersYaml } from '../test-cluster.ts';
 
 test('nobody takes the port while mantad is started again, and clients wait instead of being refused', async (t) => {
   const cluster = await TestCluster.start(t, { yaml: workersYaml({ cpus: 4, max: 1 }) });

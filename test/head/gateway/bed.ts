@@ -5,14 +5,14 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { wallClock } from '../../src/base/wall-clock.ts';
-import type { RayJob } from '../../src/engines/ray/jobs-api.ts';
-import type { RayFront } from '../../src/head/gateway/ray-front.ts';
-import type { Head } from '../../src/head/head.ts';
-import { type Serving, serve } from '../../src/head/server.ts';
-import { FakeRunner } from '../jobs/fake-runner.ts';
-import { type Bed, makeBed } from '../jobs/queue-bed.ts';
-import type { Owner } from './test-cluster.ts';
+import { wallClock } from '../../../src/base/wall-clock.ts';
+import type { RayJob } from '../../../src/engines/ray/jobs-api.ts';
+import type { RayFront } from '../../../src/head/gateway/ray-front.ts';
+import type { Head } from '../../../src/head/head.ts';
+import { type Serving, serve } from '../../../src/head/server.ts';
+import { FakeRunner } from '../../jobs/fake-runner.ts';
+import { type Bed, makeBed } from '../../jobs/queue-bed.ts';
+import type { Owner } from '../test-cluster.ts';
 
 export const rayToken = 'the-one-token-of-ray';
 

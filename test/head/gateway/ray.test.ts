@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { buildWeb } from '../../scripts/build-web.ts';
-import { rayVersion } from '../../scripts/ray-venv.ts';
-import { isPublicOfRay, needsAdmin } from '../../src/head/gateway/access.ts';
-import { readTarget, routeOf } from '../../src/head/gateway/path.ts';
-import { noRay, rayPythons, runPython } from '../jobs/ray-python.ts';
+import { buildWeb } from '../../../scripts/build-web.ts';
+import { rayVersion } from '../../../scripts/ray-venv.ts';
+import { isPublicOfRay, needsAdmin } from '../../../src/head/gateway/access.ts';
+import { readTarget, routeOf } from '../../../src/head/gateway/path.ts';
+import { noRay, rayPythons, runPython } from '../../jobs/ray-python.ts';
 
 /** GETs of Ray's that do something, or show what somebody's job was given or has said. */
 const acting = [
@@ -53,11 +53,11 @@ test('the real clients of Ray, its page and Manta’s work through the gateway i
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return t.skip('a Ray of its own needs root on Linux');
   if (spawnSync('unshare', ['-p', '-f', '-m', '-n', 'true']).status !== 0)
     return t.skip("'unshare' cannot make namespaces here");
-  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
   if (!existsSync(join(root, 'dist/web/index.html'))) await buildWeb();
 
   // Ray is started where it sees no other process and no network: its `stop`, and its ports, touch nobody else.
-  const inside = fileURLToPath(new URL('./gateway-inside.ts', import.meta.url));
+  const inside = fileURLToPath(new URL('./inside.ts', import.meta.url));
   const setUp = 'ip link set lo up && mount -t tmpfs -o size=2g shm /dev/shm && exec "$@"';
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const run = spawn(

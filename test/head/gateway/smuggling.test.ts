@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { fc } from '../property.ts';
-import { GatewayBed, rayToken } from './gateway-bed.ts';
-import { eventually } from './test-cluster.ts';
+import { fc } from '../../property.ts';
+import { eventually } from '../test-cluster.ts';
+import { GatewayBed, rayToken } from './bed.ts';
 
 const hidden = 'GET /api/v0/logs/file HTTP/1.1\r\nhost: localhost\r\n\r\n';
 
