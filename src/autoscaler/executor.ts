@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { InstanceId } from '../core/instance.ts';
-import { advance, type InstanceRecord } from '../core/lifecycle.ts';
+import { advance, type InstanceRecord, isFinal } from '../core/lifecycle.ts';
 import type { EndReason } from '../core/plan/plan.ts';
 import type { Engine } from '../engines/engine.ts';
 import { engineErrors } from '../engines/errors.ts';
@@ -89,6 +89,14 @@ export class Executor {
     if (this.#setUp.has(record.id)) return;
     const abort = new AbortController();
     this.#act(record.id, 'bring-up', () => this.#bringUp(record, machine, abort.signal), abort);
+  }
+
+  /** Gives up the set-up of machines that are gone: nobody would answer it. */
+  abandonGone(): void {
+    for (const [id, { kind, abort }] of this.#actors) {
+      const record = this.book.ledger.record(id);
+      if (kind === 'bring-up' && (record === undefined || isFinal(record.status))) abort?.abort();
+    }
   }
 
   /** Empties a node. Its instance is ended when the engine says that the node has stopped. */

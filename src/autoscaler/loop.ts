@@ -123,6 +123,7 @@ export class Autoscaler {
       ...(state === undefined ? {} : { state }),
     };
     const plan = await this.#decide(answers);
+    this.#executor.abandonGone();
     for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
     this.#bringUp(instances ?? []);
     if (instances !== undefined && state !== undefined) await this.#end(plan, instances, state);

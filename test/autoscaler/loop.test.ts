@@ -194,6 +194,33 @@ test('a machine with the cluster’s tag that nobody asked for is taken in and e
   assert.equal([...world.workers()].length, 0);
 });
 
+test('the set-up of a machine that has vanished is given up', async () => {
+  const world = worldOf(tasks(1));
+  const begun: { readonly machine: string; readonly signal: AbortSignal }[] = [];
+  const gone = new Set<string>();
+  const loop = loopIn(world, {
+    provider: providerOf(world, {
+      list: async (signal) => (await world.cloud.list(signal)).filter(({ id }) => !gone.has(id)),
+    }),
+    starter: {
+      bringUp: ({ id }, signal) => {
+        begun.push({ machine: id, signal });
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+      },
+      halt: async () => {},
+    },
+  });
+  loop.start();
+  await seconds(world, 60);
+  assert.deepEqual(
+    begun.map(({ signal }) => signal.aborted),
+    [false],
+  );
+  gone.add(begun[0]!.machine);
+  await seconds(world, 300);
+  assert.equal(begun[0]?.signal.aborted, true);
+});
+
 test('an order to end a machine is repeated until the list shows it gone', async () => {
   const world = worldOf(tasks(1));
   let orders = 0;

@@ -171,7 +171,7 @@ describe('faults of a bring-up', { skip: labProblem() ?? false, concurrency: 4 }
     bed.cluster({ name: 'full', head: host, more: failing });
     readable(await bed.manta('up', '-y', file), failed(host, []));
     bed.cluster({ name: 'full', head: host, more: { file_mounts: { '/root/data': 'data' } } });
-    await host.fillDisk(1_000_000);
+    await host.fillDisk(2_500_000);
     readable(await bed.manta('up', '-y', file), {
       code: 'MANTA_SYNC_NO_SPACE',
       exit: 1,
