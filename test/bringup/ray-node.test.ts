@@ -10,7 +10,7 @@ import type { NodeOrder } from '../../src/bringup/node.ts';
 import { checkRay, gcsPortOpen } from '../../src/bringup/ray-check.ts';
 import { endRay } from '../../src/bringup/ray-end.ts';
 import { startProgram } from '../../src/bringup/ray-start.ts';
-import { never } from '../contract/waiting.ts';
+import { never, until } from '../contract/waiting.ts';
 import { rayPython } from '../jobs/ray-python.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
 
@@ -100,7 +100,7 @@ for i in $(seq 300); do pgrep -f 'sleep 7777' >/dev/null && break; sleep 0.1; do
   assert.equal((await host.sh('ls /tmp/ray/ray_current_cluster', { signal })).code, 2);
 
   await endRay(host, { cluster: 'second' }, { signal });
-  assert.deepEqual(await processes(host, rayProcesses), []);
+  await until('nothing of it is left', async () => (await processes(host, rayProcesses)).length === 0);
   assert.deepEqual(await endRay(host, { cluster: 'second' }, { signal }), { ended: [], left: [] });
   await assert.rejects(checkRay(host, second, here, { signal, events: silent }), { code: 'MANTA_RAY_NOT_RUNNING' });
   await assert.rejects(gcsPortOpen(host, '127.0.0.1', 6379, { signal, within: 0 }), {
@@ -119,7 +119,7 @@ test('Ray that was started past its environment is found, ended and its command 
     assert.ok(error.message.includes(command), error.message);
     return true;
   });
-  assert.deepEqual(await processes(host, rayProcesses), []);
+  await until('nothing of it is left', async () => (await processes(host, rayProcesses)).length === 0);
 });
 
 test('a monitor of Ray is ended with a warning, and a dashboard that others reach ends Ray', { skip }, async (t) => {
@@ -135,5 +135,5 @@ test('a monitor of Ray is ended with a warning, and a dashboard that others reac
   });
   assert.equal(told.length, 1);
   assert.match(told[0] ?? '', /monitor of Ray's own/);
-  assert.deepEqual(await processes(host, rayProcesses), []);
+  await until('nothing of it is left', async () => (await processes(host, rayProcesses)).length === 0);
 });
