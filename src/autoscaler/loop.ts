@@ -99,11 +99,15 @@ export class Autoscaler {
   }
 
   #sweep(): Duration {
-    const { sweep, bootSweep } = this.#settings;
+    const { sweep, bootSweep, demandLag } = this.#settings;
     const now = this.#options.clock.now();
-    for (const { kind, status, since } of this.#book.ledger.records)
-      if (kind === 'worker' && status === 'allocated' && now - since < bootsWatched) return Math.min(sweep, bootSweep);
-    return sweep;
+    let soonest = sweep;
+    for (const { kind, status, since } of this.#book.ledger.records) {
+      if (kind !== 'worker') continue;
+      if (status === 'allocated' && now - since < bootsWatched) soonest = Math.min(soonest, bootSweep);
+      if (status === 'running' && now - since < demandLag) soonest = Math.min(soonest, demandLag);
+    }
+    return soonest;
   }
 
   /** One look and what follows from it. */
@@ -156,7 +160,7 @@ export class Autoscaler {
     );
     ledger.prune(now);
     const spec = this.#options.spec();
-    const view = assembleView(ledger, answers, now);
+    const view = assembleView(ledger, answers, now, this.#settings.demandLag);
     const plan = this.#options.planner(view, spec, now);
     this.#options.onPass?.(view, plan);
     await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/clock.ts';
 import type { Demand, TaskDemand } from '../core/demand.ts';
 import type { InstanceId, InstanceView, NodeView } from '../core/instance.ts';
 import {
@@ -145,13 +145,15 @@ function adopt(
 const nothing: Demand = { tasks: [], gangs: [], standing: [] };
 
 /** The view that the ledger and the answers make together. */
-export function assembleView(ledger: Ledger, answers: Answers, now: Instant): View {
+export function assembleView(ledger: Ledger, answers: Answers, now: Instant, demandLag: Duration = 0): View {
   const nodes = nodesByMachine(answers.state?.nodes ?? []);
   const instances: InstanceView[] = [];
   for (const record of ledger.records) {
     if (isFinal(record.status)) continue;
     const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
-    instances.push(viewOf(record, node?.state === 'dead' ? undefined : node));
+    const isNew = record.status === 'running' && now - record.since < demandLag;
+    const shown = node !== undefined && isNew ? { ...node, available: node.total } : node;
+    instances.push(viewOf(record, shown?.state === 'dead' ? undefined : shown));
   }
   return {
     at: now,

@@ -8,6 +8,11 @@ export interface LoopSettings {
   readonly sweep: Duration;
   /** As `sweep`, in the first minute of a machine that boots: nobody tells when it is there. @default 5 s */
   readonly bootSweep: Duration;
+  /**
+   * For how long the engine may still tell of demand that has its place already. A node that has just come counts as empty
+   * for as long: what runs on it would be counted twice, and launched for again. @default 0
+   */
+  readonly demandLag: Duration;
   /** After something happened, a pass waits until nothing more has happened for this long. @default 100 ms */
   readonly batchIdle: Duration;
   /** And never longer than this. @default 1 s */
@@ -29,6 +34,7 @@ export interface LoopSettings {
 export const loopSettings: LoopSettings = {
   sweep: 5_000,
   bootSweep: 5_000,
+  demandLag: 0,
   batchIdle: 100,
   batchMax: 1_000,
   callDeadline: 60_000,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MemoryJournal } from '../../src/autoscaler/memory-journal.ts';
+import type { Demand } from '../../src/core/demand.ts';
 import { providerErrors } from '../../src/providers/errors.ts';
 import type { LaunchRequest, Provider } from '../../src/providers/provider.ts';
 import type { World } from '../../src/simulation/world.ts';
@@ -192,6 +193,26 @@ test('a machine with the cluster’s tag that nobody asked for is taken in and e
   await seconds(world, 240);
   assert.equal(loop.happened('ADOPTED').length, 1);
   assert.equal([...world.workers()].length, 0);
+});
+
+test('demand that an engine tells of though it has its place on a new node is not launched for again', async () => {
+  const world = worldOf(tasks(4));
+  let late: Demand | undefined;
+  const engine = {
+    state: async (signal: AbortSignal) => {
+      const state = await world.engine.state(signal);
+      const shown = { ...state, demand: late ?? state.demand };
+      late = state.demand;
+      return shown;
+    },
+    drain: world.engine.drain.bind(world.engine),
+    reportInfeasible: world.engine.reportInfeasible.bind(world.engine),
+  };
+  const loop = loopIn(world, { engine, settings: { demandLag: 1_000 } });
+  loop.start();
+  await seconds(world, 120);
+  assert.ok(world.workDone);
+  assert.equal(loop.journal.facts.filter(({ kind }) => kind === 'launch').length, 1);
 });
 
 test('the set-up of a machine that has vanished is given up', async () => {

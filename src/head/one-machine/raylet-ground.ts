@@ -97,6 +97,7 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
     },
     settings: {
       listLag: 2_000,
+      demandLag: 1_000,
       batchIdle: 20,
       batchMax: 500,
       callDeadline: 15_000,

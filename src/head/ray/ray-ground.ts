@@ -169,6 +169,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       batchIdle: 20,
       batchMax: 500,
       bootSweep: 1_000,
+      demandLag: 1_000,
       callDeadline: 60_000,
       ...(!cloud && {
         listLag: 2_000,
