@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { crypto } from './crypto.ts';
 import type { HostResult, RunOptions } from './host.ts';
 import { StreamMark } from './stream-mark.ts';
 
@@ -28,7 +28,7 @@ const defaultWithin = 60_000;
 /** Longest that the child may stay after its program has ended: something that was left there may hold its output. */
 const lingering = 300;
 
-export const newMark = (): string => randomBytes(16).toString('hex');
+export const newMark = (): string => crypto().randomBytes(16).toString('hex');
 
 /** What is sent to `sh -s`. A program that arrives in part is not run: the parentheses do not close. */
 function framed(program: string, mark: string): string {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { makeFolder, readJson, writeJson } from '../base/json-file.ts';
+import { socketName } from '../base/ssh/control.ts';
 import type { SshTarget } from '../base/ssh/target.ts';
 import { version } from '../base/version.ts';
 import type { Place } from '../bringup/node.ts';
@@ -24,9 +24,8 @@ export interface Way {
   readonly shown: string;
 }
 
-interface KeptWay extends Way {
+interface KeptWay extends Way, Said {
   readonly madeBy: string;
-  readonly text: string;
 }
 
 /**
@@ -36,7 +35,8 @@ interface KeptWay extends Way {
 export function knownWay(home: string, said: Said): Way | undefined {
   try {
     const kept = readJson<KeptWay>(fileOf(home, said));
-    return kept?.madeBy === version && kept.text === digest(said.text) ? kept : undefined;
+    const same = kept?.word === said.word && kept.named === said.named && kept.text === said.text;
+    return same && kept.madeBy === version ? kept : undefined;
   } catch {
     return undefined;
   }
@@ -44,7 +44,8 @@ export function knownWay(home: string, said: Said): Way | undefined {
 
 /** A way that cannot be kept is worked out again next time. */
 export function keepWay(home: string, said: Said, { name, target, place, shown }: Way): void {
-  const kept: KeptWay = { madeBy: version, text: digest(said.text), name, target, place, shown };
+  const known = { ...target, socket: socketName(target) };
+  const kept: KeptWay = { madeBy: version, ...said, name, target: known, place, shown };
   try {
     makeFolder(join(home, 'ways'));
     writeJson(fileOf(home, said), kept);
@@ -52,6 +53,11 @@ export function keepWay(home: string, said: Said, { name, target, place, shown }
 }
 
 const fileOf = (home: string, { word, named }: Said): string =>
-  join(home, 'ways', `${digest(JSON.stringify([word, named])).slice(0, 24)}.json`);
+  join(home, 'ways', `${shortOf(JSON.stringify([word, named]))}.json`);
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+/** Two words of the same short one share a file, which says whose it is. */
+function shortOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}

@@ -1,5 +1,4 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { constants } from 'node:os';
 import type { Forward, Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
@@ -61,7 +60,8 @@ export async function openText(request: Opening, text: string, signal: AbortSign
   return await exitOf(host.open(text, { stdio, tty: terminal, ...(forwards && { forwards }) }), signal);
 }
 
-export const newMark = (): string => `manta-${randomBytes(6).toString('hex')}`;
+/** To be told from other processes, not to be kept from anybody. */
+export const newMark = (): string => `manta-${Math.random().toString(16).slice(2, 14).padEnd(12, '0')}`;
 
 /** An abort takes the connection away, which ends the command. */
 function exitOf(child: ChildProcess, signal: AbortSignal): Promise<number> {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crypto } from '../crypto.ts';
 import { makeFolder } from '../json-file.ts';
 import { sshErrors } from './errors.ts';
 import type { SshTarget } from './target.ts';
@@ -11,7 +11,7 @@ const longestControlPath = 103 - '.0123456789abcdef'.length;
 
 /** Where the socket of the target's master connection is. Other ways to the same machine have another one. */
 export function controlPath(target: SshTarget): string {
-  const name = createHash('sha256').update(wayTo(target)).digest('hex').slice(0, 16);
+  const name = target.socket ?? socketName(target);
   const near = join(target.control, name);
   if (Buffer.byteLength(near) <= longestControlPath) {
     makeFolder(target.control);
@@ -19,6 +19,10 @@ export function controlPath(target: SshTarget): string {
   }
   return join(privateFolder(), name);
 }
+
+/** Names the way to the target, and no other. */
+export const socketName = (target: SshTarget): string =>
+  crypto().createHash('sha256').update(wayTo(target)).digest('hex').slice(0, 16);
 
 function wayTo(target: SshTarget): string {
   const { address, user, port, key, proxyCommand, jump, pin, config } = target;

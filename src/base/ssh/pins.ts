@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { crypto } from '../crypto.ts';
 import { makeFolder } from '../json-file.ts';
 import { sshErrors } from './errors.ts';
 import type { HostKeyPin } from './target.ts';
@@ -21,7 +21,7 @@ export function keysIn(lines: readonly string[], alias: string): PinnedKey[] {
   return [...new Set(lines)].flatMap((line) => {
     const [names, type, key] = line.split(' ');
     if (type === undefined || key === undefined || !names?.split(',').includes(alias)) return [];
-    const digest = createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
+    const digest = crypto().createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
     return [{ type, fingerprint: `SHA256:${digest}` }];
   });
 }

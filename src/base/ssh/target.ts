@@ -20,6 +20,8 @@ export interface SshTarget {
   readonly pin: HostKeyPin;
   /** Folder for the sockets of master connections; a shorter private one is used where its path is too long. */
   readonly control: string;
+  /** The name of its own socket there, where that was worked out before. */
+  readonly socket?: string;
   /** How long a master connection stays when nothing uses it. @default 300 s */
   readonly persist?: Duration;
   /** Longest that one attempt to connect may take. @default 10 s */
