@@ -3,7 +3,7 @@ import type { Duration } from '../clock.ts';
 import { shellQuoted } from '../shell-quote.ts';
 import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
-import { preparePin, readPin } from './pins.ts';
+import { isPinned, preparePin } from './pins.ts';
 import { proxyLog } from './proxy-log.ts';
 import type { SshTarget } from './target.ts';
 
@@ -17,7 +17,7 @@ export function sshArguments(target: SshTarget, options: SshOptions = {}): strin
   refuseBadTarget(target);
   const seconds = (duration: Duration): string => String(Math.max(1, Math.ceil(duration / 1_000)));
   // A host that offers a key of another type than the pinned one would be new to `accept-new`, and be taken.
-  const known = readPin(target.pin).length > 0;
+  const known = isPinned(target.pin);
   if (!known) preparePin(target.pin);
   const settings: Record<string, string> = {
     BatchMode: 'yes',

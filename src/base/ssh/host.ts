@@ -14,7 +14,7 @@ import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
 import { forwardThrough } from './forward.ts';
 import { offeredKeys } from './offered-keys.ts';
-import { readPin, refuseUnkept } from './pins.ts';
+import { isPinned, refuseUnkept } from './pins.ts';
 import { listenToProxies } from './proxy-log.ts';
 import { putCommand, putProblem } from './put.ts';
 import { Slots } from './slots.ts';
@@ -68,7 +68,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
         gate.resolve();
       };
       try {
-        const known = state.connected || readPin(target.pin).length > 0;
+        const known = state.connected || isPinned(target.pin);
         const proxies = listenToProxies(target);
         const outcome = await run(() => {
           state.connected = true;

@@ -15,15 +15,25 @@ export interface PinnedKey {
 /** The keys by which the instance is known; none before the first connection. */
 export const readPin = (pin: HostKeyPin): PinnedKey[] => keysIn(linesOf(pin.file), pin.alias);
 
+export const isPinned = (pin: HostKeyPin): boolean =>
+  linesOf(pin.file).some((line) => keyOf(line, pin.alias) !== undefined);
+
 /** The same, of a file that lies elsewhere. */
 export function keysIn(lines: readonly string[], alias: string): PinnedKey[] {
   // Two processes that connect for the first time at once write the same key twice.
   return [...new Set(lines)].flatMap((line) => {
-    const [names, type, key] = line.split(' ');
-    if (type === undefined || key === undefined || !names?.split(',').includes(alias)) return [];
+    const found = keyOf(line, alias);
+    if (found === undefined) return [];
+    const { type, key } = found;
     const digest = crypto().createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
     return [{ type, fingerprint: `SHA256:${digest}` }];
   });
+}
+
+function keyOf(line: string, alias: string): { readonly type: string; readonly key: string } | undefined {
+  const [names, type, key] = line.split(' ');
+  if (type === undefined || key === undefined || !names?.split(',').includes(alias)) return undefined;
+  return { type, key };
 }
 
 /** Forgets the keys of the instance, which are returned: the one it shows next is taken and checked ever after. */
