@@ -7,7 +7,7 @@ import { clusterNames, createCluster, stateFolder } from '../../src/head/state-f
 import { openRemote, startedElsewhere } from '../../src/launcher/remote-cluster.ts';
 
 const fileWith = (head: string, user = 'ada') => ({
-  path: '/work/cluster.yaml',
+  path: 'cluster.yaml',
   text: `cluster_name: team
 provider: {type: local, head_ip: ${head}, worker_ips: [10.0.0.8]}
 auth: {ssh_user: ${user}}

@@ -21,7 +21,7 @@ def pass_turnstile(order, piece):
     host = socket.gethostname()
     while True:
         try:
-            with urllib.request.urlopen(f"{turnstile}/work/{order}/{piece}/{host}", timeout=10) as answer:
+            with urllib.request.urlopen(f"{turnstile}/piece/{order}/{piece}/{host}", timeout=10) as answer:
                 if answer.read() == b"open":
                     return host
         except OSError:
