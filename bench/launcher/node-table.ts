@@ -3,8 +3,8 @@
  * nodes are alive. `node node-table.ts ADDRESS PORT TOKEN-FILE`; the file is empty or absent where Ray has no token.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listens } from '../../src/base/listens.ts';
 import { Gcs } from '../../src/engines/ray/gcs.ts';
 
 const [address = '', port = '', tokenFile = ''] = process.argv.slice(2);
@@ -14,7 +14,7 @@ const signal = new AbortController().signal;
 let said = -1;
 process.stdout.write('ready\n');
 for (;;) {
-  while (!(await listens())) await sleep(50);
+  while (!(await listens(address, Number(port), 1_000))) await sleep(50);
   const token = existsSync(tokenFile) ? readFileSync(tokenFile, 'utf8').trim() : '';
   const gcs = new Gcs({ address: `${address}:${port}`, timeout: 3_000, ...(token !== '' && { token }) });
   try {
@@ -30,17 +30,4 @@ for (;;) {
   } finally {
     gcs.close();
   }
-}
-
-function listens(): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: address, port: Number(port), timeout: 1_000 });
-    const done = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.on('connect', () => done(true));
-    socket.on('error', () => done(false));
-    socket.on('timeout', () => done(false));
-  });
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
@@ -23,7 +23,7 @@ export interface RunningHead {
   readonly instance: string;
 }
 
-const loopback = '127.0.0.1';
+export const loopback = '127.0.0.1';
 /** Below those that systems give to outgoing connections, above those that people choose. */
 const ports = { first: 20_000, behindLast: 32_000 } as const;
 /** Ray appends the name of a session and of a socket, 70 characters, and a socket's path has a hundred. */
@@ -64,19 +64,6 @@ export const writeHead = (place: RayletPlace, head: RunningHead): void => writeJ
 export function headOf(place: RayletPlace): RunningHead | undefined {
   const head = readJson<RunningHead>(headFile(place));
   return head !== undefined && isAlive(head.agent) ? head : undefined;
-}
-
-export function listensOn(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect({ host: loopback, port, timeout: 3_000 });
-  const done = (answer: boolean): void => {
-    socket.destroy();
-    resolve(answer);
-  };
-  socket.on('connect', () => done(true));
-  socket.on('error', () => done(false));
-  socket.on('timeout', () => done(false));
-  return promise;
 }
 
 /** A head's process, also one that was only just started and has not said so in `head.json`. */

@@ -7,6 +7,7 @@ import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createJson, namesIn } from '../../base/json-file.ts';
+import { listens } from '../../base/listens.ts';
 import {
   endProcesses,
   findMarked,
@@ -20,7 +21,7 @@ import { Lease } from '../../engines/embedded/agent/lease.ts';
 import { Lifeline } from '../../engines/embedded/agent/lifeline.ts';
 import { type InstanceRecord, processFile, readRecord } from '../../providers/process/record.ts';
 import { mantadOf, type StateFolder, stateFolder } from '../state-folder.ts';
-import { headOf, listensOn, type RayletPlace, readPlace, writeHead } from './raylet-place.ts';
+import { headOf, loopback, type RayletPlace, readPlace, writeHead } from './raylet-place.ts';
 import { rayletCommand, rayletEnvironment } from './raylet-start.ts';
 
 const lookEvery = 1_000;
@@ -114,7 +115,7 @@ async function live(
 async function withHead(place: RayletPlace, ended: AbortController): Promise<void> {
   const { signal } = ended;
   let head = headOf(place);
-  while (!signal.aborted && (head === undefined || !(await listensOn(place.gcsPort)))) {
+  while (!signal.aborted && (head === undefined || !(await listens(loopback, place.gcsPort)))) {
     await sleep(100, undefined, { signal }).catch(() => {});
     head = headOf(place);
   }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
+import { listens } from '../../base/listens.ts';
 import { nodeFolder } from '../../bringup/node.ts';
 import { parseRecord } from '../../bringup/record.ts';
 import { tokenFile } from '../../bringup/shell-text.ts';
@@ -87,17 +87,4 @@ function wasStarted(cluster: string): boolean {
   } catch {
     return false;
   }
-}
-
-function listens(address: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: address, port, timeout: 3_000 });
-    const done = (answer: boolean): void => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.on('connect', () => done(true));
-    socket.on('error', () => done(false));
-    socket.on('timeout', () => done(false));
-  });
 }
