@@ -25,6 +25,11 @@ export function startText(cluster: string): string {
   return `if command -v setsid >/dev/null; then setsid ${start}\nelse nohup ${start} fi\n`;
 }
 
+/** Sh text, for the home of the user there, that has mantad read its record and its files again, where it runs. */
+export const reloadText = (cluster: string): string => `${aliveText}
+p=$(holder ${headHome}/clusters/${cluster}/mantad.lock); if alive "$p" mantad; then kill -HUP "$p" 2>/dev/null; fi; :
+`;
+
 /** Sh functions: whom a lock file names, and whether that is a live program of Manta's by this name. */
 export const aliveText = `holder() { sed -n 's/.*"pid":[ ]*\\([0-9]*\\).*/\\1/p' "$1" 2>/dev/null | head -n 1; }
 alive() { [ -n "$1" ] && kill -0 "$1" 2>/dev/null && { [ ! -d /proc/self ] || tr '\\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q "/$2\\.[jt]s "; }; }`;

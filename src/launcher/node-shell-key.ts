@@ -6,7 +6,7 @@ import { acceptPin, keysIn, type PinnedKey, readPin } from '../base/ssh/pins.ts'
 import type { HostKeyPin } from '../base/ssh/target.ts';
 import { targetOf } from '../bringup/reach.ts';
 import { ownHosts } from '../core/spec/local.ts';
-import { aliveText } from '../head/boot-entry.ts';
+import { reloadText } from '../head/boot-entry.ts';
 import { headHome } from '../head/state-folder.ts';
 import { execErrors } from './exec-errors.ts';
 import type { FoundNode } from './node-shell.ts';
@@ -77,10 +77,8 @@ async function tellHead({ head, name }: RemoteCluster, pin: HostKeyPin, signal: 
   const file = fileOnHead(name, pin);
   const text = shellQuoted(readFileSync(pin.file, 'utf8'));
   await head.sh(
-    `[ -d "$(dirname ${file})" ] || exit 0; umask 077; printf %s ${text} >${file}.new && mv ${file}.new ${file} || exit 1
-${aliveText}
-p=$(holder "$HOME"/${headHome}/clusters/${name}/mantad.lock); if alive "$p" mantad; then kill -HUP "$p" 2>/dev/null; fi; :
-`,
+    `cd "$HOME" && [ -d "$(dirname ${file})" ] || exit 0; umask 077; printf %s ${text} >${file}.new && mv ${file}.new ${file} || exit 1
+${reloadText(name)}`,
     { signal },
   );
 }

@@ -20,7 +20,7 @@ import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { durationWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
-import { aliveText } from '../head/boot-entry.ts';
+import { reloadText } from '../head/boot-entry.ts';
 import {
   type ClusterFile,
   changeCluster,
@@ -341,9 +341,7 @@ async function putFolder(
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
 ${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
 ${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
-${aliveText}
-p=$(holder ${there}/mantad.lock); if alive "$p" mantad; then kill -HUP "$p" 2>/dev/null; fi; :
-`,
+${reloadText(name)}`,
     { signal },
   );
   if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'the cluster file', detail: stderr.trim() });
