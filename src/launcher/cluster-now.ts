@@ -1,7 +1,9 @@
 import type { RunOptions } from '../base/host.ts';
+import { isFinal, isPending } from '../core/lifecycle.ts';
 import type { JobsAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { wayTo } from '../head/client/remote.ts';
+import type { Serving } from '../head/state-folder.ts';
 import type { HeadLook } from './head-look.ts';
 import { claimedNodes } from './node-claims.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
@@ -48,34 +50,42 @@ export async function workersNow(
   return answer === undefined ? await claimedWorkers(cluster, { signal }) : answer.nodes.flatMap(workerOf);
 }
 
+/** A client of the mantad that serves on the head; whoever opens it closes it. */
+export async function clientOnHead(
+  { name, head, folder }: Pick<RemoteCluster, 'name' | 'head' | 'folder'>,
+  serving: Serving,
+  token: string,
+  signal: AbortSignal,
+): Promise<HttpClient> {
+  const { socket } = folder.files;
+  await head.forward(socket, wayTo(serving), signal);
+  const place = { url: serving.url, token, socket };
+  return new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
+}
+
 async function askMantad<Value>(
-  { name, head, folder }: RemoteCluster,
+  cluster: RemoteCluster,
   { serving, ownerToken }: HeadLook,
   path: string,
   query: Readonly<Record<string, string | number>>,
   signal: AbortSignal,
 ): Promise<Value | undefined> {
   if (serving === undefined || ownerToken === undefined) return undefined;
-  const { socket } = folder.files;
-  const place = { url: serving.url, token: ownerToken, socket };
-  const http = new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
+  let http: HttpClient | undefined;
   try {
-    await head.forward(socket, wayTo(serving), signal);
+    http = await clientOnHead(cluster, serving, ownerToken, signal);
     return await http.json<Value>('GET', path, { query, silence: 10_000 });
   } catch {
     signal.throwIfAborted();
     return undefined;
   } finally {
-    http.close();
+    http?.close();
   }
 }
 
-const ended: ReadonlySet<string> = new Set(['terminated', 'launch-timeout']);
-const comes: ReadonlySet<string> = new Set(['queued', 'requested', 'allocated', 'setting-up', 'running']);
-
 function workerOf({ kind, instance, machine, address, type, status }: NodeAnswer): WorkerNow[] {
-  if (kind !== 'worker' || ended.has(status)) return [];
-  return [{ name: address ?? machine ?? instance, type, ending: !comes.has(status) }];
+  if (kind !== 'worker' || isFinal(status)) return [];
+  return [{ name: address ?? machine ?? instance, type, ending: !isPending(status) && status !== 'running' }];
 }
 
 async function claimedWorkers({ head, name }: RemoteCluster, options: RunOptions): Promise<readonly WorkerNow[]> {

@@ -1,8 +1,8 @@
 import { wallClock } from '../base/wall-clock.ts';
 import type { NodeAnswer } from '../head/api/types.ts';
-import { HttpClient } from '../head/client/http.ts';
-import { wayTo } from '../head/client/remote.ts';
+import type { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/state-folder.ts';
+import { clientOnHead } from './cluster-now.ts';
 import type { DownRemoteRequest, DownRemoteResult } from './down-remote.ts';
 import { launcherErrors } from './errors.ts';
 import type { HeadLook } from './head-look.ts';
@@ -23,10 +23,7 @@ export async function endWorkers(
   const changed = { ...record, overrides: { ...record.overrides, maxWorkers: kept } };
   const file = `~/${headHome}/clusters/${name}/cluster.json`;
   await head.put(file, Buffer.from(`${JSON.stringify(changed)}\n`), 0o600, { signal });
-  const { socket } = cluster.folder.files;
-  await head.forward(socket, wayTo(serving), signal);
-  const place = { url: serving.url, token, socket };
-  const http = new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
+  const http = await clientOnHead(cluster, serving, token, signal);
   try {
     const before = await workersOf(http);
     await http.statusOf('POST', '/api/manta/v1/reload');

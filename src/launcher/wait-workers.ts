@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { wallClock } from '../base/wall-clock.ts';
 import { bringupEvents } from '../bringup/events.ts';
+import { isPending } from '../core/lifecycle.ts';
 import { durationWords } from '../core/plan/words.ts';
 import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
@@ -99,12 +100,12 @@ export async function waitForWorkers(
     const workers = nodes.filter((node) => node.kind === 'worker');
     const running = workers.filter((node) => node.node !== undefined && node.status === 'running');
     if (running.length >= wanted) return { wanted, running, troubles: [] };
-    const trying = workers.filter((node) => pending.has(node.status)).length;
+    const trying = workers.filter((node) => isPending(node.status)).length;
     if (trying === 0 && told.troubles.explain(wanted - running.length))
       return { wanted, running, troubles: told.troubles.words };
     const state = JSON.stringify(workers.map(({ instance, status }) => [instance, status]));
     if (state !== last.state || trying > 0) last = { state, since: clock.now() };
-    const leaving = workers.filter((node) => !pending.has(node.status) && node.status !== 'running');
+    const leaving = workers.filter((node) => !isPending(node.status) && node.status !== 'running');
     const most = leaving.some(({ status }) => drains.has(status)) ? drainWithin : stillWithin;
     const still = clock.now() - last.since;
     if (still >= most) return { wanted, running, troubles: [...told.troubles.words, ...stillWords(leaving, still)] };
@@ -132,7 +133,6 @@ const stillWithin = 60_000;
 /** A node that is emptied first may have work to finish. */
 const drainWithin = 600_000;
 const drains: ReadonlySet<string> = new Set(['drain-requested', 'draining']);
-const pending: ReadonlySet<string> = new Set(['queued', 'requested', 'allocated', 'setting-up']);
 
 async function tell(
   http: HttpClient,
