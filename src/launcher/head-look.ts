@@ -9,7 +9,7 @@ import { tokenFile } from '../bringup/shell-text.ts';
 import { aliveText } from '../head/boot-entry.ts';
 import { type ClusterFile, headHome, type Serving } from '../head/state-folder.ts';
 import { claimTerms } from '../providers/local/claim-program.ts';
-import type { HostClaim } from '../providers/local/claims.ts';
+import { type HostClaim, readClaim } from '../providers/local/claims.ts';
 
 export const runtimeHome = '.manta/runtime';
 
@@ -142,7 +142,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     addresses: words('addresses'),
     runtimes: words('runtimes'),
     hosts: words('hosts'),
-    claims: claimsIn(text('claims'), Number(text('now'))),
+    claims: claimsIn(text('claims'), Number(text('now')) * 1_000),
     rayAlive: said.has('alive'),
     foreignRay: said.has('foreign'),
     boot: { systemd: said.has('systemd'), cron: said.has('cron') },
@@ -159,11 +159,12 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
   };
 }
 
-function claimsIn(lines: string, now: number): readonly HostClaim[] {
-  const claims = lines.split('\n').map((line) => parsed(line) as HostClaim | undefined);
-  // Both by the clock of the host, in seconds.
-  return claims.filter((claim) => claim !== undefined && claim.expiresAt > now) as HostClaim[];
-}
+/** Those in force, by the clock of the host. */
+const claimsIn = (lines: string, now: number): readonly HostClaim[] =>
+  lines
+    .split('\n')
+    .map(readClaim)
+    .filter(({ expiresAt }) => expiresAt > now);
 
 function parsed(text: string | undefined): unknown {
   try {

@@ -171,7 +171,7 @@ function refusal(host: Host, { kind, detail }: Answer): Refused {
 }
 
 /** Others wrote it: nothing of it is taken for granted. */
-function readClaim(line: string): HostClaim {
+export function readClaim(line: string): HostClaim {
   let read: Record<string, unknown> = {};
   try {
     read = JSON.parse(line) as Record<string, unknown>;
