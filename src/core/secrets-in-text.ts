@@ -1,6 +1,12 @@
+/** By what a secret is called. */
+export const secretName =
+  /secret|passw(?:or)?d|passphrase|(?<!launch)token|credential|api[_-]?key|access[_-]?key|auth_key/i;
+
 // Bounded between its fixed words, so that a log of any length takes time in proportion to it.
-const namedInText =
-  /(?:secret|passw(?:or)?d|passphrase|(?<!launch)token|credential|api[_-]?key|access[_-]?key|auth_key)\w{0,40}["']?\s{0,20}[:=]\s{0,20}["']?([^\s"',;}]{6,500})|bearer\s{1,20}([\w.~+/-]{8,500})|:\/\/[^\s:/@]{1,100}:([^\s@/]{6,200})@/gi;
+const namedInText = new RegExp(
+  `(?:${secretName.source})\\w{0,40}["']?\\s{0,20}[:=]\\s{0,20}["']?([^\\s"',;}]{6,500})|bearer\\s{1,20}([\\w.~+/-]{8,500})|://[^\\s:/@]{1,100}:([^\\s@/]{6,200})@`,
+  'gi',
+);
 
 /**
  * Values that a text shows under a secret's name. They are to be masked wherever else they occur: a command may have

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { redact } from '../../base/errors.ts';
 import { namesIn } from '../../base/json-file.ts';
-import { isPlace, looksRandom, secretsInText } from '../../core/secrets-in-text.ts';
+import { isPlace, looksRandom, secretName, secretsInText } from '../../core/secrets-in-text.ts';
 import type { StateFolder } from '../../head/state-folder.ts';
 
-const secretKey = /secret|passw(?:or)?d|passphrase|token|credential|private|api[_-]?key|access[_-]?key|auth_key/i;
+const secretKey = new RegExp(`${secretName.source}|private`, 'i');
 /** Keys that name a secret's place or count, not the secret. */
 const harmless = /^(?:ssh_private_key|launchToken|token_path)$/;
 

@@ -1,5 +1,5 @@
 import { redact } from '../../base/errors.ts';
-import { secretsInText } from '../secrets-in-text.ts';
+import { secretName, secretsInText } from '../secrets-in-text.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
@@ -49,8 +49,6 @@ function textsIn(value: Plain): readonly string[] {
   if (Array.isArray(value)) return (value as readonly Plain[]).flatMap(textsIn);
   return isMap(value) ? Object.values(value).flatMap(textsIn) : [];
 }
-
-const secretName = /secret|passw(?:or)?d|passphrase|token|credential|api[_-]?key|access[_-]?key/i;
 
 function masked(value: Plain | undefined, name: string, secrets: readonly string[]): Plain | undefined {
   if (typeof value === 'string')
