@@ -63,8 +63,8 @@ export class ScalingBed {
     this.#bed.write('bench.yaml', mantaFile(shape, this.#cloud.endpoint));
     await this.#bed.manta(['up', '-y', 'bench.yaml']);
     const head = (await this.instances('manta'))[0]!;
-    const tokenFile = `/root/.manta/nodes/${clusterName}/token`;
-    return Driver.start(this.#hostOf(head), { RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN_PATH: tokenFile });
+    // What `manta exec` does before a command.
+    return Driver.start(this.#hostOf(head), {}, `. /root/.manta/nodes/${clusterName}/env.sh; `);
   }
 
   async #startRay(name: SideName, shape: Shape, token: string): Promise<Driver> {

@@ -23,9 +23,10 @@ export class Driver {
     child.stdin!.on('error', () => {});
   }
 
-  static async start(host: LabHost, env: Readonly<Record<string, string>>): Promise<Driver> {
+  /** `before` is shell text that runs in its shell. */
+  static async start(host: LabHost, env: Readonly<Record<string, string>>, before = ''): Promise<Driver> {
     writeFileSync(join(host.root, 'tmp/bench-driver.py'), readFileSync(program));
-    const driver = new Driver(host.spawn(['bash', '-lc', 'exec python -u /tmp/bench-driver.py'], { env }));
+    const driver = new Driver(host.spawn(['bash', '-lc', `${before}exec python -u /tmp/bench-driver.py`], { env }));
     await driver.#answer('ready');
     return driver;
   }

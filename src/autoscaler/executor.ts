@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { advance, type InstanceRecord, isFinal } from '../core/lifecycle.ts';
@@ -219,5 +220,3 @@ export interface End {
   readonly record: InstanceRecord;
   readonly because: EndReason | FollowUpReason;
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

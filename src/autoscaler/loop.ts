@@ -1,4 +1,5 @@
 import type { Duration, Instant } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
@@ -11,7 +12,7 @@ import type { ProviderInstance } from '../providers/provider.ts';
 import { Book } from './book.ts';
 import { type Checks, checks as usualChecks } from './check.ts';
 import { autoscalerEvents as events } from './events.ts';
-import { type Edges, type End, Executor, messageOf } from './executor.ts';
+import { type Edges, type End, Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
 import { forgiven, intendLaunch, remember, unansweredLaunches } from './launch.ts';
 import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
@@ -129,8 +130,10 @@ export class Autoscaler {
     const plan = await this.#decide(answers);
     this.#executor.abandonGone();
     for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
-    this.#bringUp(instances ?? []);
-    if (instances !== undefined && state !== undefined) await this.#end(plan, instances, state);
+    if (instances !== undefined && state !== undefined) {
+      this.#bringUp(instances);
+      await this.#end(plan, instances, state);
+    }
     return plan;
   }
 
@@ -220,7 +223,10 @@ export class Autoscaler {
     }
   }
 
-  /** Sets up machines that answer and carry no node yet. */
+  /**
+   * Sets up machines that answer and carry no node yet. Called on a complete view only: an engine that is silent may
+   * have a node there, and lets no new one in.
+   */
   #bringUp(instances: readonly ProviderInstance[]): void {
     for (const machine of instances) {
       if (machine.state !== 'running') continue;

@@ -1,5 +1,5 @@
 import type { Duration, Instant } from '../base/clock.ts';
-import type { Demand, TaskDemand } from '../core/demand.ts';
+import { type Demand, displaced } from '../core/demand.ts';
 import type { InstanceId, InstanceView, NodeView } from '../core/instance.ts';
 import {
   type Advance,
@@ -9,7 +9,6 @@ import {
   type LifecycleTimeouts,
   type Observation,
 } from '../core/lifecycle.ts';
-import type { Resources } from '../core/resources.ts';
 import type { View } from '../core/view.ts';
 import type { EngineNode, EngineState } from '../engines/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
@@ -147,6 +146,7 @@ const nothing: Demand = { tasks: [], gangs: [], standing: [] };
 /** The view that the ledger and the answers make together. */
 export function assembleView(ledger: Ledger, answers: Answers, now: Instant, demandLag: Duration = 0): View {
   const nodes = nodesByMachine(answers.state?.nodes ?? []);
+  const demand = answers.state?.demand ?? nothing;
   const instances: InstanceView[] = [];
   for (const record of ledger.records) {
     if (isFinal(record.status)) continue;
@@ -159,40 +159,20 @@ export function assembleView(ledger: Ledger, answers: Answers, now: Instant, dem
     at: now,
     complete: { engine: answers.state !== undefined, provider: answers.instances !== undefined },
     instances,
-    demand: withDisplaced(answers.state?.demand ?? nothing, displaced(answers.instances ?? [], nodes)),
+    demand: { ...demand, tasks: [...demand.tasks, ...displaced([...going(answers.instances ?? [], nodes)])] },
     memory: ledger.memory(now),
   };
 }
 
-const withDisplaced = (demand: Demand, tasks: readonly TaskDemand[]): Demand =>
-  tasks.length === 0 ? demand : { ...demand, tasks: [...demand.tasks, ...tasks] };
-
-/**
- * What runs on nodes that go: those whose machine the provider has announced to take back, and those that are emptied while
- * work is on them. It asks for no room while it still runs, and it needs another place by the time it does: that place is
- * made meanwhile, and kept until the engine has seen the old one die.
- */
-function displaced(
+/** Nodes whose machine the provider has announced to take back, and those that are emptied while work is on them. */
+function* going(
   instances: readonly ProviderInstance[],
   nodes: ReadonlyMap<string, EngineNode>,
-): readonly TaskDemand[] {
-  const takenBack = new Set(instances.flatMap(({ id, preemptionAt }) => (preemptionAt === undefined ? [] : [id])));
-  return [...nodes].flatMap(([machine, node]) => {
-    const goes = node.state === 'draining' || (node.state === 'alive' && takenBack.has(machine));
-    const resources = goes && !node.head ? inUse(node) : {};
-    if (Object.keys(resources).length === 0) return [];
-    return [{ request: { resources, selectors: [], placement: [] }, count: 1 }];
-  });
+): Generator<EngineNode, void> {
+  const takenBack = new Set(instances.filter(({ preemptionAt }) => preemptionAt !== undefined).map(({ id }) => id));
+  for (const [machine, node] of nodes)
+    if (!node.head && (node.state === 'draining' || (node.state === 'alive' && takenBack.has(machine)))) yield node;
 }
-
-/** Of what any node of the type has: not the node's own name, the shares of its placement groups, or its object store. */
-const inUse = ({ total, available }: EngineNode): Resources =>
-  Object.fromEntries(
-    Object.entries(total)
-      .filter(([name]) => !/^node:|^object_store_memory$|_group_(?:\d+_)?[0-9a-f]{36}$/.test(name))
-      .map(([name, amount]): [string, number] => [name, amount - (available[name] ?? 0)])
-      .filter(([, amount]) => amount > 0),
-  );
 
 function viewOf(record: InstanceRecord, node: NodeView | undefined): InstanceView {
   return {

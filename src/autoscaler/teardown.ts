@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { Provider } from '../providers/provider.ts';
 import { Calls } from './calls.ts';
 import { autoscalerEvents as events } from './events.ts';
-import { messageOf } from './executor.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
 
 export interface TeardownOptions {

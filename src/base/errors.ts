@@ -58,6 +58,9 @@ const secretPair =
 const bearer = /(bearer\s{1,20})[a-z0-9._~+/-]{8,}=*/gi;
 const userInfo = /(:\/\/[^\s:/@]{1,100}:)[^\s@/]{1,200}@/g;
 
+/** What a thrown value says, whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Hides values that look like credentials; applied to every message and hint. */
 export function redact(text: string): string {
   return text.replace(secretPair, '$1***').replace(bearer, '$1***').replace(userInfo, '$1***@');

@@ -1,3 +1,5 @@
+import type { Environment } from './shell-text.ts';
+
 /** The head asks every raylet for its waiting work this often, at most: more questions a second than this cost it a core. */
 const questionsASecond = 200;
 const fastest = 100;
@@ -6,13 +8,21 @@ const slowest = 1_000;
 const someWorkers = 50;
 
 /**
- * Shell text with settings of Ray that make it tell sooner what Manta acts on, where neither the user nor an image has set
- * them. Demand is seen within a tenth of a second, not within one; a raylet that is gone, whose port refuses, is struck
- * from the table after five seconds, not fifteen. How long a raylet may be silent stays as it is.
+ * Settings of Ray that make it tell sooner what Manta acts on, where neither the user nor an image has set them. Demand is
+ * seen within a tenth of a second, not within one; a raylet that is gone, whose port refuses, is struck from the table
+ * after five seconds, not fifteen. How long a raylet may be silent stays as it is.
  */
-export function headSettingsText(mostWorkers = someWorkers): string {
+export function headSettings(mostWorkers = someWorkers): Environment {
   const pull = Math.min(slowest, Math.max(fastest, Math.round((mostWorkers * 1_000) / questionsASecond)));
-  return `${unlessSet('RAY_gcs_pull_resource_loads_period_milliseconds', pull)}${unlessSet('RAY_health_check_period_ms', 1_000)}`;
+  return {
+    ...driverSettings,
+    RAY_gcs_pull_resource_loads_period_milliseconds: { otherwise: String(pull) },
+    RAY_health_check_period_ms: { otherwise: '1000' },
+  };
 }
 
-const unlessSet = (name: string, value: number): string => `export ${name}="\${${name}-${value}}"\n`;
+/**
+ * Of many equal tasks a driver asks for ten at once and tells of the rest from time to time: once a second, as Ray has it.
+ * Every driver and worker that has the setting sends a message each time, so only those on the head do.
+ */
+export const driverSettings: Environment = { RAY_report_worker_backlog_interval_ms: { otherwise: '200' } };

@@ -8,7 +8,7 @@ import { markVariable } from '../base/process.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { markPattern, processFunctions, processText } from './ray-processes.ts';
-import { headSettingsText } from './ray-settings.ts';
+import { headSettings } from './ray-settings.ts';
 import type { RayVersions } from './ray-versions.ts';
 import { tokenModeSince, versionFile, versionFunctions, versionText } from './ray-versions.ts';
 import type { Environment } from './shell-text.ts';
@@ -41,6 +41,7 @@ function startEnvironment(order: NodeOrder, place: Place, command: string): Envi
       RAY_USAGE_STATS_ENABLED: order.usageStats ? '1' : '0',
       // Ray's own tools then show what mantad reports, and not what Ray's monitor would have written.
       RAY_enable_autoscaler_v2: '1',
+      ...headSettings(order.mostWorkers),
     }),
     [markVariable]: { append: `:${markWord(order.cluster, order.instance)}:` },
   };
@@ -56,14 +57,7 @@ function headInUrl(address: string, command: string): string {
 
 /** Sh program that runs one of the node's start commands. */
 export function startProgram(order: NodeOrder, place: Place, command: string, terms: StartTerms = {}): string {
-  const settings = order.kind === 'head' ? headSettingsText(order.mostWorkers) : '';
-  return commandProgram(
-    order,
-    place,
-    command,
-    startEnvironment(order, place, command),
-    settings + rayFunction(order, terms),
-  );
+  return commandProgram(order, place, command, startEnvironment(order, place, command), rayFunction(order, terms));
 }
 
 /**

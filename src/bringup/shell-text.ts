@@ -7,9 +7,17 @@ import { markVariable } from '../base/process.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
+import { driverSettings } from './ray-settings.ts';
 
-/** A variable's value: as it stands, below the home of the user at the place, or added to what the place has. */
-export type EnvironmentValue = string | { readonly home: string } | { readonly append: string };
+/**
+ * A variable's value: as it stands, below the home of the user at the place, added to what the place has, or what it is
+ * where the place has none.
+ */
+export type EnvironmentValue =
+  | string
+  | { readonly home: string }
+  | { readonly append: string }
+  | { readonly otherwise: string };
 
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 
@@ -22,7 +30,8 @@ export function exportText(environment: Environment): string {
 
 function valueText(name: string, value: EnvironmentValue): string {
   if (typeof value === 'string') return shellQuoted(value);
-  return 'home' in value ? `"$HOME"/${shellQuoted(value.home)}` : `"\${${name}-}"${shellQuoted(value.append)}`;
+  if ('home' in value) return `"$HOME"/${shellQuoted(value.home)}`;
+  return 'append' in value ? `"\${${name}-}"${shellQuoted(value.append)}` : `"\${${name}-${value.otherwise}}"`;
 }
 
 /** Files of a node, relative to the home of the user at the place: in a container, of the user in there. */
@@ -75,6 +84,7 @@ export function authEnvironment(order: NodeOrder): Environment {
 export function sessionEnvironment(order: NodeOrder): Environment {
   return {
     ...authEnvironment(order),
+    ...(order.kind === 'head' && driverSettings),
     [markVariable]: { append: `:${markWord(order.cluster, order.instance)}:session:` },
   };
 }

@@ -1,4 +1,4 @@
-import type { LabelSelector, Resources } from './resources.ts';
+import { amountOf, isShare, type LabelSelector, type Resources } from './resources.ts';
 
 /** Keeps requests that carry the same label and value on one node (`together`) or on different ones (`apart`). */
 export interface PlacementRule {
@@ -41,4 +41,24 @@ export interface Demand {
   readonly tasks: readonly TaskDemand[];
   readonly gangs: readonly GangDemand[];
   readonly standing: readonly StandingDemand[];
+}
+
+/** Not of every node of a type: the node's own name, shares of placement groups. No request names the object store. */
+const isOwn = (name: string): boolean => name.startsWith('node:') || name === 'object_store_memory' || isShare(name);
+
+/**
+ * What runs on nodes that go. It asks for no room while it still runs, and it needs another place by the time they are
+ * gone: that place is made meanwhile.
+ */
+export function displaced(
+  nodes: readonly { readonly total: Resources; readonly available: Resources }[],
+): readonly TaskDemand[] {
+  return nodes.flatMap(({ total, available }) => {
+    const used = Object.entries(total)
+      .filter(([name]) => !isOwn(name))
+      .map(([name, amount]): [string, number] => [name, amount - amountOf(available, name)])
+      .filter(([, amount]) => amount > 0);
+    if (used.length === 0) return [];
+    return [{ request: { resources: Object.fromEntries(used), selectors: [], placement: [] }, count: 1 }];
+  });
 }

@@ -13,6 +13,9 @@ export function sumResources(parts: Iterable<Resources>): Resources {
   return Object.fromEntries(sums);
 }
 
+/** Whether the name is a placement group's share of a resource, which only nodes that hold the group have. */
+export const isShare = (name: string): boolean => /_group_(?:\d+_)?[0-9a-f]{36}$/.test(name);
+
 /** Label values by label name. */
 export type Labels = Readonly<Record<string, string>>;
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import { Autoscaler } from '../autoscaler/loop.ts';
 import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import { backUp } from '../base/sqlite-repair.ts';
 import { defaultLimits } from '../core/jobs/choose.ts';
 import { headJobsIn } from '../core/jobs/head-room.ts';
@@ -359,5 +360,3 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz123456789';
 function randomWord(length: number): string {
   return Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('');
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

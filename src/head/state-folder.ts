@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { makeFolder, namesIn, readJson, writeJson } from '../base/json-file.ts';
 import type { ProcessIdentity } from '../base/process.ts';
 import { isAlive } from '../base/process.ts';
+import type { ReachedFrom } from '../bringup/reach.ts';
 import { headErrors } from './errors.ts';
 
 /** Format of the folder; a newer one is refused, an older one is migrated. */
@@ -275,3 +276,10 @@ export function clusterNames(home: string): string[] {
   const clusters = join(home, 'clusters');
   return namesIn(clusters).filter((name) => clusterName.test(name) && existsSync(join(clusters, name, 'cluster.json')));
 }
+
+/** How this machine reaches hosts of the cluster: by keys pinned, and sockets kept, in its folder. */
+export const reachedFrom = ({ name, path, files }: StateFolder): ReachedFrom => ({
+  cluster: name,
+  pins: files.hosts,
+  control: path,
+});

@@ -7,7 +7,7 @@ import type { HostKeyPin } from '../base/ssh/target.ts';
 import { targetOf } from '../bringup/reach.ts';
 import { ownHosts } from '../core/spec/local.ts';
 import { reloadText } from '../head/boot-entry.ts';
-import { headHome } from '../head/state-folder.ts';
+import { headHome, reachedFrom } from '../head/state-folder.ts';
 import { execErrors } from './exec-errors.ts';
 import type { FoundNode } from './node-shell.ts';
 import { hostOfNode } from './node-shell.ts';
@@ -83,11 +83,10 @@ ${reloadText(name)}`,
   );
 }
 
-function pinOf({ spec, folder, name }: RemoteCluster, node: FoundNode): HostKeyPin {
+function pinOf({ spec, folder }: RemoteCluster, node: FoundNode): HostKeyPin {
   const { head, pools } = ownHosts(spec);
   const host = [...(head ? [head] : []), ...pools.flatMap(({ hosts }) => hosts)].find(
     (each) => each.name === node.address,
   );
-  const from = { cluster: name, pins: folder.files.hosts, control: folder.path };
-  return targetOf(host ?? { name: node.address, address: node.address }, from).pin;
+  return targetOf(host ?? { name: node.address, address: node.address }, reachedFrom(folder)).pin;
 }

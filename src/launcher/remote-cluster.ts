@@ -9,7 +9,7 @@ import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { HostPool, OwnHost } from '../core/spec/local.ts';
 import { knownHosts } from '../head/known-hosts.ts';
 import { loadSpec } from '../head/load-spec.ts';
-import { type ClusterFile, readCluster, type StateFolder, stateFolder } from '../head/state-folder.ts';
+import { type ClusterFile, reachedFrom, readCluster, type StateFolder, stateFolder } from '../head/state-folder.ts';
 import { isCloud } from '../providers/clouds.ts';
 import { launcherErrors } from './errors.ts';
 
@@ -58,7 +58,7 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
       : launcherErrors.NoHeadAddress({ file: config.path });
   const hosts = new Map([head, ...pools.flatMap((pool) => pool.hosts)].map((each) => [each.name, each]));
   makeFolder(folder.path);
-  const from = { cluster: name, pins: makeFolder(folder.files.hosts), control: folder.path };
+  const from = reachedFrom(folder);
   const headTarget = targetOf({ ...head, address: head.outside ?? head.address }, from);
   const open = new Map<string, Host>();
   const targets: SshTarget[] = [];

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MemoryJournal } from '../../src/autoscaler/memory-journal.ts';
 import type { Demand } from '../../src/core/demand.ts';
+import { engineErrors } from '../../src/engines/errors.ts';
 import { providerErrors } from '../../src/providers/errors.ts';
 import type { LaunchRequest, Provider } from '../../src/providers/provider.ts';
 import type { World } from '../../src/simulation/world.ts';
@@ -193,6 +194,36 @@ test('a machine with the cluster’s tag that nobody asked for is taken in and e
   await seconds(world, 240);
   assert.equal(loop.happened('ADOPTED').length, 1);
   assert.equal([...world.workers()].length, 0);
+});
+
+test('a machine that is found again is not set up before the engine has said whether it carries a node', async () => {
+  const world = worldOf(tasks(4, 1, '10m'));
+  const first = loopIn(world);
+  first.start();
+  await seconds(world, 60);
+  first.stop();
+  assert.equal([...world.workers()].length, 1);
+  let silent = true;
+  let begun = 0;
+  const next = loopIn(world, {
+    engine: {
+      state: (signal) =>
+        silent ? Promise.reject(engineErrors.Unreachable({ call: 'state' })) : world.engine.state(signal),
+      drain: world.engine.drain.bind(world.engine),
+      reportInfeasible: world.engine.reportInfeasible.bind(world.engine),
+    },
+    starter: {
+      bringUp: async () => void begun++,
+      halt: async () => {},
+    },
+  });
+  next.start();
+  await seconds(world, 60);
+  assert.equal(next.happened('ADOPTED').length, 1);
+  silent = false;
+  await seconds(world, 60);
+  assert.equal(begun, 0);
+  assert.equal([...world.workers()].length, 1);
 });
 
 test('demand that an engine tells of though it has its place on a new node is not launched for again', async () => {

@@ -82,16 +82,18 @@ test('Ray tells the head sooner of demand and of dead raylets, unless somebody h
 }, async (t) => {
   const host = await hostWithFakeRay(t);
   const told = async (order: NodeOrder, text: string): Promise<string[]> =>
-    (await host.sh(startProgram(order, here, text), { signal: never })).stdout.match(/RAY_(gcs|health)\S+/g) ?? [];
+    (await host.sh(startProgram(order, here, text), { signal: never })).stdout.match(/RAY_(gcs|health|report)\S+/g) ??
+    [];
   const pull = 'RAY_gcs_pull_resource_loads_period_milliseconds';
+  const backlog = 'RAY_report_worker_backlog_interval_ms=200';
   const [few, many] = [
     { ...head, mostWorkers: 4 },
     { ...head, mostWorkers: 1_000 },
   ];
-  assert.deepEqual(await told(few, 'ray start --head'), [`${pull}=100`, 'RAY_health_check_period_ms=1000']);
-  assert.deepEqual(await told(many, 'ray start --head'), [`${pull}=1000`, 'RAY_health_check_period_ms=1000']);
+  assert.deepEqual(await told(few, 'ray start --head'), [`${pull}=100`, 'RAY_health_check_period_ms=1000', backlog]);
+  assert.deepEqual(await told(many, 'ray start --head'), [`${pull}=1000`, 'RAY_health_check_period_ms=1000', backlog]);
   const own = await told(few, `export ${pull}=700; RAY_health_check_period_ms=9 ray start --head`);
-  assert.deepEqual(own, [`${pull}=700`, 'RAY_health_check_period_ms=9']);
+  assert.deepEqual(own, [`${pull}=700`, 'RAY_health_check_period_ms=9', backlog]);
   assert.deepEqual(await told({ ...few, kind: 'worker' }, 'ray start --address=$RAY_HEAD_IP:6379'), []);
 });
 
@@ -114,6 +116,7 @@ test('Ray sees what Manta sets, and nothing of the function around it', { skip }
       'RAY_enable_autoscaler_v2=1',
       'RAY_gcs_pull_resource_loads_period_milliseconds=250',
       'RAY_health_check_period_ms=1000',
+      'RAY_report_worker_backlog_interval_ms=200',
     ].map((line) => `  ${line}`),
   );
   const worker: NodeOrder = { ...head, kind: 'worker' };

@@ -176,4 +176,13 @@ describe('a real Ray on one machine', () => {
     assert.equal(existsSync(place.temp), false);
     assert.equal(existsSync(cluster.folder.path), false);
   });
+
+  it('ends by itself when nobody has served it for longer than its lease', async () => {
+    const left = await TestCluster.up(home, yaml('left').replace('engine: ray', 'engine: ray, lease: 10s'));
+    assert.ok(running().some(({ name }) => name === 'raylet'));
+    for (const pid of [left.supervisor, left.mantad]) kill(pid as number);
+    await eventually('nothing of it runs', async () => running().length === 0);
+    const down = await left.down();
+    assert.equal(down.code, 0, down.err);
+  });
 });

@@ -1,50 +1,38 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LabCloud, openLabCloud } from '../../lab/cloud/open.ts';
 import { seeded, seedOf } from '../head/test-cluster.ts';
-import { ClusterBed, clusterProblem, eventually } from './cluster-bed.ts';
-import { cloudGround } from './scaling/cloud-ground.ts';
+import { clusterProblem, eventually } from './cluster-bed.ts';
+import { openCloudBed } from './scaling/cloud-ground.ts';
 import { eventLines } from './scaling/judge.ts';
-import { RayBed } from './scaling/ray-bed.ts';
+import type { RayBed } from './scaling/ray-bed.ts';
 
 /** `npm run soak -- kills` has more of them. */
 const rounds = Number(process.env['MANTA_KILL_ROUNDS'] ?? 5);
 const pieces = 2;
 
 describe('mantad that is killed while real Ray scales and works', { skip: clusterProblem() ?? false }, () => {
-  let user: ClusterBed | undefined;
-  let cloud: LabCloud | undefined;
-  let bed: RayBed | undefined;
+  let opened: Awaited<ReturnType<typeof openCloudBed>> | undefined;
   before(async () => {
-    user = await ClusterBed.open({ hosts: 0, ray: true });
-    cloud = await openLabCloud(user.lab, { image: { ray: true, cron: true } });
-    const { lab } = user;
-    bed = await RayBed.open(
-      user,
-      cloudGround(cloud, () => lab.hosts),
-    );
+    opened = await openCloudBed();
   });
-  after(async () => {
-    bed?.close();
-    await cloud?.close();
-    await user?.close();
-  });
+  after(() => opened?.close());
 
   it(`launches nothing twice, loses no worker and no job, and tells Ray the truth again, ${rounds} times`, async (t) => {
     const random = seeded(seedOf(t, 'scaling-kills.test.ts', 'test/lab'));
-    const mark = await bed!.ground.mark();
-    const from = await bed!.lastEvent();
+    const { bed } = opened!;
+    const mark = await bed.ground.mark();
+    const from = await bed.lastEvent();
     try {
-      for (let round = 1; round <= rounds; round++) await playRound(bed!, round, random);
-      await eventually('no worker is left', async () => (await bed!.workers()).length === 0);
+      for (let round = 1; round <= rounds; round++) await playRound(bed, round, random);
+      await eventually('no worker is left', async () => (await bed.workers()).length === 0);
       await eventually('nothing of it is left', async () => {
-        assert.deepEqual(await bed!.ground.problems(mark), []);
+        assert.deepEqual(await bed.ground.problems(mark), []);
         return true;
       });
-      for (let round = 1; round <= rounds; round++) await ranOnce(bed!, jobOf(round));
+      for (let round = 1; round <= rounds; round++) await ranOnce(bed, jobOf(round));
     } catch (error) {
-      const told = await bed!.events(from).then(eventLines, () => '(no events)');
+      const told = await bed.events(from).then(eventLines, () => '(no events)');
       throw new Error(`${(error as Error).message}\nWhat the cluster did:\n${told}`, { cause: error });
     }
   });

@@ -4,6 +4,7 @@ import { thisHost } from '../../base/this-host.ts';
 import type { Place } from '../../bringup/node.ts';
 import { targetOf } from '../../bringup/reach.ts';
 import { ownHosts } from '../../core/spec/local.ts';
+import { reachedFrom } from '../../head/state-folder.ts';
 import { dumpNode } from '../../launcher/dump.ts';
 import { type FoundNode, findNode, headNode, hostOfNode, workerNode } from '../../launcher/node-shell.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
@@ -67,8 +68,7 @@ async function open(cluster: RemoteCluster, node: FoundNode, { options }: Invoca
     ...(user && { user }),
     ...(key && { key }),
   };
-  const from = { cluster: cluster.name, pins: cluster.folder.files.hosts, control: cluster.folder.path };
-  return sshHost(targetOf(host, from));
+  return sshHost(targetOf(host, reachedFrom(cluster.folder)));
 }
 
 async function filesOf(

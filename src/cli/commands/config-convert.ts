@@ -1,5 +1,6 @@
 import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '../../base/errors.ts';
 import { specErrors } from '../../core/spec/errors.ts';
 import { convertCluster } from '../../core/spec/legacy/convert.ts';
 import type { Run } from '../command.ts';
@@ -37,6 +38,6 @@ async function replaceFile(named: string, text: string): Promise<void> {
     await rename(beside, path);
   } catch (error) {
     await rm(beside, { force: true });
-    throw specErrors.NotWritten({ file: named, why: error instanceof Error ? error.message : String(error) }, error);
+    throw specErrors.NotWritten({ file: named, why: messageOf(error) }, error);
   }
 }

@@ -1,5 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { messageOf } from '../../base/errors.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { type Environment, parseDotEnv } from '../../core/spec/env.ts';
 import { specErrors } from '../../core/spec/errors.ts';
@@ -106,7 +107,7 @@ function reasonOf(error: unknown): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a directory';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 export const isError = (problem: Problem): boolean => problem.severity === 'error';

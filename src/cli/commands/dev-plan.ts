@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { messageOf } from '../../base/errors.ts';
 import { planErrors } from '../../core/plan/errors.ts';
 import { plan } from '../../core/plan/plan-cluster.ts';
 import { manta, type Policy, ray } from '../../core/plan/policy.ts';
@@ -27,7 +28,7 @@ function answerTo(line: string, number: number, policy: Policy): object {
   try {
     value = JSON.parse(line);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const position = /at position (\d+)/.exec(message)?.[1];
     return {
       error: {

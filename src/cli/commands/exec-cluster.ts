@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { targetOf } from '../../bringup/reach.ts';
 import { ownHosts } from '../../core/spec/local.ts';
 import { clientErrors } from '../../head/client/errors.ts';
-import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import { clusterNames, reachedFrom, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { execErrors } from '../../launcher/exec-errors.ts';
 import type { Way } from '../../launcher/exec-way.ts';
 import { openRemote, type RemoteCluster } from '../../launcher/remote-cluster.ts';
@@ -43,8 +43,7 @@ function onlyName(home: string, io: Io): string {
 export function wayTo({ spec, folder, name, place, headAddress }: RemoteCluster): Way | undefined {
   const { head } = ownHosts(spec);
   if (spec.provider.type !== 'local' || head === undefined) return undefined;
-  const from = { cluster: name, pins: folder.files.hosts, control: folder.path };
-  const target = targetOf({ ...head, address: head.outside ?? head.address }, from);
+  const target = targetOf({ ...head, address: head.outside ?? head.address }, reachedFrom(folder));
   // As Ray shows it: the address from outside, unless the file wants internal ones everywhere.
   const { use_internal_ips: internal, use_external_head_ip: external } = spec.provider.config;
   const shown = internal === true && external !== true ? headAddress : (head.outside ?? headAddress);

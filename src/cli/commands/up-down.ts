@@ -16,7 +16,7 @@ export const upDownCommands: readonly Command[] = [
     inRay: true,
     summary: 'start a cluster, or bring a running one to what its file says',
     description:
-      'Shows what it will do, asks, and waits until the nodes it promised are up. Run again it changes nothing, or only what changed in the file; new limits touch nothing that runs.\n' +
+      'Shows what it will do, asks, and waits until the nodes it promised are up. Run again it changes nothing, or only what changed in the file; lower limits end the workers above them.\n' +
       'Without a file it starts a cluster on this machine: workers are processes that come with the work and go after it. The same happens with a file whose provider is `process`; node types, limits and idle times are then those of the file. Without a file a cluster that is known keeps its own.\n' +
       'With `--engine ray` the workers are raylets of a real Ray. It is the Ray of MANTA_RAY_PYTHON, or of the `ray` on the PATH, or one that Manta installs for itself after asking.\n' +
       'A file at an http(s) address must be answered within 5 s; it is kept with the cluster and not written into this folder.',

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duration } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { AttemptReport } from '../runner.ts';
 import { embeddedErrors } from './errors.ts';
 import type { AgentCalls, CallName, Message } from './protocol.ts';
@@ -134,7 +135,7 @@ export class Channel {
       if (!this.#events.answer) throw embeddedErrors.Protocol({ problem: `'${call}' is not asked in this direction` });
       this.#send({ id, answer: await this.#events.answer(call, args as never) });
     } catch (error) {
-      this.#send({ id, problem: error instanceof Error ? error.message : String(error) });
+      this.#send({ id, problem: messageOf(error) });
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Instant } from '../../base/clock.ts';
 import type { GangDemand, PlacementRule, Request, TaskDemand } from '../../core/demand.ts';
-import type { LabelSelector } from '../../core/resources.ts';
+import { isShare, type LabelSelector } from '../../core/resources.ts';
 import type { EngineNode, EngineState } from '../engine.ts';
 import type {
   ClusterState,
@@ -35,8 +35,7 @@ export function readState(state: ClusterState, at: Instant): EngineState {
  * A task that is to run in a placement group asks for resources that only the group has once it is placed. The group
  * itself is what waits for room; no node type will ever hold the task, and it is not impossible for that.
  */
-const waitsForGang = ({ resources }: Request): boolean =>
-  Object.keys(resources).some((name) => /_group_(?:\d+_)?[0-9a-f]{36}$/.test(name));
+const waitsForGang = ({ resources }: Request): boolean => Object.keys(resources).some(isShare);
 
 function readNode(node: RayNode): EngineNode {
   return {

@@ -1,6 +1,5 @@
 import type { EventSink } from '../../base/events.ts';
 import type { Host } from '../../base/host.ts';
-import { makeFolder } from '../../base/json-file.ts';
 import { sshHost } from '../../base/ssh/host.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { targetOf } from '../../bringup/reach.ts';
@@ -12,6 +11,7 @@ import {
   type ClusterFile,
   type Ended,
   headHome,
+  reachedFrom,
   readCluster,
   type Serving,
   type StateFolder,
@@ -26,18 +26,26 @@ import type { Place } from './target.ts';
 export class RemoteLine {
   readonly #folder: StateFolder;
   readonly #host: Host;
+  readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #events: EventSink;
   #place: Promise<Place> | undefined;
   /** A line by mantad's socket broke: the SSH server may not let sockets through, and then lets ports. */
   #byPort = false;
 
-  constructor(folder: StateFolder, record: Pick<ClusterFile, 'name' | 'config'>, events: EventSink) {
+  constructor(
+    folder: StateFolder,
+    record: Pick<ClusterFile, 'name' | 'config'>,
+    env: Readonly<Record<string, string | undefined>>,
+    events: EventSink,
+  ) {
     this.#folder = folder;
+    this.#env = env;
     this.#events = events;
     const { head } = knownHosts(loadSpec(record), folder);
     if (head === undefined) throw headErrors.NotRunning({ name: folder.name });
-    const from = { cluster: folder.name, pins: makeFolder(folder.files.hosts), control: folder.path };
-    this.#host = sshHost(targetOf({ ...head, address: head.outside ?? head.address }, from), { clock: wallClock });
+    this.#host = sshHost(targetOf({ ...head, address: head.outside ?? head.address }, reachedFrom(folder)), {
+      clock: wallClock,
+    });
   }
 
   /** Where requests go. Asked again after a failure it opens the line anew. */
@@ -61,7 +69,7 @@ export class RemoteLine {
     if (before !== undefined) throw turnedOff(this.#folder.name, before);
     const found = await servingOn(this.#host, this.#folder.name, signal).catch(async (error: unknown) => {
       // A head of a cloud that cannot be reached may have gone, and its address to another.
-      const ended = await endedInCloud(this.#folder, process.env, signal).catch(() => undefined);
+      const ended = await endedInCloud(this.#folder, this.#env, signal).catch(() => undefined);
       if (ended === undefined) throw error;
       return { ended };
     });

@@ -59,11 +59,11 @@ export function chooseTarget(choice: Choice, env: Env, events: EventSink): Targe
   const shared = { headers: headersOf(choice, env), verify: choice.verify ?? 'true' };
   if (choice.name !== undefined) {
     if (choice.address !== undefined) throw clientErrors.TwoClusters({ name: choice.name, address: choice.address });
-    return { ...localTarget(stateFolder(stateHome(env), choice.name), events, choice.file), ...shared };
+    return { ...localTarget(stateFolder(stateHome(env), choice.name), env, events, choice.file), ...shared };
   }
   const given = addressOf(choice, env, events);
   if (given !== undefined) return { ...remoteTarget(given, env, events), ...shared };
-  return { ...localTarget(onlyCluster(env), events), ...shared };
+  return { ...localTarget(onlyCluster(env), env, events), ...shared };
 }
 
 function addressOf(choice: Choice, env: Env, events: EventSink): { address: string; from: string } | undefined {
@@ -122,7 +122,7 @@ async function tokenThroughTunnel(
   const { tunnelOn } = await import('./tunnel.ts');
   const folder = tunnelOn(Number(url.port || 80), stateHome(env));
   if (folder === undefined) return undefined;
-  const target = localTarget(folder, events);
+  const target = localTarget(folder, env, events);
   try {
     return (await target.place(signal)).token;
   } finally {
@@ -147,13 +147,14 @@ const patience = 30_000;
 
 function localTarget(
   folder: StateFolder,
+  env: Env,
   events: EventSink,
   config?: NonNullable<ClusterFile['config']>,
 ): Omit<Target, 'headers' | 'verify'> {
   const record = readCluster(folder);
-  if (record === undefined && config !== undefined) return overSsh(folder, { name: folder.name, config }, events);
+  if (record === undefined && config !== undefined) return overSsh(folder, { name: folder.name, config }, env, events);
   if (record === undefined) throw headErrors.NotRunning({ name: folder.name });
-  if (record.remote !== undefined) return overSsh(folder, record, events);
+  if (record.remote !== undefined) return overSsh(folder, record, env, events);
   return {
     shown: `cluster '${folder.name}'`,
     folder,
@@ -177,6 +178,7 @@ function localTarget(
 function overSsh(
   folder: StateFolder,
   record: Pick<ClusterFile, 'name' | 'config'>,
+  env: Env,
   events: EventSink,
 ): Omit<Target, 'headers' | 'verify'> {
   let line: Promise<RemoteLine> | undefined;
@@ -184,7 +186,7 @@ function overSsh(
     shown: `cluster '${folder.name}'`,
     folder,
     place: async (signal) => {
-      line ??= import('./remote.ts').then((remote) => new remote.RemoteLine(folder, record, events));
+      line ??= import('./remote.ts').then((remote) => new remote.RemoteLine(folder, record, env, events));
       return await (await line).place(signal);
     },
     lost: () => void line?.then((open) => open.lost()),

@@ -1,33 +1,28 @@
-import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { loopSettings } from '../../autoscaler/settings.ts';
 import { entryFile } from '../../base/entry.ts';
 import { makeFolder, namesIn } from '../../base/json-file.ts';
 import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
-import { readFaults } from '../../providers/process/faults.ts';
-import { kindTag, ProcessProvider } from '../../providers/process/provider.ts';
 import { endingFile } from '../../providers/process/record.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import { rayFront } from '../gateway/ray-front.ts';
 import type { Ground, GroundEdges } from '../ground.ts';
-import { keepHead } from '../head-keeper.ts';
+import { processGround } from '../process-ground.ts';
 import { RayReports } from '../ray/ray-reports.ts';
 import { readCluster, type StateFolder } from '../state-folder.ts';
 import { rayActivity } from '../turn-off/activity.ts';
-import { endInstances } from '../turn-off/workers.ts';
 import { openPlace, removePlace, tokenOf } from './raylet-place.ts';
 
-/** A raylet that has not registered by then is not going to, even where many start on few cores. */
+/** Many may start on few cores. */
 const longestBoot = 180_000;
 const lookEvery = 500;
 const archiveKept = 7 * 24 * 3600 * 1000;
 
-/** Real Ray on this machine: a head and raylets as processes of this user, the `process` provider as their source. */
+/** Real Ray on this machine: a head and raylets as processes of this user. */
 export async function rayletGround(edges: GroundEdges): Promise<Ground> {
   const { folder, clock, events, spec, log } = edges;
   const { python } = readCluster(folder) ?? {};
@@ -45,24 +40,14 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
   });
   const ending = new AbortController();
   const reports = new RayReports({ engine, clock, spec, log, ending: ending.signal });
-  const faults = readFaults(spec().provider);
-  const bootsWithin = longestBoot + Math.max(0, ...faults.map((fault) => fault.bootDelay ?? 0));
   const home = join(folder.path, '..', '..');
-  const provider = new ProcessProvider({
-    folder: folder.files.instances,
-    agent: [
-      process.execPath,
-      entryFile('raylet'),
-      home,
-      folder.name,
-      python.path,
-      String(objectStoreShare(spec().maxWorkers)),
-    ],
-    typeOf: (name) => spec().nodeTypes.find((type) => type.name === name),
-    clock,
-    faults,
+  const share = objectStoreShare(spec().maxWorkers);
+  const ground = processGround(edges, {
+    command: [process.execPath, entryFile('raylet'), home, folder.name, python.path, String(share)],
+    longestBoot,
     lease: leaseOf(spec().provider.manta),
   });
+  const { provider } = ground;
   let ready = false;
 
   /** Finds out when jobs can run on a head, and says so when one is lost. */
@@ -87,48 +72,21 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
   };
 
   return {
+    ...ground,
     engine,
-    provider,
     ray: rayFront({ engine, dashboardPort: place.dashboardPort, head: '127.0.0.1', token }),
-    // An instance starts its raylet itself, and is a node when that has registered.
-    starter: {
-      bringUp: async () => {},
-      halt: (providerId, signal) => provider.terminate([providerId], signal),
-    },
-    settings: {
-      listLag: 2_000,
-      demandLag: 1_000,
-      batchIdle: 20,
-      batchMax: 500,
-      callDeadline: 15_000,
-      timeouts: { ...loopSettings.timeouts, absent: 2_000, allocated: bootsWithin, settingUp: bootsWithin },
-    },
-    complete: (each) => each,
-    addressOf: () => undefined,
-    reloaded: () => {},
+    // Ray's nodes are up to a second late in telling what runs on them.
+    settings: { ...ground.settings, demandLag: 1_000, batchIdle: 20, batchMax: 500 },
     ready: () => ready,
     keep: async (signal) => {
-      await Promise.all([
-        watchHead(signal),
-        keepHead(
-          {
-            provider,
-            clock,
-            headType: () => spec().headType,
-            newToken: () => `head-${randomBytes(6).toString('hex')}`,
-            tags: { [kindTag]: 'head' },
-            failed: (error) => events.emit(headEvents.headTrouble, { detail: messageOf(error) }),
-          },
-          signal,
-        ),
-      ]);
+      await Promise.all([watchHead(signal), ground.keep(signal)]);
     },
     onPass: (status, plan) => reports.pass(status(), plan),
     onEvent: (kind, data) => reports.hear(kind, data),
     activity: (signal) => rayActivity(engine, folder.name, signal),
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
     turnOff: async (signal) => {
-      const cleared = await endInstances(provider, { clock, kinds: ['head', 'worker'] }, signal);
+      const cleared = await ground.turnOff(signal);
       if (cleared.left.length === 0) removePlace(folder);
       return cleared;
     },
@@ -168,5 +126,3 @@ function lastWords({ files }: StateFolder, instance: string): string | undefined
   const errors = lines.filter((line) => /\bERR\b|Error\b|error:/.test(line));
   return (errors.length > 0 ? errors : lines).slice(-5).join(' | ').slice(-1_000) || 'it said nothing';
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

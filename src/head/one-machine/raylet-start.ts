@@ -96,6 +96,7 @@ export function rayletEnvironment({ record, python, tokenFile, env }: RayletOrde
       RAY_enable_autoscaler_v2: '1',
       // Ray itself shows demand up to a second late.
       RAY_gcs_pull_resource_loads_period_milliseconds: '200',
+      RAY_report_worker_backlog_interval_ms: '200',
       // A raylet that was killed refuses each of five looks: known after five seconds, not after fifteen. One that is slow
       // has ten seconds for each.
       RAY_health_check_period_ms: '1000',

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Host } from '../../base/host.ts';
-import { makeFolder } from '../../base/json-file.ts';
 import { sshHost } from '../../base/ssh/host.ts';
 import { thisHost } from '../../base/this-host.ts';
 import { targetOf } from '../../bringup/reach.ts';
@@ -9,7 +8,7 @@ import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { openCloud, usualUser } from '../../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
 import type { GroundEdges } from '../ground.ts';
-import { type RayHead, readCluster } from '../state-folder.ts';
+import { type RayHead, reachedFrom, readCluster } from '../state-folder.ts';
 import { endedTags } from './ended-tags.ts';
 import type { Machines } from './machines.ts';
 
@@ -50,12 +49,7 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     if (id === head.instance) return thisHost();
     const known = open.get(id);
     if (known !== undefined) return known;
-    const from = {
-      cluster: folder.name,
-      pins: makeFolder(folder.files.hosts),
-      control: folder.path,
-      key: folder.files.key,
-    };
+    const from = { ...reachedFrom(folder), key: folder.files.key };
     // Addresses are used again by others: an instance is known, and its key pinned, by its id.
     const host = sshHost(targetOf({ name: id, address, user: user() }, from), { clock });
     open.set(id, host);

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
 import type { Host } from '../../base/host.ts';
-import { makeFolder } from '../../base/json-file.ts';
 import { sshHost } from '../../base/ssh/host.ts';
 import { thisHost } from '../../base/this-host.ts';
 import { containersOf, endNode } from '../../bringup/end-node.ts';
@@ -12,7 +11,7 @@ import { LocalRecords } from '../../providers/local/record.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 import { headErrors } from '../errors.ts';
 import type { GroundEdges } from '../ground.ts';
-import type { RayHead } from '../state-folder.ts';
+import { type RayHead, reachedFrom } from '../state-folder.ts';
 import { clearHosts, publicKeyOf } from '../turn-off/workers.ts';
 import { isLettingIn } from './letting-in.ts';
 import type { Machines } from './machines.ts';
@@ -95,12 +94,7 @@ class OwnHostsByName {
     const id = JSON.stringify(host);
     const known = this.#open.get(id);
     if (known !== undefined) return known;
-    const from = {
-      cluster: folder.name,
-      pins: makeFolder(folder.files.hosts),
-      control: folder.path,
-      key: folder.files.key,
-    };
+    const from = { ...reachedFrom(folder), key: folder.files.key };
     const opened = sshHost(targetOf(host, from), { clock });
     this.#open.set(id, opened);
     return opened;

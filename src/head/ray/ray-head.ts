@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { listens } from '../../base/listens.ts';
 import { nodeFolder } from '../../bringup/node.ts';
@@ -74,7 +75,7 @@ export async function keepRayHead(keeping: HeadKeeping, signal: AbortSignal): Pr
       missed = 0;
     } catch (error) {
       if (signal.aborted) return;
-      events.emit(headEvents.headTrouble, { detail: error instanceof Error ? error.message : String(error) });
+      events.emit(headEvents.headTrouble, { detail: messageOf(error) });
       pause = Math.min(pause * 2, 60_000);
     }
   }

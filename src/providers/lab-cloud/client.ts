@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import { providerErrors } from '../errors.ts';
 import { isObject } from './answers.ts';
 import { exchange } from './exchange.ts';
@@ -98,5 +99,3 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

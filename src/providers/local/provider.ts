@@ -1,4 +1,4 @@
-import { MantaError } from '../../base/errors.ts';
+import { MantaError, messageOf } from '../../base/errors.ts';
 import { sshErrors } from '../../base/ssh/errors.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { Resources } from '../../core/resources.ts';
@@ -109,7 +109,7 @@ export class LocalProvider implements Provider {
       try {
         await this.#work.look(host, signal);
       } catch (error) {
-        if (!signal.aborted) this.#work.passOver(host, messageOf(error));
+        if (!signal.aborted) this.#work.passOver(host, reasonOf(error));
       }
     });
   }
@@ -126,7 +126,7 @@ export class LocalProvider implements Provider {
         if (answer.kind === 'unusable') failed(refusalText(answer));
         else if (answer.kind === 'taken') this.#lose(instance, refusalText(answer));
       } catch (error) {
-        if (!signal.aborted) failed(messageOf(error));
+        if (!signal.aborted) failed(reasonOf(error));
       }
     });
   }
@@ -222,7 +222,7 @@ export class LocalProvider implements Provider {
         } catch (error) {
           // Also when enough others were found: it has been slow, which is worth remembering.
           const early = error instanceof NotLetInYet;
-          const text = enough.aborted && !early ? 'it is slow to answer' : messageOf(error);
+          const text = enough.aborted && !early ? 'it is slow to answer' : reasonOf(error);
           reasons.set(host.name, { text, denied: isDenial(error) });
           if (!signal.aborted && !early) this.#work.passOver(host, text);
           return false;
@@ -266,7 +266,7 @@ export class LocalProvider implements Provider {
       reasons.set(record.host.name, { text: reason });
       return 'refused';
     } catch (error) {
-      if (!signal.aborted) this.#work.passOver(record.host, messageOf(error));
+      if (!signal.aborted) this.#work.passOver(record.host, reasonOf(error));
       return 'unknown';
     } finally {
       this.#asking.delete(record.id);
@@ -365,9 +365,9 @@ export class LocalProvider implements Provider {
 }
 
 const endOf = ({ id, host }: ClaimRecord) => ({ host: host.name, instance: id });
-const causeOf = (error: unknown): string => (error instanceof MantaError ? error.code : messageOf(error));
+const causeOf = (error: unknown): string => (error instanceof MantaError ? error.code : reasonOf(error));
 const troubleOf = (error: unknown) => ({
-  reason: messageOf(error),
+  reason: reasonOf(error),
   next: (error instanceof MantaError && error.hint) || 'it is ended there as soon as that can be done',
 });
 
@@ -389,7 +389,7 @@ function leastOf(all: readonly Resources[]): Resources {
   return Object.fromEntries(names.map((name) => [name, Math.min(...all.map((each) => each[name] ?? 0))]));
 }
 
-const messageOf = (error: unknown): string => {
+const reasonOf = (error: unknown): string => {
   if (sshErrors.AuthFailed.is(error)) return `${error.message}; 'manta up' puts the key of the cluster there`;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
 import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { OwnHost } from '../../core/spec/local.ts';
@@ -74,7 +75,7 @@ export class LocalRecords {
     } catch (error) {
       const aside = join(makeFolder(join(this.#folder, 'bad')), `${id}.json`);
       renameSync(file, aside);
-      this.#onBad(aside, error instanceof Error ? error.message : String(error));
+      this.#onBad(aside, messageOf(error));
       return undefined;
     }
   }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -8,7 +7,8 @@ import { buildWeb } from '../../../scripts/build-web.ts';
 import { rayVersion } from '../../../scripts/ray-venv.ts';
 import { isPublicOfRay, needsAdmin } from '../../../src/head/gateway/access.ts';
 import { readTarget, routeOf } from '../../../src/head/gateway/path.ts';
-import { noRay, rayPythons, runPython } from '../../jobs/ray-python.ts';
+import { aloneRay, testAlone } from '../../engines/ray/alone.ts';
+import { rayPythons, runPython } from '../../jobs/ray-python.ts';
 
 /** GETs of Ray's that do something, or show what somebody's job was given or has said. */
 const acting = [
@@ -48,35 +48,9 @@ for (const { python, version } of rayPythons())
   });
 
 test('the real clients of Ray, its page and Manta’s work through the gateway in front of a real Ray', async (t) => {
-  const python = rayPythons().find((each) => each.version === rayVersion)?.python;
-  if (python === undefined) return t.skip(`${noRay} (${rayVersion})`);
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return t.skip('a Ray of its own needs root on Linux');
-  if (spawnSync('unshare', ['-p', '-f', '-m', '-n', 'true']).status !== 0)
-    return t.skip("'unshare' cannot make namespaces here");
+  const python = aloneRay(t, rayVersion);
+  if (python === undefined) return;
   const root = fileURLToPath(new URL('../../..', import.meta.url));
   if (!existsSync(join(root, 'dist/web/index.html'))) await buildWeb();
-
-  // Ray is started where it sees no other process and no network: its `stop`, and its ports, touch nobody else.
-  const inside = fileURLToPath(new URL('./inside.ts', import.meta.url));
-  const setUp = 'ip link set lo up && mount -t tmpfs -o size=2g shm /dev/shm && exec "$@"';
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-  const run = spawn(
-    'unshare',
-    ['-p', '-f', '--mount-proc', '-m', '-n', '--kill-child', '--', 'sh', '-c', setUp, 'sh'].concat([
-      process.execPath,
-      '--test',
-      '--test-reporter=spec',
-      inside,
-    ]),
-    { env: { ...env, MANTA_RAY_PYTHON: python }, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  t.after(() => run.kill('SIGKILL'));
-  const hang = setTimeout(() => run.kill('SIGKILL'), 600_000);
-  t.after(() => clearTimeout(hang));
-  let said = '';
-  for (const stream of [run.stdout, run.stderr]) stream.on('data', (bytes: Buffer) => (said += bytes.toString()));
-  const code = await new Promise((resolve) => run.on('close', resolve));
-  assert.equal(code, 0, said);
-  assert.match(said, /skipped 0/);
-  t.diagnostic(said.match(/ℹ (pass|fail) \d+/g)?.join(', ') ?? '');
+  await testAlone(t, python, fileURLToPath(new URL('./inside.ts', import.meta.url)));
 });

@@ -1,8 +1,8 @@
 import type { FaultRule } from '../../../lab/cloud/faults.ts';
-import type { LabCloud } from '../../../lab/cloud/open.ts';
+import { type LabCloud, openLabCloud } from '../../../lab/cloud/open.ts';
 import type { LabHost } from '../../../lab/lab.ts';
-import { eventually, rayletOf } from '../cluster-bed.ts';
-import type { Ground, Limits, RayBed } from './ray-bed.ts';
+import { ClusterBed, eventually, rayletOf } from '../cluster-bed.ts';
+import { type Ground, type Limits, RayBed } from './ray-bed.ts';
 import { commands, idleTimeout } from './ray-commands.ts';
 import type { Fault } from './scenario.ts';
 
@@ -30,7 +30,7 @@ const notice = 20;
 const account = 'lab';
 
 /** Machines of a lab cloud, with a node type for each way in which a launch can be sent elsewhere. */
-export function cloudGround(cloud: LabCloud, hosts: () => readonly LabHost[]): Ground {
+function cloudGround(cloud: LabCloud, hosts: () => readonly LabHost[]): Ground {
   const existing = async () => (await cloud.admin.instances()).filter(({ exists }) => exists);
   const instanceOf = async ({ address }: LabHost): Promise<string> => {
     const found = (await existing()).find((instance) => instance.address === address);
@@ -138,4 +138,25 @@ async function makeStray(cloud: LabCloud, bed: RayBed): Promise<void> {
   await eventually('it is taken in', async () =>
     (await bed.events(after)).some(({ code }) => code === 'MANTA_AUTOSCALER_ADOPTED'),
   );
+}
+
+/** A cluster of real Ray on a cloud of its own. */
+export async function openCloudBed(): Promise<{ bed: RayBed; cloud: LabCloud; close(): Promise<void> }> {
+  const user = await ClusterBed.open({ hosts: 0, ray: true });
+  let cloud: LabCloud | undefined;
+  let bed: RayBed | undefined;
+  const close = async (): Promise<void> => {
+    bed?.close();
+    await cloud?.close();
+    await user.close();
+  };
+  try {
+    cloud = await openLabCloud(user.lab, { image: { ray: true, cron: true } });
+    const ground = cloudGround(cloud, () => user.lab.hosts);
+    bed = await RayBed.open(user, ground);
+    return { bed, cloud, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { constants as osConstants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Duration, Instant } from '../../../base/clock.ts';
+import { messageOf } from '../../../base/errors.ts';
 import { makeFolder } from '../../../base/json-file.ts';
 import type { LogWriter } from '../../../base/log-segments.ts';
 import { openLogWriter, readLog, setupLogOf } from '../../../base/log-segments.ts';
@@ -121,7 +122,7 @@ export class RunningAttempt {
       const env = await this.#prepare();
       end = this.#stop ?? (await this.#runEntrypoint(env));
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       const cause = embeddedErrors.SetupFailed.is(error) ? 'setup-failed' : 'start-failed';
       end = { cause, message };
       if (cause === 'setup-failed' && !this.#stop) await this.#showSetup(message);

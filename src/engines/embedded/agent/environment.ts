@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../../base/errors.ts';
 import { createJson, makeFolder, readJson } from '../../../base/json-file.ts';
 import type { ProcessIdentity } from '../../../base/process.ts';
 import { identify, isAlive } from '../../../base/process.ts';
@@ -96,7 +97,7 @@ async function build(kind: 'pip' | 'uv', folder: string, packages: readonly stri
         ];
   for (const [program, ...args] of steps)
     await run(program, args, folder).catch((error: unknown) => {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = messageOf(error);
       throw embeddedErrors.SetupFailed({ step: `${kind}: ${packages.join(', ')}`, problem }, error);
     });
 }
