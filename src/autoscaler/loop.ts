@@ -165,13 +165,19 @@ export class Autoscaler {
     const spec = this.#options.spec();
     const view = assembleView(ledger, answers, now, this.#settings.demandLag);
     const plan = this.#options.planner(view, spec, now);
-    this.#options.onPass?.(view, plan);
+    this.#options.onPass?.(this.#told(view), plan);
     await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));
     await this.#launch(
       plan.actions.filter((action) => action.kind === 'launch'),
       spec,
     );
     return plan;
+  }
+
+  /** What others see of a pass: that it did not wait for the provider's list does not make the provider silent. */
+  #told(view: View): View {
+    const provider = view.complete.provider || (this.#listedBefore && !this.#silent.has('provider'));
+    return { ...view, complete: { ...view.complete, provider } };
   }
 
   /** Undefined when the provider did not answer in full. */
