@@ -16,6 +16,7 @@ import { bashAt } from '../../bringup/shell-text.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
+import type { RayNodeInfo } from '../../engines/ray/gcs.ts';
 import { isCloud, listsSettleIn } from '../../providers/clouds.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 import { removeBootText } from '../boot-entry.ts';
@@ -199,6 +200,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
           {
             cluster: folder.name,
             provider,
+            seen: async (during) => workersIn(await engine.nodeTable(during)),
             hostOf: (instance) => machines.hostOf(instance),
             clock,
             events,
@@ -267,6 +269,14 @@ const withHashes = (spec: ClusterSpec, replaceOutdated: boolean): ClusterSpec =>
     launchHash: createHash('sha256').update(JSON.stringify(type.worker)).digest('hex').slice(0, 16),
   })),
 });
+
+/** What Ray knows of the machines under its nodes. */
+const workersIn = (nodes: readonly RayNodeInfo[]): readonly ProviderInstance[] =>
+  nodes.flatMap(({ instance, address, type = '', alive, head }) =>
+    instance === undefined || !alive || head
+      ? []
+      : [{ id: instance, launchToken: '', type, kind: 'worker', state: 'running', launchedAt: 0, tags: {}, address }],
+  );
 
 const hostPort = (address: string, port: number): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;

@@ -35,6 +35,12 @@ export const turnOffEvents = {
     text: (e) =>
       `the lease of ${e.host} could not be renewed: ${e.reason}; after ${e.seconds} s without it Ray ends there`,
   }),
+  leasesWithoutList: defineEvent<{ reason: string; workers: number }>({
+    code: 'MANTA_HEAD_LEASES_WITHOUT_LIST',
+    level: 'warn',
+    text: (e) =>
+      `the provider does not list its instances: ${e.reason}; the leases of ${e.workers} workers that are known without it are renewed`,
+  }),
 };
 
 /** Drivers hear of the end too, where the engine can tell them. */

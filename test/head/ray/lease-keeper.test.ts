@@ -28,7 +28,7 @@ async function renewals(count: number, lasts: number, takes: number): Promise<{ 
     }) as unknown as Host;
   const workers = Array.from({ length: count }, (_, index) => ({ id: `w${index}`, kind: 'worker', state: 'running' }));
   const provider = { list: async () => workers } as unknown as Provider;
-  const keeping = { cluster: 'lab', provider, hostOf, clock, events: silent, lasts: () => lasts };
+  const keeping = { cluster: 'lab', provider, seen: async () => [], hostOf, clock, events: silent, lasts: () => lasts };
   const kept = keepLeases(keeping, ending.signal);
   await time.run(lasts);
   const during = { at: [...at], atOnce };
@@ -50,4 +50,58 @@ test('workers that do not answer keep no other from its renewal, however short t
     const { at } = await renewals(300, lasts, Number.POSITIVE_INFINITY);
     assert.ok(at.length >= 300, `${at.length} had their turn while a lease of ${lasts} ms lasts`);
   }
+});
+
+const worker = (id: string) => ({ id, kind: 'worker', state: 'running' }) as unknown as ProviderInstance;
+
+test('a provider that does not answer for longer than a lease costs no worker its lease, and is told of once', async () => {
+  const lasts = 60_000;
+  const time = new VirtualTime(0);
+  const ending = new AbortController();
+  const renewed = new Map<string, number[]>();
+  const told: string[] = [];
+  let lists = 0;
+  const hostOf = ({ id }: ProviderInstance) =>
+    ({
+      name: id,
+      connect: async () => void renewed.set(id, [...(renewed.get(id) ?? []), time.now]),
+      sh: async () => ({ code: 0, stdout: 'renewed\n', stderr: '' }),
+    }) as unknown as Host;
+  const down = (): boolean => time.now > 5_000 && time.now < 10 * lasts;
+  const provider = {
+    list: async () => {
+      lists++;
+      if (down()) throw new Error('503 from the cloud');
+      return [worker('listed')];
+    },
+  } as unknown as Provider;
+  const kept = keepLeases(
+    {
+      cluster: 'lab',
+      provider,
+      seen: async () => [worker('listed'), worker('shown')],
+      hostOf,
+      clock: new VirtualClock(time),
+      events: { emit: (kind, data) => void told.push(kind.text(data)) },
+      lasts: () => lasts,
+    },
+    ending.signal,
+  );
+  await time.run(11 * lasts);
+  ending.abort();
+  await time.run(12 * lasts);
+  await kept;
+  for (const [id, from] of [
+    ['listed', 0],
+    ['shown', 2 * lasts],
+  ] as const) {
+    const turns = (renewed.get(id) ?? []).filter((at) => at >= from && at < 10 * lasts);
+    const longest = Math.max(...turns.slice(1).map((at, index) => at - (turns[index] as number)));
+    assert.ok(longest <= lasts / 3, `${id} waited ${longest} ms of ${lasts} for its turn`);
+    assert.ok(turns.length <= 70, `${id} had ${turns.length} turns: no more than while lists come`);
+  }
+  assert.ok(lists > 100, `the provider was asked ${lists} times`);
+  assert.deepEqual(told, [
+    'the provider does not list its instances: 503 from the cloud; the leases of 2 workers that are known without it are renewed',
+  ]);
 });
