@@ -60,6 +60,15 @@ export async function ensureCloudHead(request: CloudHeadRequest, signal: AbortSi
   }
 }
 
+/** Whether the cloud shows a head of the cluster, up or on its way. */
+export async function hasCloudHead(request: CloudHeadRequest, signal: AbortSignal): Promise<boolean> {
+  const { folder, config } = request;
+  const { clusterId } = readCluster(folder)?.remote ?? {};
+  if (clusterId === undefined) return false;
+  const provider = await cloudOf(request, loadSpec({ name: folder.name, config }), clusterId);
+  return (await provider.list(signal)).some(isLiveHead);
+}
+
 /** Ends instances of the cluster, all or its workers alone, and looks again until the cloud shows none of them. */
 export async function endCloudInstances(
   request: CloudHeadRequest,

@@ -310,7 +310,7 @@ function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLoo
     config: cluster.config,
     overrides,
     ray,
-    ...untilOf(until?.(look.now), before, look.now),
+    ...untilOf(until?.(look.now), before, { now: look.now, lives: look.mantadPid !== undefined }),
   };
 }
 

@@ -67,7 +67,7 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
   clearRemains(folder);
   refuseForeign(folder);
   const known = readCluster(folder);
-  const wantedAtFirst = wantedOf(request, name, known);
+  const wantedAtFirst = wantedOf(request, name, known, false);
   loadSpec(wantedAtFirst);
   if (known !== undefined && known.engine !== wantedAtFirst.engine)
     throw rayVenvErrors.EngineFixed({ name, has: known.engine, wanted: wantedAtFirst.engine });
@@ -83,7 +83,7 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
     // A cluster that does not run begins a new life.
     const revived = before !== undefined && supervisorOf(folder) === undefined && mantadOf(folder) === undefined;
-    const wanted = { ...wantedOf(request, name, before), ...(python && { python }) };
+    const wanted = { ...wantedOf(request, name, before, !revived), ...(python && { python }) };
     const same = before !== undefined && !revived && sameRequest(before, wanted) && before.until === wanted.until;
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
     else if (!same)
@@ -126,7 +126,7 @@ async function undo(folder: StateFolder, known: boolean, { clock, events }: UpRe
 }
 
 /** Without a file a cluster that is known keeps its own; options win over what was given before. */
-function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefined): Wanted {
+function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefined, lives: boolean): Wanted {
   const config = request.file ?? before?.config;
   const overrides = { ...(request.file === undefined ? before?.overrides : {}), ...request.overrides };
   return {
@@ -135,7 +135,7 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
     ...(config && { config }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(request.port !== undefined && { port: request.port }),
-    ...untilOf(request.until, before, request.clock.now()),
+    ...untilOf(request.until, before, { now: request.clock.now(), lives }),
   };
 }
 
@@ -150,13 +150,16 @@ async function rayFor(known: ClusterFile | undefined, { findRay }: UpRequest): P
   return known?.python !== undefined && existsSync(known.python.path) ? known.python : await findRay?.();
 }
 
-/** What was said of the end of a cluster holds until it has come to that, or something else is said. */
+/**
+ * What was said of the end of a cluster holds until it has come to that, or something else is said. One that lives though
+ * that time has passed was extended.
+ */
 export function untilOf(
   given: number | null | undefined,
   before: Pick<ClusterFile, 'until' | 'ended'> | undefined,
-  now: number,
+  { now, lives }: { readonly now: number; readonly lives: boolean },
 ): Pick<ClusterFile, 'until'> {
-  const said = before?.ended === undefined && (before?.until ?? 0) > now ? before?.until : undefined;
+  const said = before?.ended === undefined && (lives || (before?.until ?? 0) > now) ? before?.until : undefined;
   const until = given === undefined ? said : given;
   return until === undefined || until === null ? {} : { until };
 }

@@ -87,6 +87,12 @@ describe('a cluster of a cloud that nobody ends', { skip: clusterProblem() ?? fa
     bed.write(file, clusterFile(cloud.endpoint, '{idle_shutdown: 10s}'));
     await manta('up', '-y', file);
     await eventually('no machine is left', async () => (await existing()).length === 0);
+    assert.match(await manta('up', '--plan', file), /'brief' on lab_cloud: an instance of head/);
+    const asked = await bed.run(['up', file], { env: { LAB_CLOUD_TOKEN: cloud.token } });
+    assert.match(asked.stderr, /MANTA_LAUNCHER_NOT_AGREED/);
+    const wrong = await bed.run(['up', '-y', file, '--for', '8'], { env: { LAB_CLOUD_TOKEN: cloud.token } });
+    assert.match(wrong.stderr, /--for/);
+    assert.deepEqual(await existing(), [], 'nobody agreed to a machine');
     const { code, shown } = await status();
     assert.equal(code, 4, shown);
     assert.match(shown, /turned itself off at \d{4}-\S+Z: nothing ran or waited for 10s \(idle_shutdown\)/);

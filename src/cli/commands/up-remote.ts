@@ -27,9 +27,10 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
     ...(minWorkers !== undefined && { minWorkers }),
     ...(maxWorkers !== undefined && { maxWorkers }),
   };
-  const { headInCloud } = await import('./up-cloud.ts');
-  if (!(await headInCloud(invocation, meant, io))) return options['plan'] === true ? 0 : 1;
   const until = untilGiven(options);
+  const { headInCloud } = await import('./up-cloud.ts');
+  const head = await headInCloud(invocation, meant, overrides, io);
+  if (head === 'declined') return options['plan'] === true ? 0 : 1;
   const cluster = openRemote({ home, ...meant, overrides });
   warnOfFile(cluster, io);
   let agreedTo = false;
@@ -53,7 +54,7 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
           const target = chooseTarget({ name: cluster.name }, io.env, io.events);
           told = new MantadTold(target, began, io.events, io.signal);
         },
-        agree: async (plan) => (agreedTo = await agreed(plan, invocation, io)),
+        agree: async (plan) => (agreedTo = await agreed(plan, head === 'agreed', invocation, io)),
       },
       io.signal,
     );
@@ -78,12 +79,13 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
 const addressesOf = (waited: Waited | undefined): readonly string[] =>
   waited?.running.flatMap(({ address }) => address ?? []) ?? [];
 
-async function agreed(plan: UpPlan, { options }: Invocation, io: Io): Promise<boolean> {
+/** An instance that was agreed to costs money from then on: nobody is asked twice about it. */
+async function agreed(plan: UpPlan, already: boolean, { options }: Invocation, io: Io): Promise<boolean> {
   if (options['plan'] === true) {
     if (!io.json) io.out(planText(plan));
     return false;
   }
-  if (options['yes'] === true || isNothing(plan)) {
+  if (options['yes'] === true || already || isNothing(plan)) {
     if (!io.json) process.stderr.write(planText(plan));
     return true;
   }

@@ -88,19 +88,22 @@ export class TurnOffKeeper {
 
   /** The cluster's record was written anew. */
   reload(): void {
+    const until = this.#until;
     const life = this.#readRecord();
-    if (life !== this.#life) this.#keepUntil = undefined;
+    // Who says when it ends takes back what was said before.
+    if (life !== this.#life || this.#until !== until) this.#keepUntil = undefined;
     this.#life = life;
+    this.#write();
   }
 
-  /** Nothing but a command of a user ends the cluster before. */
+  /** Nothing but a command of a user ends the cluster before. By a length it lives longer than it would; by a time, until then. */
   extend(request: { readonly by: Duration } | { readonly until: Instant }): TurnOffAnswer | undefined {
     const now = this.#edges.clock.now();
     const asked =
       'by' in request ? extendedBy(this.#terms(), this.#facts().livesSince, request.by, now) : request.until;
     if (!Number.isFinite(asked) || asked <= now)
       throw headErrors.NoExtension({ until: Number.isFinite(asked) ? new Date(asked).toISOString() : 'then' });
-    this.#keepUntil = Math.max(asked, this.#keepUntil ?? asked);
+    this.#keepUntil = asked;
     this.#write();
     const answer = this.answer();
     this.#edges.events.emit(turnOffEvents.extended, { until: new Date(this.#keepUntil).toISOString() });

@@ -39,9 +39,9 @@ test('a job that runs keeps its cluster, and the cluster says so', async (t) => 
   const cluster = await TestCluster.up(new TestHome(t), yaml('idle_shutdown: 2s'));
   const { id } = await cluster.submit({ entrypoint: 'until [ -e go ]; do sleep 0.1; done', resources: { CPU: 1 } });
   await cluster.reach(id, 'running');
-  const { turnOff } = await eventually('it looks at its work', async () => {
+  const { turnOff } = await eventually('it has looked at its work', async () => {
     const answer = await cluster.get<ClusterAnswer>('/cluster');
-    return answer.turnOff?.busyWith !== undefined && answer;
+    return answer.turnOff?.busyWith === '1 job running' && answer;
   });
   assert.equal(turnOff?.at, undefined);
   assert.match(turnOff?.text ?? '', /after 2s without work; now: 1 job running/);
@@ -82,6 +82,12 @@ test('an extension puts the end off, and outlives mantad', async (t) => {
     (await home.run('extend', 'default', '--until', '2100-01-01 10:00')).out,
     /turns off in .*, as extended/,
   );
+  await home.run('extend', 'default', '--until', '2099-01-01 10:00');
+  assert.equal((await end()).keepUntil, new Date('2099-01-01 10:00').getTime(), 'a time that was wrong is put right');
+  await home.run('up', '--for', '30m');
+  const { at, keepUntil } = await end();
+  assert.equal(keepUntil, undefined, 'who says when it ends takes back what was said before');
+  assert.ok(at! < before);
 });
 
 test('a cluster that never ends by itself says nothing of it', async (t) => {
