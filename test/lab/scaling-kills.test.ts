@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LabCloud } from '../../lab/cloud/open.ts';
 import { seeded, seedOf } from '../head/test-cluster.ts';
 import { clusterProblem, eventually } from './cluster-bed.ts';
 import { openCloudBed } from './scaling/cloud-ground.ts';
@@ -20,11 +21,16 @@ describe('mantad that is killed while real Ray scales and works', { skip: cluste
 
   it(`launches nothing twice, loses no worker and no job, and tells Ray the truth again, ${rounds} times`, async (t) => {
     const random = seeded(seedOf(t, 'scaling-kills.test.ts', 'test/lab'));
-    const { bed } = opened!;
+    const { bed, cloud } = opened!;
     const mark = await bed.ground.mark();
     const from = await bed.lastEvent();
     try {
-      for (let round = 1; round <= rounds; round++) await playRound(bed, round, random);
+      for (let round = 1; round <= rounds; round++) {
+        const since = await bed.ground.mark();
+        await playRound(bed, round, random);
+        const asked = await askedFor(cloud, since);
+        assert.ok(asked <= pieces + 1, `${asked} instances asked for in round ${round}`);
+      }
       await eventually('no worker is left', async () => (await bed.workers()).length === 0);
       await eventually('nothing of it is left', async () => {
         assert.deepEqual(await bed.ground.problems(mark), []);
@@ -37,6 +43,13 @@ describe('mantad that is killed while real Ray scales and works', { skip: cluste
     }
   });
 });
+
+/** Instances that were asked for, under whatever token; the same token is the same launch. */
+async function askedFor(cloud: LabCloud, since: number): Promise<number> {
+  const launches = await cloud.admin.calls({ since, call: 'launch' });
+  const counts = new Map(launches.map(({ asked }) => [asked?.token, asked?.count ?? 0]));
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
 
 const jobOf = (round: number): string => `job-${round}`;
 
