@@ -8,6 +8,7 @@ import type { Engine } from '../engines/engine.ts';
 import { engineErrors } from '../engines/errors.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
+import { BackOff } from './back-off.ts';
 import type { Book } from './book.ts';
 import { Calls } from './calls.ts';
 import { autoscalerErrors } from './errors.ts';
@@ -44,6 +45,9 @@ export class Executor {
   readonly #actors = new Map<InstanceId, Actor>();
   readonly #launching = new Map<string, Promise<void>>();
   readonly #setUp = new Set<InstanceId>();
+  /** An order that failed at once would be given again at once: what comes of it wakes the loop. */
+  readonly #drains: BackOff;
+  readonly #failedEnds: BackOff;
   stopped = false;
 
   constructor(edges: Edges, book: Book, settings: LoopSettings, wake: () => void) {
@@ -52,6 +56,8 @@ export class Executor {
     this.settings = settings;
     this.calls = new Calls(edges.clock, settings.callDeadline);
     this.#wake = wake;
+    this.#drains = new BackOff(edges.clock, settings.orderRetry, settings.terminateAgain);
+    this.#failedEnds = new BackOff(edges.clock, settings.orderRetry, settings.terminateAgain);
   }
 
   /** Somebody is at work on it. */
@@ -100,14 +106,18 @@ export class Executor {
     }
   }
 
-  /** Empties a node. Its instance is ended when the engine says that the node has stopped. */
+  /** Empties a node, unless it was asked to a moment ago. Its instance is ended when the engine says that the node has stopped. */
   drain(record: InstanceRecord, node: string, because: EndReason | FollowUpReason): void {
+    // That an idle node has refused says nothing of one that is taken back.
+    const order = because.kind === 'preemption' ? `${record.id} preemption` : record.id;
+    if (this.busy(record.id) || this.#drains.rests(order)) return;
+    this.#drains.tried(order);
     this.#act(record.id, 'drain', () => this.#drain(record, node, because));
   }
 
-  /** Ends machines. */
+  /** Ends machines; those whose last order failed a moment ago are left for a later pass. */
   terminate(ends: readonly End[]): void {
-    const ready = ends.filter(({ record }) => !this.#actors.has(record.id));
+    const ready = ends.filter(({ record: { id } }) => !this.busy(id) && !this.#failedEnds.rests(id));
     if (ready.length === 0) return;
     const work = this.#terminate(ready)
       .catch((error: unknown) => this.#failed('ending instances', error))
@@ -205,6 +215,7 @@ export class Executor {
       );
     } catch (error) {
       const reason = messageOf(error);
+      for (const { record } of ends) this.#failedEnds.tried(record.id);
       await this.book.write(
         this.book.outcomes(ends.map(({ record }) => [record.id, { kind: 'terminate-failed', reason }])),
       );

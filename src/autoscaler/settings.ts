@@ -23,6 +23,8 @@ export interface LoopSettings {
   readonly launchRetry: Duration;
   /** Repetitions of one launch within one attempt. @default 5 */
   readonly launchTries: number;
+  /** First wait before a drain, or an order to end a machine that failed, is repeated; it doubles up to `terminateAgain`. @default 2 s */
+  readonly orderRetry: Duration;
   /** An order to end a machine is repeated this often while the list still shows it. @default 30 s */
   readonly terminateAgain: Duration;
   /** How far behind the truth a provider's list may be. @default 60 s */
@@ -40,6 +42,7 @@ export const loopSettings: LoopSettings = {
   callDeadline: 60_000,
   launchRetry: 2_000,
   launchTries: 5,
+  orderRetry: 2_000,
   terminateAgain: 30_000,
   listLag: 60_000,
   timeouts: { ...lifecycleTimeouts, allocated: 900_000, absent: 60_000 },

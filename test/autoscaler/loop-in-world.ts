@@ -2,6 +2,7 @@ import { Autoscaler, type AutoscalerOptions } from '../../src/autoscaler/loop.ts
 import { MemoryJournal } from '../../src/autoscaler/memory-journal.ts';
 import type { EventKind, EventSink } from '../../src/base/events.ts';
 import { plan } from '../../src/core/plan/plan-cluster.ts';
+import type { Provider } from '../../src/providers/provider.ts';
 import type { World } from '../../src/simulation/world.ts';
 
 /** The loop in a simulated world, with what it did within reach. */
@@ -37,6 +38,15 @@ export function loopIn(world: World, change: Partial<AutoscalerOptions> = {}) {
     stop: () => controller.abort(),
   };
 }
+
+/** The world's provider with a call of it replaced. */
+export const providerOf = (world: World, change: Partial<Provider>): Provider => ({
+  list: (signal) => world.cloud.list(signal),
+  launch: (request, signal) => world.cloud.launch(request, signal),
+  terminate: (ids, signal) => world.cloud.terminate(ids, signal),
+  tag: (id, tags, signal) => world.cloud.tag(id, tags, signal),
+  ...change,
+});
 
 /** Lets the world go on for so many seconds. */
 export const seconds = (world: World, count: number): Promise<void> => world.time.run(world.time.now + count * 1_000);

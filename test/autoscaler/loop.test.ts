@@ -4,22 +4,12 @@ import { MemoryJournal } from '../../src/autoscaler/memory-journal.ts';
 import type { Demand } from '../../src/core/demand.ts';
 import { engineErrors } from '../../src/engines/errors.ts';
 import { providerErrors } from '../../src/providers/errors.ts';
-import type { LaunchRequest, Provider } from '../../src/providers/provider.ts';
-import type { World } from '../../src/simulation/world.ts';
+import type { LaunchRequest } from '../../src/providers/provider.ts';
 import { smallCluster, worldOf } from '../simulation/worlds.ts';
-import { loopIn, seconds } from './loop-in-world.ts';
+import { loopIn, providerOf, seconds } from './loop-in-world.ts';
 
 const tasks = (count: number, cpus = 1, duration = '20s') => ({
   work: [{ tasks: count, needs: { CPU: cpus }, duration }],
-});
-
-/** The world's provider with a call of it replaced. */
-const providerOf = (world: World, change: Partial<Provider>): Provider => ({
-  list: (signal) => world.cloud.list(signal),
-  launch: (request, signal) => world.cloud.launch(request, signal),
-  terminate: (ids, signal) => world.cloud.terminate(ids, signal),
-  tag: (id, tags, signal) => world.cloud.tag(id, tags, signal),
-  ...change,
 });
 
 test('demand becomes a node, the node does the work, and is drained and ended when it has been idle long enough', async () => {

@@ -1,0 +1,36 @@
+import type { Clock, Duration, Instant } from '../base/clock.ts';
+
+interface Pause {
+  readonly times: number;
+  readonly from: Instant;
+  readonly until: Instant;
+}
+
+/** What is left alone for a while after each try. The pause doubles; tries that lie further back than twice their pause count no more. */
+export class BackOff {
+  readonly #clock: Clock;
+  readonly #first: Duration;
+  readonly #longest: Duration;
+  readonly #pauses = new Map<string, Pause>();
+
+  constructor(clock: Clock, first: Duration, longest: Duration) {
+    this.#clock = clock;
+    this.#first = first;
+    this.#longest = longest;
+  }
+
+  /** It was tried: from now on it rests. */
+  tried(key: string): void {
+    const now = this.#clock.now();
+    for (const [other, pause] of this.#pauses) if (isPast(pause, now)) this.#pauses.delete(other);
+    const times = (this.#pauses.get(key)?.times ?? 0) + 1;
+    const length = Math.min(this.#longest, this.#first * 2 ** Math.min(times - 1, 20));
+    this.#pauses.set(key, { times, from: now, until: now + length });
+  }
+
+  rests(key: string): boolean {
+    return (this.#pauses.get(key)?.until ?? Number.NEGATIVE_INFINITY) > this.#clock.now();
+  }
+}
+
+const isPast = ({ from, until }: Pause, now: Instant): boolean => now - until > 2 * (until - from);
