@@ -36,6 +36,8 @@ export interface ClusterFile {
     readonly instance?: string;
     readonly clusterId?: string;
     readonly launchToken?: string;
+    /** When the cloud was last asked for the head. */
+    readonly askedAt?: number;
   };
   /** On the head of a cluster of other machines: what its launcher found out. */
   readonly ray?: RayHead;

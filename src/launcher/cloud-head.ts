@@ -11,7 +11,14 @@ import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { type ClusterFile, changeCluster, createCluster, readCluster, type StateFolder } from '../head/state-folder.ts';
 import { type Cleared, endInstances } from '../head/turn-off/workers.ts';
-import { credentialsOf, listsSettleIn, openCloud, usualUser } from '../providers/clouds.ts';
+import {
+  type CloudProvider,
+  credentialsOf,
+  listsLag,
+  listsSettleIn,
+  openCloud,
+  usualUser,
+} from '../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
@@ -36,28 +43,65 @@ const lookEvery = 500;
 export async function ensureCloudHead(request: CloudHeadRequest, signal: AbortSignal): Promise<ProviderInstance> {
   const { folder, config, clock, events } = request;
   const spec = loadSpec({ name: folder.name, config });
-  const known = remembered(request);
+  let known = remembered(request);
   const provider = await cloudOf(request, spec, known.clusterId);
-  const found = (await provider.list(signal)).filter(isLiveHead)[0];
-  let token = known.launchToken;
-  if (found === undefined) {
-    // A token that once made a head which is gone makes no second one.
-    if (known.instance !== undefined) token = newToken();
-    remember(folder, { ...known, launchToken: token, instance: undefined, address: undefined });
+  const ask = async (): Promise<readonly ProviderInstance[]> => {
+    known = { ...known, askedAt: clock.now() };
+    remember(folder, { ...known, instance: undefined, address: undefined });
     events.emit(launcherEvents.asking, { type: spec.headType }, { id: 'head', state: 'running' });
     const tags = { [rayTags.kind]: 'head' };
-    await provider.launch({ token, type: spec.headType, count: 1, market: 'on-demand', tags }, signal);
+    const asked = { token: known.launchToken, type: spec.headType, count: 1, market: 'on-demand', tags } as const;
+    return await provider.launch(asked, signal);
+  };
+  if (await isGone(provider, known, request, signal)) {
+    // A token that once made a head which is gone makes no second one.
+    if (known.instance !== undefined) known = { ...known, launchToken: newToken() };
+    if ((await ask()).length === 0) {
+      known = { ...known, launchToken: newToken() };
+      await ask();
+    }
   }
   for (const until = clock.now() + bootsWithin; ; ) {
-    const head = (await provider.list(signal)).filter(isLiveHead)[0];
+    const [head, ...others] = await liveHeads(provider, known, signal);
     if (head?.state === 'running' && head.address !== undefined) {
-      remember(folder, { ...known, launchToken: token, instance: head.id, address: head.address });
+      remember(folder, { ...known, instance: head.id, address: head.address });
       events.emit(launcherEvents.gotHead, { instance: head.id, address: head.address }, { id: 'head', state: 'done' });
+      for (const { id } of others) events.emit(launcherEvents.otherHead, { instance: id, head: head.id });
       return head;
     }
     if (clock.now() > until) throw launcherErrors.HeadNotBooted({ name: folder.name, seconds: bootsWithin / 1_000 });
     await clock.sleep(lookEvery, signal);
   }
+}
+
+/**
+ * Whether the cluster has no head. One that was there and is in no list may be missing from a list that lags: it is gone
+ * when the cloud says that it has ended, or tells of a time at which it must have been known.
+ */
+async function isGone(
+  provider: CloudProvider,
+  known: CloudRemote,
+  { folder, clock, events }: CloudHeadRequest,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const asked = known.askedAt ?? readCluster(folder)?.createdAt ?? clock.now();
+  const until = clock.now() + 2 * listsLag;
+  for (let told = false; ; told = true) {
+    if ((await liveHeads(provider, known, signal)).length > 0) return false;
+    if (known.instance === undefined) return true;
+    const last = await provider.lastKnown(known.instance, signal);
+    if (last?.ended === true || (last === undefined && clock.now() > asked + listsLag)) return true;
+    // Such as one that somebody has stopped.
+    if (clock.now() > until) throw launcherErrors.HeadNotListed({ name: folder.name, instance: known.instance });
+    if (!told) events.emit(launcherEvents.headUnlisted, { instance: known.instance }, { id: 'head', state: 'running' });
+    await clock.sleep(lookEvery, signal);
+  }
+}
+
+/** The one that is known first, then the others by age. */
+async function liveHeads(provider: Provider, { instance }: CloudRemote, signal: AbortSignal) {
+  const rank = ({ id, launchedAt }: ProviderInstance): number => (id === instance ? 0 : launchedAt);
+  return (await provider.list(signal)).filter(isLiveHead).sort((one, other) => rank(one) - rank(other));
 }
 
 /** Whether the cloud shows a head of the cluster, up or on its way. */
@@ -85,7 +129,11 @@ export async function endCloudInstances(
 const isLiveHead = ({ kind, state }: ProviderInstance): boolean =>
   kind === 'head' && (state === 'pending' || state === 'running');
 
-async function cloudOf({ folder, env }: CloudHeadRequest, spec: ClusterSpec, clusterId: string): Promise<Provider> {
+async function cloudOf(
+  { folder, env }: CloudHeadRequest,
+  spec: ClusterSpec,
+  clusterId: string,
+): Promise<CloudProvider> {
   const credential = await credentialsOf(spec, env);
   const publicKey = await ownPublicKey(folder, spec);
   return await openCloud({

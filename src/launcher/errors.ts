@@ -60,6 +60,12 @@ export const launcherErrors = {
     message: (e) => `no port of this machine leads to the cluster '${e.name}'`,
     hint: (e) => `hold one with 'manta dashboard ${e.name}' in another terminal, then run this again`,
   }),
+  HeadNotListed: defineError<{ name: string; instance: string }>({
+    code: 'MANTA_LAUNCHER_HEAD_NOT_LISTED',
+    exit: 4,
+    message: (e) => `the head of '${e.name}', instance ${e.instance}, neither runs nor has ended`,
+    hint: () => "start it again in the cloud where it was stopped, or end the cluster with 'manta down'",
+  }),
   HeadNotBooted: defineError<{ name: string; seconds: number }>({
     code: 'MANTA_LAUNCHER_HEAD_NOT_BOOTED',
     exit: 5,

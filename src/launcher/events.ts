@@ -38,6 +38,18 @@ export const launcherEvents = {
     level: 'info',
     text: (e) => `the head is ${e.instance} at ${e.address}`,
   }),
+  headUnlisted: defineEvent<{ instance: string }>({
+    code: 'MANTA_LAUNCHER_HEAD_UNLISTED',
+    level: 'warn',
+    text: (e) =>
+      `the cloud does not list the head ${e.instance}, and does not say that it has ended: waiting until it is clear`,
+  }),
+  otherHead: defineEvent<{ instance: string; head: string }>({
+    code: 'MANTA_LAUNCHER_OTHER_HEAD',
+    level: 'warn',
+    text: (e) =>
+      `the cloud lists ${e.instance} as a head of this cluster too, beside ${e.head}: nothing here uses it, and it costs; end it in the cloud, or all with 'manta down'`,
+  }),
   fileWarning: defineEvent<{ file: string; line: number; message: string }>({
     code: 'MANTA_LAUNCHER_FILE_WARNING',
     level: 'warn',

@@ -32,6 +32,9 @@ export interface LastKnown {
 /** Lists of a cloud lag: none has to be seen for this long before there are none. */
 export const listsSettleIn = 3_000;
 
+/** How far behind the truth what a cloud tells may be. */
+export const listsLag = 60_000;
+
 /** Who logs in where the file names nobody. */
 export const usualUser = 'ubuntu';
 
