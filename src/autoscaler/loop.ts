@@ -87,13 +87,14 @@ export class Autoscaler {
     const { clock } = this.#options;
     while (!signal.aborted) {
       const seen = this.#wakeUps;
-      let lookAgainAt: Instant | undefined;
+      let wait = this.#settings.sweep;
       try {
-        lookAgainAt = (await this.pass()).lookAgainAt;
+        const { lookAgainAt = Number.POSITIVE_INFINITY } = await this.pass();
+        // A side that has just failed to answer is not asked more often for what is due.
+        if (this.#silent.size === 0) wait = Math.min(this.#sweep(), Math.max(0, lookAgainAt - clock.now()));
       } catch (error) {
         this.#options.events.emit(events.failed, { during: 'a pass', reason: messageOf(error) });
       }
-      const wait = Math.min(this.#sweep(), Math.max(0, (lookAgainAt ?? Number.POSITIVE_INFINITY) - clock.now()));
       await this.#rest(seen, Math.max(wait, this.#settings.batchIdle), signal);
     }
     await this.#executor.stop();

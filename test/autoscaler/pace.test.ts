@@ -55,3 +55,35 @@ test('a drain that the engine refuses or fails at once is repeated with pauses',
     assert.ok(drains > 5 && drains < 20, `${drains} drains`);
   }
 });
+
+test('a list or a state of the engine that fails at once is asked for again no faster than the sweep', async () => {
+  for (const side of ['provider', 'engine'] as const) {
+    const world = worldOf(oneTask);
+    let fails = false;
+    let calls = 0;
+    const answer = <T>(call: () => Promise<T>, failing: boolean): Promise<T> => {
+      if (!failing || !fails) return call();
+      calls++;
+      return Promise.reject(new Error('the token has expired'));
+    };
+    const loop = loopIn(world, {
+      settings: { ...hasty, bootSweep: 1_000, demandLag: 1_000 },
+      provider: providerOf(world, {
+        list: (signal) => answer(() => world.cloud.list(signal), side === 'provider'),
+      }),
+      engine: {
+        state: (signal) => answer(() => world.engine.state(signal), side === 'engine'),
+        drain: world.engine.drain.bind(world.engine),
+        reportInfeasible: world.engine.reportInfeasible.bind(world.engine),
+      },
+    });
+    loop.start();
+    await seconds(world, 50);
+    fails = true;
+    await seconds(world, 120);
+    assert.ok(calls > 10 && calls < 60, `the ${side} was asked ${calls} times for what it refused`);
+    fails = false;
+    await seconds(world, 60);
+    assert.equal([...world.workers()].length, 0);
+  }
+});

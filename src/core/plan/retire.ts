@@ -28,7 +28,10 @@ function idleFor(pass: Pass, { state, instance }: Bin): Duration {
   return idle > 0 ? idle + Math.max(0, pass.now - pass.view.at) : idle;
 }
 
-/** Ends what nothing has needed for long enough. The head and the floor of each type stay. */
+/**
+ * Ends what nothing has needed for long enough. The head and the floor of each type stay. `next` is when the next of them
+ * is due; where nothing may be ended in this pass there is none, since it may be due already.
+ */
 export function endIdle(pass: Pass): { facts: PlanFact[]; next: Instant | undefined } {
   const counts = new Map<TypeInfo, number>();
   for (const { fate, state } of pass.bins) {
@@ -52,7 +55,8 @@ export function endIdle(pass: Pass): { facts: PlanFact[]; next: Instant | undefi
     if (timeout === undefined || unit.some(isNeeded)) continue;
     const idle = Math.min(...unit.map((bin) => idleFor(pass, bin)));
     if (spare(first.state.type) < unit.length) continue;
-    if (idle > timeout && mayEnd(pass)) retire(unit, (bin) => ({ kind: 'idle', idleFor: idleFor(pass, bin), timeout }));
+    if (!mayEnd(pass)) continue;
+    if (idle > timeout) retire(unit, (bin) => ({ kind: 'idle', idleFor: idleFor(pass, bin), timeout }));
     else if (idle > 0) next = earliest(next, pass.now + Math.max(1, timeout - idle + 1));
   }
   return { facts: pending.facts, next };
@@ -152,7 +156,7 @@ function endUnneeded(
     if (pass.now - since >= grace && mayEnd(pass)) retire(unit, () => ({ kind: 'unneeded-pending', since }));
     else {
       kept.set(type, (kept.get(type) ?? 0) + unit.length);
-      next = earliest(next, since + grace);
+      if (mayEnd(pass)) next = earliest(next, since + grace);
     }
   }
   return { facts, next };

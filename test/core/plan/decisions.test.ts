@@ -295,6 +295,15 @@ describe('on the way down', () => {
     );
   });
 
+  it('what is due is no reason to look again while a side does not answer', () => {
+    const nodes = [running(w, { CPU: 4 }, { id: 'idle' }, 400_000), pending(w, { id: 'p' })];
+    const memory = { refusals: [], unneededSince: { p: now - 400_000 } };
+    const complete = { engine: true, provider: false };
+    const made = plan(viewOf(nodes, {}, { memory, complete }), specOf([w]), now);
+    assert.deepEqual(made.actions, []);
+    assert.equal(made.lookAgainAt, undefined);
+  });
+
   it('demand goes to the node that was busy last, so that the longest idle one can go', () => {
     const view = viewOf(
       [running(w, { CPU: 4 }, { id: 'long' }, 900_000), running(w, { CPU: 4 }, { id: 'short' }, 310_000)],
