@@ -4,7 +4,7 @@ import type { InstanceId } from '../core/instance.ts';
 import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
-import type { View } from '../core/view.ts';
+import type { Silence, View } from '../core/view.ts';
 import type { EngineState } from '../engines/engine.ts';
 import { engineErrors } from '../engines/errors.ts';
 import { providerErrors } from '../providers/errors.ts';
@@ -48,7 +48,7 @@ export class Autoscaler {
   readonly #checks: Checks;
   readonly #book: Book;
   readonly #executor: Executor;
-  readonly #silent = new Map<'provider' | 'engine', string>();
+  readonly #silent = new Map<'provider' | 'engine', Silence>();
   #wakeUps = 0;
   #listedBefore = false;
   #forgiving = false;
@@ -178,7 +178,7 @@ export class Autoscaler {
   /** What others see of a pass: that it did not wait for the provider's list does not make the provider silent. */
   #told(view: View): View {
     const provider = view.complete.provider || (this.#listedBefore && !this.#silent.has('provider'));
-    return { ...view, complete: { ...view.complete, provider } };
+    return { ...view, complete: { ...view.complete, provider }, silent: Object.fromEntries(this.#silent) };
   }
 
   /** Undefined when the provider did not answer in full. */
@@ -357,8 +357,9 @@ export class Autoscaler {
   /** Told once, and again only when the reason is another or the side has answered in between. */
   #missing(side: 'provider' | 'engine', error: unknown): undefined {
     const reason = messageOf(error);
-    if (this.#silent.get(side) === reason) return;
-    this.#silent.set(side, reason);
+    const known = this.#silent.get(side);
+    if (known?.reason === reason) return;
+    this.#silent.set(side, { since: known?.since ?? this.#options.clock.now(), reason });
     this.#options.events.emit(events.partialView, { side, reason });
   }
 

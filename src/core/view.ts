@@ -23,11 +23,25 @@ export interface Refusal {
   readonly until: Instant;
 }
 
+/** A side that does not answer, or not in full. */
+export interface Silence {
+  readonly since: Instant;
+  /** In that side's words, or those of whoever asked it. */
+  readonly reason: string;
+}
+
+export interface Silences {
+  readonly engine?: Silence;
+  readonly provider?: Silence;
+}
+
 /** Everything observed at one instant. Immutable; the only input of a decision besides the spec and the time. */
 export interface View {
   readonly at: Instant;
   /** False when that side did not answer in full: then nothing is ended in this pass. */
   readonly complete: { readonly engine: boolean; readonly provider: boolean };
+  /** For those who are told of it; decisions go by `complete`. */
+  readonly silent?: Silences;
   readonly instances: readonly InstanceView[];
   readonly demand: Demand;
   readonly memory: Memory;

@@ -1,11 +1,12 @@
 import type { Instant } from '../base/clock.ts';
 import type { InstanceView } from '../core/instance.ts';
 import { isOver, type Job, type JobState } from '../core/jobs/job.ts';
-import { mayRun } from '../core/lifecycle.ts';
+import { isPending, mayRun } from '../core/lifecycle.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { endWords, infeasibleWords, waitingWords } from '../core/plan/words.ts';
 import { amountOf, type Resources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
+import { type SideNames, silenceLines } from '../core/status/silence.ts';
 import type { ClusterStatus, StatusNode } from '../core/status/status.ts';
 import type { View } from '../core/view.ts';
 import type { EngineNode, EngineState } from '../engines/engine.ts';
@@ -23,15 +24,36 @@ export interface Sight {
   readonly counts: Readonly<Record<JobState, number>>;
 }
 
+interface Observed extends InstanceView {
+  readonly draining: boolean;
+  /** It runs, and its engine does not tell what is on it. */
+  readonly unknown: boolean;
+}
+
 /** Instances of the last pass with the engine's newest word on their nodes. */
-function instancesOf({ view, engine }: Sight): readonly (InstanceView & { readonly draining: boolean })[] {
+function instancesOf({ view, engine }: Sight): readonly Observed[] {
   const nodes = new Map<string, EngineNode>((engine?.nodes ?? []).map((node) => [node.id, node]));
   return (view?.instances ?? []).map((instance) => {
     const fresh = instance.node && nodes.get(instance.node.id);
     const draining =
       fresh?.state === 'draining' || instance.status === 'draining' || instance.status === 'drain-requested';
-    return { ...instance, ...(fresh && { node: fresh }), draining };
+    const unknown = view?.complete.engine === false && !instance.node && hasRun(instance.status);
+    return { ...instance, ...(fresh && { node: fresh }), draining, unknown };
   });
+}
+
+const hasRun = (status: InstanceView['status']): boolean => mayRun(status) && !isPending(status);
+
+/** How people know the two sides of a cluster. */
+export const sideNames = (engine: ClusterAnswer['engine']): SideNames => ({
+  engine: engine === 'ray' ? 'Ray' : 'the engine',
+  provider: 'the provider',
+});
+
+/** What is not known of the cluster now, in words. */
+export function unknownOf(sight: Sight, engine: ClusterAnswer['engine']): string[] {
+  const unknown = instancesOf(sight).filter((instance) => instance.unknown).length;
+  return silenceLines(sight.view?.silent ?? {}, unknown, sideNames(engine), sight.now);
 }
 
 export function priceOf(
@@ -54,6 +76,7 @@ export function clusterAnswer(
   const instances = instancesOf(sight);
   const perHour = instances.reduce((sum, instance) => sum + (priceOf(spec, instance) ?? 0), 0);
   const priced = spec.nodeTypes.some((type) => type.offers.some((offer) => offer.pricePerHour !== undefined));
+  const unknown = unknownOf(sight, known.engine);
   return {
     ...known,
     now: sight.now,
@@ -67,17 +90,21 @@ export function clusterAnswer(
     })),
     ...(spec.maxWorkers !== undefined && { maxWorkers: spec.maxWorkers }),
     nodes: {
-      running: instances.filter((instance) => instance.node && !instance.draining).length,
-      pending: instances.filter((instance) => !instance.node && mayRun(instance.status)).length,
+      running: instances.filter(({ node, unknown, draining }) => (node || unknown) && !draining).length,
+      pending: instances.filter(({ node, unknown, status }) => !node && !unknown && mayRun(status)).length,
       draining: instances.filter((instance) => instance.draining).length,
       failed: instances.filter(hasFailed).length,
     },
     usage: usageOf(instances),
     jobs: sight.counts,
     ...(priced && { cost: { perHour, spent } }),
-    synced: sight.view?.complete.engine === true && sight.view.complete.provider,
+    synced: isSynced(sight),
+    ...(unknown.length > 0 && { unknown }),
   };
 }
+
+/** Both sides have answered in full, and still do. */
+export const isSynced = ({ view }: Sight): boolean => view?.complete.engine === true && view.complete.provider;
 
 const hasFailed = ({ status }: InstanceView): boolean =>
   status === 'launch-failed' ||
@@ -162,7 +189,7 @@ export function samplePoint(sight: Sight): SamplePoint {
   const nodes = new Map<string, number>();
   for (const instance of instances) {
     if (!instance.node && !mayRun(instance.status)) continue;
-    const key = instance.node ? instance.type : `${instance.type}+`;
+    const key = instance.node || instance.unknown ? instance.type : `${instance.type}+`;
     nodes.set(key, (nodes.get(key) ?? 0) + 1);
   }
   const { queued, held, running, starting, stopping } = sight.counts;
@@ -196,6 +223,8 @@ export function statusOf(
       .map((instance) => ({ instance: instance.id, type: instance.type, details: instance.status.replace('-', ' ') })),
     ...failures,
     demand: demandAnswer(sight).demand,
+    ...(sight.view?.silent && { silent: sight.view.silent }),
+    unknown: instances.filter((instance) => instance.unknown).length,
     ...(timings && { timings }),
   };
 }

@@ -17,6 +17,8 @@ export interface JobQuestion {
   readonly job: Job;
   readonly facts: readonly JobFact[];
   readonly block: Block | undefined;
+  /** That the engine does not answer, in words: nobody knows then where there is room. */
+  readonly engineSilence?: string | undefined;
   /** Those that go before it, of a job that is queued. */
   readonly ahead: readonly Job[];
   readonly waiting: readonly Waiting[];
@@ -44,7 +46,7 @@ export function whyJob(question: JobQuestion): WhyAnswer {
   ].sort((a, b) => a.at - b.at);
   const present: Step[] = [
     ...holdTexts(question).map((text) => ({ at: now, text })),
-    ...(job.state === 'queued' ? [{ at: now, text: queuedText(question) }] : []),
+    ...(job.state === 'queued' ? [{ at: now, text: queuedText(question), data: { block: heldBy(question) } }] : []),
     ...waiting.map((each) => ({ at: now, text: waitingWords(each, now), data: each })),
     ...infeasible.map((each) => ({ at: now, text: infeasibleWords(each, now), data: each })),
   ];
@@ -172,13 +174,21 @@ function timeWords(at: Instant, now: Instant): string {
   return at > now ? `${clock} (in ${durationWords(at - now)})` : clock;
 }
 
-function queuedText({ job, block, ahead, now }: JobQuestion): string {
+function queuedText(question: JobQuestion): string {
+  const { job, ahead, now } = question;
   const waited = `has waited for ${durationWords(now - job.submittedAt)}`;
-  return `${waited}: ${block ? blockWords(block, job) : 'it starts as soon as its environment is ready'}; ${lineWords(ahead)}`;
+  const block = heldBy(question);
+  return `${waited}: ${block ? blockWords(block, question) : 'it starts as soon as its environment is ready'}; ${lineWords(ahead)}`;
 }
 
-function blockWords(block: Block, { user }: Job): string {
+/** What holds a queued job up. The queue finds no room where it cannot look for any. */
+const heldBy = ({ block, engineSilence }: JobQuestion): Block | 'engine-silent' | undefined =>
+  engineSilence !== undefined && (block === 'no-room' || block === 'reserved') ? 'engine-silent' : block;
+
+function blockWords(block: Block | 'engine-silent', { job: { user }, engineSilence }: JobQuestion): string {
   switch (block) {
+    case 'engine-silent':
+      return `where there is room for it is not known (${engineSilence})`;
     case 'cluster-limit':
       return 'as many jobs run as the cluster allows at once';
     case 'user-limit':

@@ -102,14 +102,22 @@ function reasonText(because: {
 }
 
 /** Why demand waits, all of it. */
-export function whyDemand(waiting: readonly Waiting[], infeasible: readonly Infeasible[], now: Instant): WhyAnswer {
+export function whyDemand(
+  waiting: readonly Waiting[],
+  infeasible: readonly Infeasible[],
+  now: Instant,
+  engineSilence?: string,
+): WhyAnswer {
   return {
     subject: 'demand',
     state:
-      waiting.length + infeasible.length === 0
-        ? 'nothing waits'
-        : `${waiting.length} waiting, ${infeasible.length} impossible`,
+      engineSilence !== undefined
+        ? 'what waits is not known in full'
+        : waiting.length + infeasible.length === 0
+          ? 'nothing waits'
+          : `${waiting.length} waiting, ${infeasible.length} impossible`,
     chain: [
+      ...(engineSilence === undefined ? [] : [{ at: now, text: engineSilence, data: { block: 'engine-silent' } }]),
       ...waiting.map((each) => ({ at: now, text: waitingWords(each, now), data: each })),
       ...infeasible.map((each) => ({ at: now, text: infeasibleWords(each, now), data: each })),
     ],

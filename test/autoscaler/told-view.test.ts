@@ -37,12 +37,17 @@ test('a provider that no longer answers is told as such in every pass, also in t
   const { world, loop, views, refused } = scalingLoop();
   loop.start();
   await seconds(world, 60);
+  const asked = world.time.now;
   refused.list = true;
   await seconds(world, 20);
   const before = views.length;
   await seconds(world, 30);
   assert.deepEqual([...new Set(views.slice(before).map(({ complete }) => complete.provider))], [false]);
+  const { since, reason } = views.at(-1)?.silent?.provider ?? {};
+  assert.match(reason ?? '', /token expired/);
+  assert.ok(since !== undefined && since >= asked && since <= asked + 20_000, 'since when it did not answer');
   refused.list = false;
   await seconds(world, 20);
   assert.equal(views.at(-1)?.complete.provider, true);
+  assert.deepEqual(views.at(-1)?.silent, {});
 });

@@ -120,3 +120,22 @@ test('a log goes on where it stopped after a restart, byte for byte', async (t) 
   assert.deepEqual([...seen].sort(), wanted.sort());
   await close();
 });
+
+test('the page says who does not answer, and what is not known therefore', async (t) => {
+  const fake = seeded(head, t);
+  if (fake === undefined) return;
+  const { page, complaints, close } = await visit(browser, head, '#/');
+  fake.cluster.unknown = [
+    'Ray has not answered for 3 min: no connection',
+    '20 machines run, what is on them is not known',
+  ];
+  await page.reload();
+  await page.getByText('Ray has not answered for 3 min: no connection.').waitFor();
+  await page.getByText('20 machines run, what is on them is not known.').waitFor();
+  await page.getByText('Live, in part').waitFor();
+  fake.cluster.unknown = [];
+  await page.reload();
+  await page.getByText('Live', { exact: true }).waitFor();
+  assert.deepEqual(complaints, []);
+  await close();
+});

@@ -153,3 +153,20 @@ test('a place that is held by a node being ended is waited for, and no reason to
 test('an event names a node by the first letters of its id', () => {
   assert.equal(jobEvents.running.text({ job: 'train', attempt: 'train.1', node }), 'job train runs on 01234567');
 });
+
+test('a job that waits while the engine is silent is not told that there is no room', () => {
+  const engineSilence = 'Ray has not answered for 3 min: no connection';
+  const { texts } = ask({ state: 'queued' }, { block: 'no-room', engineSilence });
+  assert.match(
+    texts.join(),
+    /where there is room for it is not known \(Ray has not answered for 3 min: no connection\)/,
+  );
+  assert.doesNotMatch(texts.join(), /no node has room/);
+  assert.match(ask({ state: 'queued' }, { block: 'user-limit', engineSilence }).texts.join(), /as many jobs of/);
+});
+
+test('why demand says that an engine which does not answer may wait for more', () => {
+  const { state, chain } = whyDemand([], [], now, 'Ray has not answered for 3 min: no connection');
+  assert.notEqual(state, 'nothing waits');
+  assert.match(chain[0]?.text ?? '', /Ray has not answered/);
+});

@@ -4,14 +4,14 @@ import { withHead } from './cluster-connection.ts';
 
 export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
-    const { name, synced } = await http.json<ClusterAnswer>('GET', '/api/manta/v1/cluster');
-    if (io.json) io.out(`${JSON.stringify({ name, well: synced })}\n`);
+    const { name, synced, unknown = [] } = await http.json<ClusterAnswer>('GET', '/api/manta/v1/cluster');
+    if (io.json) io.out(`${JSON.stringify({ name, well: synced, ...(unknown.length > 0 && { unknown }) })}\n`);
     // Ray says nothing beside the exit code.
     else if (io.asRay !== true)
       io.out(
         synced
           ? `The cluster '${name}' is well.\n`
-          : `The head of '${name}' answers; what runs the work does not yet.\n`,
+          : [`The head of '${name}' answers; what runs the work does not.`, ...unknown, ''].join('\n'),
       );
     return synced ? 0 : 1;
   });

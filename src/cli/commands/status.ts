@@ -8,18 +8,27 @@ interface StatusAnswer {
   readonly turnOff?: TurnOffAnswer;
   readonly text: string;
   readonly verboseText: string;
+  readonly unknown?: readonly string[];
 }
 
 export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const answer = await http.json<StatusAnswer>('GET', '/api/manta/v1/status');
     const text = invocation.options['verbose'] === true ? answer.verboseText : answer.text;
-    io.out(io.json ? `${JSON.stringify(answer)}\n` : `${text.trimEnd()}\n${turnOffStatus(answer.turnOff)}`);
+    io.out(
+      io.json
+        ? `${JSON.stringify(answer)}\n`
+        : `${text.trimEnd()}\n${unknownStatus(answer)}${turnOffStatus(answer.turnOff)}`,
+    );
     return 0;
   }).catch((error: unknown) => {
-    // A cluster that turned itself off has a status too.
-    if (!headErrors.TurnedOff.is(error)) throw error;
+    // A cluster that has ended by itself has a status too.
+    if (!headErrors.TurnedOff.is(error) && !headErrors.HeadLost.is(error)) throw error;
     const { name, ended } = error.data;
     io.out(io.json ? `${JSON.stringify({ name, ended })}\n` : `${error.message}\n${error.hint ?? ''}\n`);
     return error.exit;
   });
+
+/** Behind the text, whose lines are Ray's: there an engine that does not answer looks like one that has nothing to do. */
+const unknownStatus = ({ unknown = [] }: StatusAnswer): string =>
+  unknown.length === 0 ? '' : `\n${unknown.join('\n')}\n`;

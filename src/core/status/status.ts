@@ -1,6 +1,7 @@
 import type { Instant } from '../../base/clock.ts';
 import type { Demand } from '../demand.ts';
 import type { Resources } from '../resources.ts';
+import type { Silences } from '../view.ts';
 
 /** What `manta status` shows: the facts behind Ray's status text. */
 export interface ClusterStatus {
@@ -14,6 +15,10 @@ export interface ClusterStatus {
   readonly failedLaunches: readonly { readonly type: string; readonly at: Instant; readonly reason: string }[];
   readonly failedNodes: readonly { readonly type: string; readonly instance: string }[];
   readonly demand: Demand;
+  /** Sides that do not answer: what they would tell is missing here. */
+  readonly silent?: Silences;
+  /** Machines that run, and of which only the engine, which is silent, could tell what is on them. */
+  readonly unknown?: number;
   readonly timings?: { readonly engineMs?: number; readonly providerMs?: number; readonly passMs?: number };
 }
 

@@ -51,6 +51,7 @@ const headSchemas: Readonly<Record<string, Schema>> = {
       jobs: { type: 'object', additionalProperties: whole },
       cost: object({ perHour: amount, spent: amount, currency: text }, ['perHour', 'spent']),
       synced: flag,
+      unknown: listOf(text),
       turnOff: ref('TurnOff'),
     },
     ['name', 'engine', 'mantaVersion', 'startedAt', 'now', 'user', 'nodeTypes', 'nodes', 'usage', 'jobs', 'synced'],
@@ -223,11 +224,10 @@ const headPaths: Paths = {
       responses: answers(
         json(
           'The status',
-          object({ text, verboseText: text, status: anything, turnOff: ref('TurnOff') }, [
-            'text',
-            'verboseText',
-            'status',
-          ]),
+          object(
+            { text, verboseText: text, status: anything, synced: flag, unknown: listOf(text), turnOff: ref('TurnOff') },
+            ['text', 'verboseText', 'status'],
+          ),
         ),
       ),
     },

@@ -4,6 +4,7 @@ import { chooseNext, defaultLimits } from '../../core/jobs/choose.ts';
 import { usageOf } from '../../core/jobs/fair-share.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import { launchWords } from '../../core/plan/words.ts';
+import { silenceWords } from '../../core/status/silence.ts';
 import type { ClusterStatus } from '../../core/status/status.ts';
 import { answerOf } from '../../jobs/manta-api/rows.ts';
 import { isOwner } from '../../jobs/permissions.ts';
@@ -11,10 +12,10 @@ import type { User } from '../../jobs/users.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import type { Head } from '../head.ts';
-import { statusOf } from '../observer.ts';
+import { sideNames, statusOf } from '../observer.ts';
 import { whyDemand, whyInstance } from '../why.ts';
 import { whyJob } from '../why-job.ts';
-import type { WhyAnswer } from './types.ts';
+import type { ClusterAnswer, WhyAnswer } from './types.ts';
 
 /** A failure older than this is no longer news. */
 const failuresShownFor = 1_800_000;
@@ -38,6 +39,8 @@ export function recentFailures(head: Head): ClusterStatus {
   return statusOf(head.sight(), { failedLaunches, failedNodes }, passMs === undefined ? undefined : { passMs });
 }
 
+export const engineOf = (head: Head): ClusterAnswer['engine'] => (head.ray === undefined ? 'embedded' : 'ray');
+
 /** Why each instance was asked for, from the journal. */
 export function launchedBecause(head: Head): (instance: string) => string | undefined {
   const reasons = new Map<string, string>();
@@ -54,7 +57,7 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
   const now = head.clock.now();
   const waiting = plan?.waiting ?? [];
   const infeasible = plan?.infeasible ?? [];
-  if (kind === 'demand') return whyDemand(waiting, infeasible, now);
+  if (kind === 'demand') return whyDemand(waiting, infeasible, now, engineSilence(head, now));
   if (kind === 'job') {
     const job = head.queue.get(id);
     if (job === undefined) throw headErrors.NoSuchThing({ kind, id });
@@ -81,6 +84,12 @@ function withSuspicions(answer: WhyAnswer, id: string, head: Head): WhyAnswer {
   return { ...answer, chain: [...answer.chain, ...noticed].sort((a, b) => a.at - b.at) };
 }
 
+/** Why nothing is known of what the engine does, in words. */
+function engineSilence(head: Head, now: Instant): string | undefined {
+  const silence = head.sight().view?.silent?.engine;
+  return silence && silenceWords(sideNames(engineOf(head)).engine, silence, now);
+}
+
 /** Enough for any wait that people look at. */
 const scalingShown = 1_000;
 
@@ -92,6 +101,7 @@ function aboutJob(head: Head, job: Job, now: Instant): WhyAnswer {
     job,
     facts: head.store.facts({ job: job.id, limit: 500 }),
     block: head.queue.blockOf(job.id),
+    engineSilence: engineSilence(head, now),
     ahead: job.state === 'queued' ? aheadOf(head, job, now) : [],
     waiting: plan?.waiting ?? [],
     infeasible: plan?.infeasible ?? [],

@@ -8,12 +8,12 @@ import type { JobsEnv } from '../../jobs/auth.ts';
 import { requireAdmin } from '../../jobs/permissions.ts';
 import { headErrors } from '../errors.ts';
 import type { Head } from '../head.ts';
-import { clusterAnswer, demandAnswer, nodeAnswers } from '../observer.ts';
+import { clusterAnswer, demandAnswer, isSynced, nodeAnswers, unknownOf } from '../observer.ts';
 import { readBundles } from './bundles.ts';
 import { drainReason } from './drain-reason.ts';
 import { journalAnswer } from './journal.ts';
 import { openapiDocument } from './openapi.ts';
-import { launchedBecause, recentFailures, whyAnswer } from './questions.ts';
+import { engineOf, launchedBecause, recentFailures, whyAnswer } from './questions.ts';
 import { headStatuses } from './statuses.ts';
 import { openStream } from './stream.ts';
 import type { ClusterAnswer, ExtendBody, NodeAnswer } from './types.ts';
@@ -90,10 +90,13 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     `${base}/status`,
     route((c) => {
       const status = recentFailures(head);
+      const sight = head.sight();
       return c.json({
         text: statusText(status, localTime),
         verboseText: statusText(status, localTime, { verbose: true }),
         status,
+        synced: isSynced(sight),
+        unknown: unknownOf(sight, engineOf(head)),
         ...turnOffOf(head),
       });
     }),
@@ -168,7 +171,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
 function clusterOf(head: Head, user: string): ClusterAnswer {
   const { name } = head.folder;
   return clusterAnswer(head.sight(), {
-    engine: head.ray === undefined ? 'embedded' : 'ray',
+    engine: engineOf(head),
     name,
     mantaVersion: version,
     startedAt: head.startedAt,

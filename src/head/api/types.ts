@@ -41,6 +41,8 @@ export interface ClusterAnswer {
   readonly cost?: { readonly perHour: number; readonly spent: number; readonly currency?: string };
   /** False while mantad catches up after a start: nothing is ended meanwhile. */
   readonly synced: boolean;
+  /** Who does not answer, since when and why, and what is not known therefore, a line each; absent while all is known. */
+  readonly unknown?: readonly string[];
   /** Absent for a cluster that never ends by itself. */
   readonly turnOff?: TurnOffAnswer;
 }

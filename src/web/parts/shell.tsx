@@ -57,10 +57,11 @@ function Connection() {
   const seen = cluster.value?.now;
   if (state.kind === 'open') {
     const synced = cluster.value?.synced !== false;
+    const unknown = cluster.value?.unknown;
     return (
-      <p class="connection is-live" role="status">
+      <p class="connection is-live" role="status" title={unknown?.join('\n')}>
         <span class="pulse" aria-hidden="true" />
-        {synced ? 'Live' : 'Live, catching up'}
+        {unknown !== undefined ? 'Live, in part' : synced ? 'Live' : 'Live, catching up'}
       </p>
     );
   }

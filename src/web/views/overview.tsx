@@ -26,6 +26,12 @@ export function OverviewView() {
         Overview of {shown.name}
       </h1>
       <Tiles cluster={shown} />
+      {shown.unknown?.map((line) => (
+        <p key={line} class="turn-off is-soon" role="alert">
+          <StateMark look={{ label: 'Not known', tone: 'warn', shape: 'alert' }} />
+          <span>{line}.</span>
+        </p>
+      ))}
       {shown.turnOff !== undefined && <TurnOffLine turnOff={shown.turnOff} />}
       <div class="columns columns-wide">
         <NodesCard cluster={shown} />

@@ -35,6 +35,8 @@ export class FakeCluster {
   events: EventAnswer[];
   history: { samples: SamplePoint[]; marks: Mark[] };
   demand: DemandAnswer;
+  /** What a side that does not answer leaves unknown. */
+  unknown: readonly string[] = [];
   readonly #jobs = new Map<string, Job>();
   readonly #logs = new Map<string, FakeLog>();
   readonly #processes = new Map<string, ChildProcess>();
@@ -126,7 +128,8 @@ export class FakeCluster {
       usage,
       jobs,
       cost: { perHour, spent: perHour * 17.4 },
-      synced: true,
+      synced: this.unknown.length === 0,
+      ...(this.unknown.length > 0 && { unknown: this.unknown }),
       turnOff: {
         until: this.startedAt + 48 * 3_600_000,
         at: this.startedAt + 48 * 3_600_000,

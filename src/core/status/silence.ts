@@ -1,0 +1,25 @@
+import type { Instant } from '../../base/clock.ts';
+import { durationWords } from '../plan/words.ts';
+import type { Silence, Silences } from '../view.ts';
+
+/** How the sides of a cluster are called in its texts. */
+export interface SideNames {
+  readonly engine: string;
+  readonly provider: string;
+}
+
+/** `Ray has not answered for 3 min: no connection`. */
+export const silenceWords = (name: string, { since, reason }: Silence, now: Instant): string =>
+  `${name} has not answered for ${durationWords(now - since)}: ${reason}`;
+
+/** What is not known of a cluster, and why, a line each; none while all sides answer. Ray's text has no words for it. */
+export function silenceLines(silent: Silences, unknown: number, names: SideNames, now: Instant): string[] {
+  const sides = (['engine', 'provider'] as const).flatMap((side) => {
+    const silence = silent[side];
+    return silence === undefined ? [] : [asSentence(silenceWords(names[side], silence, now))];
+  });
+  const machines = unknown === 1 ? '1 machine runs, what is on it' : `${unknown} machines run, what is on them`;
+  return unknown > 0 ? [...sides, `${machines} is not known`] : sides;
+}
+
+const asSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

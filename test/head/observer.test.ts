@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { InstanceView } from '../../src/core/instance.ts';
+import type { View } from '../../src/core/view.ts';
+import { clusterAnswer, type Sight, samplePoint, statusOf, unknownOf } from '../../src/head/observer.ts';
+
+const now = 1_800_000_000_000;
+const identity = { name: 'c', engine: 'ray', mantaVersion: '1', startedAt: 0, user: 'u', spent: 0 } as const;
+
+const worker = (id: string, change: Partial<InstanceView> = {}): InstanceView => ({
+  id,
+  type: 'cpu',
+  kind: 'worker',
+  status: 'running',
+  requestedAt: now - 600_000,
+  since: now - 500_000,
+  ...change,
+});
+
+function sightOf(change: Partial<View>): Sight {
+  const view: View = {
+    at: now,
+    complete: { engine: true, provider: true },
+    instances: [],
+    demand: { tasks: [], gangs: [], standing: [] },
+    memory: { refusals: [], unneededSince: {} },
+    ...change,
+  };
+  return {
+    now,
+    spec: { headType: 'head', nodeTypes: [] } as unknown as Sight['spec'],
+    view,
+    plan: undefined,
+    engine: undefined,
+    jobs: [],
+    counts: { held: 0, queued: 0, starting: 0, running: 0, stopping: 0, succeeded: 0, failed: 0, stopped: 0 },
+  };
+}
+
+test('an engine that does not answer is no empty cluster: its machines are counted, and what is unknown is said', () => {
+  const sight = sightOf({
+    complete: { engine: false, provider: true },
+    silent: { engine: { since: now - 180_000, reason: 'no connection' } },
+    instances: [worker('a'), worker('b'), worker('c', { status: 'allocated' })],
+  });
+  const answer = clusterAnswer(sight, identity);
+  assert.deepEqual([answer.nodes.running, answer.nodes.pending, answer.synced], [2, 1, false]);
+  const lines = ['Ray has not answered for 3 min: no connection', '2 machines run, what is on them is not known'];
+  assert.deepEqual(answer.unknown, lines);
+  const status = statusOf(sight, { failedLaunches: [], failedNodes: [] }, undefined);
+  assert.deepEqual([status.unknown, status.silent?.engine?.reason], [2, 'no connection']);
+  assert.deepEqual(samplePoint(sight).nodes, { cpu: 2, 'cpu+': 1 });
+});
+
+test('a provider that does not answer is told too; while all answer nothing is unknown', () => {
+  const node = { id: 'n', total: { CPU: 1 }, available: { CPU: 1 }, labels: {}, idleFor: 0 };
+  const silent = { provider: { since: now - 30_000, reason: 'token expired' } };
+  const sight = sightOf({ complete: { engine: true, provider: false }, silent, instances: [worker('a', { node })] });
+  assert.deepEqual(unknownOf(sight, 'embedded'), ['The provider has not answered for 30 s: token expired']);
+  assert.equal(clusterAnswer(sightOf({ instances: [worker('a', { node })] }), identity).unknown, undefined);
+});
