@@ -38,6 +38,7 @@ import { withQueuedDemand } from './queued-demand.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
 import { type ClusterFile, changeCluster, readCluster, type StateFolder } from './state-folder.ts';
 import { beginTurnOff, commandUnderWay } from './turn-off/activity.ts';
+import { clearMachines, turnOffWithin } from './turn-off/clear.ts';
 import { telling, turnOffEvents } from './turn-off/events.ts';
 import { TurnOffKeeper } from './turn-off/turn-off.ts';
 
@@ -89,8 +90,6 @@ export interface Head {
   close(): Promise<void>;
 }
 
-/** Of all machines at once; what takes longer is tried again. */
-const turnOffWithin = 600_000;
 const backUpEvery = 600_000;
 const sweepEvery = 60_000;
 const sampleEvery = 2_000;
@@ -218,7 +217,11 @@ export async function openHead(
     }),
     spent: () => meter.spent,
     passTime: () => passMs,
-    ready: () => last?.view.complete.engine === true && last.view.complete.provider && ground.ready?.() !== false,
+    ready: () =>
+      last?.view.complete.engine === true &&
+      last.view.complete.provider &&
+      (queue.synced || unfinished !== undefined) &&
+      ground.ready?.() !== false,
     watch(listener) {
       watchers.add(listener);
       return () => void watchers.delete(listener);
@@ -234,11 +237,11 @@ export async function openHead(
     async turnOff(why) {
       events.emit(turnOffEvents.turningOff, { why });
       await stop();
-      const { ended, left } = await ground.turnOff(AbortSignal.timeout(turnOffWithin));
-      for (const each of left) events.emit(turnOffEvents.left, each);
+      const since = readCluster(folder)?.turningOff?.since ?? clock.now();
+      const { ended, left } = await clearMachines(ground, { clock, events, since });
       events.emit(turnOffEvents.turnedOff, { hosts: ended.length, left: left.length });
       // Until that is ordered the next mantad would have to: only then is it over.
-      await ground.leave?.(AbortSignal.timeout(turnOffWithin));
+      await ground.leave?.(left, AbortSignal.timeout(turnOffWithin));
       changeCluster(folder, ({ turningOff: _, ...record }) => ({ ...record, ended: { at: clock.now(), why, left } }));
     },
     async close() {
@@ -276,7 +279,7 @@ export async function openHead(
       drain: (node, reason, signal) => engine.drain(node, reason, signal),
       reportInfeasible: (infeasible, signal) => engine.reportInfeasible(infeasible, signal),
     },
-    () => queue.demand(),
+    queue,
   );
   const autoscaler = new Autoscaler({
     clock,
@@ -306,13 +309,13 @@ export async function openHead(
     head.wake();
   });
 
-  if (unfinished === undefined) await queue.run();
   const every = (period: number, work: () => Promise<unknown> | void): Promise<void> =>
     repeat(clock, period, work, trouble, ending.signal);
   const running = Promise.all([
-    // One that was on its way to its end when mantad died goes on with that.
+    // One that was on its way to its end when mantad died goes on with that. The queue waits for an engine that, after a
+    // reboot, only the others bring back: it is waited for by nobody.
     ...(unfinished === undefined
-      ? [autoscaler.run(ending.signal), ground.keep(ending.signal), keeper.run(ending.signal)]
+      ? [queue.run(), autoscaler.run(ending.signal), ground.keep(ending.signal), keeper.run(ending.signal)]
       : []),
     every(sampleEvery, async () => {
       engineState = await engine.state(ending.signal);

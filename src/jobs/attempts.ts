@@ -46,6 +46,8 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
   const ending = new Set<string>();
   /** Aborted when the attempt is over: ends its timers. */
   const alive = new Map<string, AbortController>();
+  /** Why the engine did not tell what it knows, while it does not: said once. */
+  let silent: string | undefined;
   /** Reports of one attempt are taken one after the other. */
   const chains = new Map<string, Promise<void>>();
 
@@ -184,8 +186,11 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
     let reports: readonly AttemptReport[];
     try {
       reports = await runner.attempts(signal);
+      silent = undefined;
     } catch (error) {
-      if (!signal.aborted) events.emit(jobEvents.engineTrouble, { call: 'attempts', detail: (error as Error).message });
+      const detail = (error as Error).message;
+      if (!signal.aborted && detail !== silent) events.emit(jobEvents.engineTrouble, { call: 'attempts', detail });
+      silent = detail;
       return false;
     }
     const known = new Set(reports.map((report) => report.id));

@@ -58,14 +58,20 @@ export interface JobQueue {
   watch(listener: (changes: readonly JobChange[]) => void): () => void;
   /** Something outside changed (a node came, a limit was raised): look again. */
   poke(): void;
-  /** Adopts what a former mantad left and begins to hand over. Resolves once the engine has told everything it knows. */
+  /**
+   * Adopts what a former mantad left and begins to hand over. Resolves once the engine has told everything it knows, which
+   * it can only when it runs: until then jobs are taken, stopped and told of, and none is handed over.
+   */
   run(): Promise<void>;
+  /** The engine has told what it knows of the attempts of a former mantad. */
+  readonly synced: boolean;
   close(): Promise<void>;
 }
 
 /** How often to look when nobody says that something changed. */
 const lookEvery = 1_000;
 const reconcileEvery = 15_000;
+const longestSyncPause = 2_000;
 const startsAPass = 64;
 /** Looking through a long queue in vain takes at most this share of the time. */
 const lookingShare = 0.3;
@@ -311,14 +317,18 @@ export function openQueue(options: QueueOptions): JobQueue {
     blockOf: (id) => blocked.get(id),
     watch: (listener) => store.onChange(listener),
     poke,
+    get synced() {
+      return synced;
+    },
     async run() {
       for (
         let wait = 100;
         !closing.signal.aborted && !(await attempts.reconcile());
-        wait = Math.min(10_000, wait * 2)
+        wait = Math.min(longestSyncPause, wait * 2)
       ) {
         await clock.sleep(wait, closing.signal).catch(() => {});
       }
+      if (closing.signal.aborted) return;
       for (const job of store.live.values()) {
         if (job.state === 'stopping' || job.attempts.at(-1)?.endsFor) attempts.end(job);
       }
