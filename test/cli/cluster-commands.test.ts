@@ -28,6 +28,8 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
       'text',
       'verboseText',
       'status',
+      'synced',
+      'unknown',
     ]);
   });
 
