@@ -67,12 +67,14 @@ export const autoscalerEvents = {
     zone?: string | undefined;
     market: string;
     reason: string;
+    detail?: string | undefined;
     times: number;
     until: number;
   }>({
     code: 'MANTA_AUTOSCALER_REFUSED',
     level: 'warn',
-    text: (e) => `the provider refused ${e.type} (${place(e)}): ${e.reason}, ${e.times} in a row`,
+    text: (e) =>
+      `the provider refused ${e.type} (${place(e)}): ${e.reason}, ${e.times} in a row${e.detail ? `: ${e.detail}` : ''}`,
   }),
   adopted: defineEvent<{ instance: string; providerId: string; type: string; why: string }>({
     code: 'MANTA_AUTOSCALER_ADOPTED',

@@ -38,7 +38,7 @@ export type Fact = { readonly at: Instant } & (
       readonly how: 'drain' | 'terminate';
       readonly because: EndReason | FollowUpReason;
     }
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly detail?: string }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'granted'; readonly type: NodeTypeName; readonly zone?: string; readonly market: Market }
   | { readonly kind: 'planned'; readonly fact: PlanFact }
 );

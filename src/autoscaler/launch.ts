@@ -9,7 +9,7 @@ import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { Fact } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import { type RefusalReason, refusalReason, refuse } from './refusals.ts';
+import { type Refused, refuse, refusedBy } from './refusals.ts';
 
 /** What to ask the provider for, under a token that is in the journal. */
 export interface LaunchOrder {
@@ -76,7 +76,6 @@ export async function carryOutLaunch(order: LaunchOrder, executor: Executor): Pr
   const { edges, calls, settings, book } = executor;
   const request = { ...order, tags: {} };
   for (let attempt = 1; ; attempt++) {
-    let reason: RefusalReason | undefined;
     try {
       const made = await calls.make(
         () => providerErrors.Unreachable({ call: 'launch' }),
@@ -85,9 +84,9 @@ export async function carryOutLaunch(order: LaunchOrder, executor: Executor): Pr
       await book.write(given(order, made, executor));
       return;
     } catch (error) {
-      reason = refusalReason(error);
-      if (reason !== undefined && (reason !== 'throttled' || attempt >= settings.launchTries)) {
-        await book.write(refused(order, reason, executor));
+      const why = refusedBy(error);
+      if (why !== undefined && (why.reason !== 'throttled' || attempt >= settings.launchTries)) {
+        await book.write(refused(order, why, executor));
         return;
       }
       // Whether it took effect is not known: only its token, or the list, can tell.
@@ -122,33 +121,30 @@ function given(order: LaunchOrder, made: readonly ProviderInstance[], executor: 
   });
   return [
     ...book.outcomes(outcomes),
-    ...(short > 0 ? remember(order, 'no-capacity', executor) : forget(order, executor)),
+    ...(short > 0 ? remember(order, { reason: 'no-capacity' }, executor) : forget(order, executor)),
   ];
 }
 
-function refused(order: LaunchOrder, reason: RefusalReason, executor: Executor): Fact[] {
+function refused(order: LaunchOrder, why: Refused, executor: Executor): Fact[] {
   const { book } = executor;
+  const reason = why.detail === undefined ? why.reason : `${why.reason}: ${why.detail}`;
   const failed = book.ledger
     .ofToken(order.token)
     .filter((record) => record.providerId === undefined)
     .map((record): [InstanceId, Outcome] => [record.id, { kind: 'launch-refused', reason }]);
-  return [...book.outcomes(failed), ...remember(order, reason, executor)];
+  return [...book.outcomes(failed), ...remember(order, why, executor)];
 }
 
 /** The fact that an offer was refused once more. */
-export function remember(
-  order: Omit<LaunchOrder, 'token' | 'count'>,
-  reason: RefusalReason,
-  executor: Executor,
-): Fact[] {
+export function remember(order: Omit<LaunchOrder, 'token' | 'count'>, why: Refused, executor: Executor): Fact[] {
   const { book, edges, settings } = executor;
   const at = edges.clock.now();
-  const refusal = refuse(book.ledger.refusal(order), order, reason, at, settings.refusals);
+  const refusal = refuse(book.ledger.refusal(order), order, why, at, settings.refusals);
   edges.events.emit(events.refused, {
     type: order.type,
     zone: order.zone,
     market: order.market,
-    reason,
+    ...why,
     times: refusal.times,
     until: refusal.until,
   });

@@ -324,7 +324,11 @@ export class Autoscaler {
       if (why === undefined && record.status === 'launch-timeout' && record.market !== undefined) {
         const { type, zone, market } = record;
         timedOut.push(
-          ...remember({ type, market, ...(zone === undefined ? {} : { zone }) }, 'launch-timeout', this.#executor),
+          ...remember(
+            { type, market, ...(zone === undefined ? {} : { zone }) },
+            { reason: 'launch-timeout' },
+            this.#executor,
+          ),
         );
       }
     }

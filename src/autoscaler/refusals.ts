@@ -1,9 +1,13 @@
 import type { Duration, Instant } from '../base/clock.ts';
+import { MantaError, redact } from '../base/errors.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
 import type { Refusal } from '../core/view.ts';
 import { providerErrors } from '../providers/errors.ts';
 
 export type RefusalReason = Refusal['reason'];
+
+/** Why an offer was refused, and what was said to it. */
+export type Refused = Pick<Refusal, 'reason' | 'detail'>;
 
 /** How long an offer is left alone after a refusal. */
 export interface RefusalPauses {
@@ -19,7 +23,12 @@ export const refusalPauses: RefusalPauses = {
 };
 
 /** What the provider meant by an error; undefined when it may have taken effect all the same. */
-export function refusalReason(error: unknown): RefusalReason | undefined {
+export function refusedBy(error: unknown): Refused | undefined {
+  const reason = reasonOf(error);
+  return reason === undefined ? undefined : { reason, ...saidBy(error) };
+}
+
+function reasonOf(error: unknown): RefusalReason | undefined {
   if (providerErrors.NoCapacity.is(error)) return 'no-capacity';
   if (providerErrors.Quota.is(error)) return 'quota';
   if (providerErrors.Throttled.is(error)) return 'throttled';
@@ -27,11 +36,25 @@ export function refusalReason(error: unknown): RefusalReason | undefined {
   return undefined;
 }
 
+const longestDetail = 300;
+
+/** What the provider itself said with an error. */
+function saidBy(error: unknown): { readonly detail?: string } {
+  const said = error instanceof MantaError ? (error.data as { readonly detail?: unknown }).detail : undefined;
+  return typeof said === 'string' && said !== '' ? { detail: inShort(said) } : {};
+}
+
+/** A text of any length and make as one line that may be shown anywhere. */
+export function inShort(text: string): string {
+  const line = redact(text).replaceAll(/\s+/g, ' ').trim();
+  return line.length > longestDetail ? `${line.slice(0, longestDetail)}…` : line;
+}
+
 /** The memory of a refusal after one more of it. Refusals that lie further back than twice their pause count no more. */
 export function refuse(
   earlier: Refusal | undefined,
   offer: { readonly type: NodeTypeName; readonly zone?: string; readonly market: Market },
-  reason: RefusalReason,
+  { reason, detail }: Refused,
   now: Instant,
   pauses: RefusalPauses = refusalPauses,
 ): Refusal {
@@ -43,6 +66,7 @@ export function refuse(
     ...(offer.zone === undefined ? {} : { zone: offer.zone }),
     market: offer.market,
     reason,
+    ...(detail === undefined ? {} : { detail }),
     times,
     last: now,
     until: now + pause,

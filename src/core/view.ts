@@ -17,6 +17,8 @@ export interface Refusal {
   readonly zone?: string;
   readonly market: Market;
   readonly reason: 'no-capacity' | 'quota' | 'throttled' | 'denied' | 'launch-timeout';
+  /** In the words of whoever refused; bounded, and without secrets. */
+  readonly detail?: string;
   /** Consecutive refusals; a success clears the entry. */
   readonly times: number;
   readonly last: Instant;

@@ -260,12 +260,12 @@ function refusalsFor({ job, scaling, couldHold, now }: JobQuestion): Step[] {
     runs.set(key, { first: run?.first ?? fact.at, last: fact, times: (run?.times ?? 0) + 1 });
   }
   return [...runs.values()].map(({ first, last, times }) => {
-    const { type, reason, until } = last.refusal;
+    const { type, reason, until, detail } = last.refusal;
     const often = times > 1 ? `, ${times} times since ${timeWords(first, now)}` : '';
     const again = isOver(job.state) ? '' : `; it is asked again at ${timeWords(until, now)}`;
     return {
       at: last.at,
-      text: `the provider refused ${type}: ${reason.replaceAll('-', ' ')}${often}${again}`,
+      text: `the provider refused ${type}: ${reason.replaceAll('-', ' ')}${often}${again}${detail === undefined ? '' : `: ${detail}`}`,
       data: last,
     };
   });

@@ -10,6 +10,7 @@ import {
   passedWords,
   waitingWords,
 } from '../core/plan/words.ts';
+import type { Refusal } from '../core/view.ts';
 import type { WhyAnswer } from './api/types.ts';
 import { endedWords } from './history-facts.ts';
 
@@ -27,16 +28,21 @@ export function advice(waiting: readonly Waiting[], infeasible: readonly Infeasi
     ...(limits.some(({ leaving }) => leaving !== undefined)
       ? ['wait until what is being ended is gone: `manta events` says what keeps it']
       : []),
-    ...(reasons.has('refused')
-      ? [
-          'list more hosts, zones, markets or node types: the provider has none left of these, and `manta events` says why',
-        ]
-      : []),
+    ...new Set(all.flatMap((why) => (why.kind === 'refused' ? [afterRefusal[why.refusal.reason]] : []))),
     ...infeasible
       .filter((each) => !beyondLimits(each))
       .map((each) => `add a node type that holds ${demandWords(each)}, or ask for less`),
   ];
 }
+
+const afterRefusal: Readonly<Record<Refusal['reason'], string>> = {
+  'no-capacity':
+    'list more hosts, zones, markets or node types: the provider has none left of these, and `manta events` says why',
+  quota: 'ask the provider for a higher quota, list node types that another quota covers, or lower max_workers',
+  throttled: 'wait: the provider takes fewer calls than are made, and is asked again',
+  denied: 'check the credentials and their permissions, and what node_config asks for; then run `manta up` again',
+  'launch-timeout': 'look at the machines in the pages of the provider: they were given and never answered',
+};
 
 /** Why an instance is there, and why it went. */
 export function whyInstance(id: string, facts: readonly Fact[], now: Instant): WhyAnswer | undefined {

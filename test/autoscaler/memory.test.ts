@@ -12,18 +12,18 @@ import { loopIn, seconds } from './loop-in-world.ts';
 const offer = { type: 'cpu', zone: 'a', market: 'on-demand' as const };
 
 test('the pause after a refusal doubles up to ten minutes and is forgotten after a calm time', () => {
-  let refusal = refuse(undefined, offer, 'no-capacity', 0);
+  let refusal = refuse(undefined, offer, { reason: 'no-capacity' }, 0);
   assert.deepEqual([refusal.times, refusal.until], [1, 30_000]);
-  refusal = refuse(refusal, offer, 'no-capacity', 30_000);
+  refusal = refuse(refusal, offer, { reason: 'no-capacity' }, 30_000);
   assert.deepEqual([refusal.times, refusal.until], [2, 90_000]);
-  for (let round = 0; round < 10; round++) refusal = refuse(refusal, offer, 'no-capacity', refusal.until);
+  for (let round = 0; round < 10; round++) refusal = refuse(refusal, offer, { reason: 'no-capacity' }, refusal.until);
   assert.equal(refusal.until - refusal.last, 600_000);
-  assert.equal(refuse(refusal, offer, 'no-capacity', refusal.until + 1_200_001).times, 1);
+  assert.equal(refuse(refusal, offer, { reason: 'no-capacity' }, refusal.until + 1_200_001).times, 1);
 });
 
 test('a clock that was set back does not stretch a back-off', () => {
   const ledger = new Ledger();
-  ledger.apply({ kind: 'refused', at: 0, refusal: refuse(undefined, offer, 'no-capacity', 1_000_000) });
+  ledger.apply({ kind: 'refused', at: 0, refusal: refuse(undefined, offer, { reason: 'no-capacity' }, 1_000_000) });
   const [refusal] = ledger.memory(500_000).refusals;
   assert.equal(refusal?.until, 530_000);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { Fact } from '../../src/autoscaler/journal.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
 import type { LaunchReason } from '../../src/core/plan/plan.ts';
+import type { Refusal } from '../../src/core/view.ts';
 import { whyDemand } from '../../src/head/why.ts';
 import { type JobQuestion, whyJob } from '../../src/head/why-job.ts';
 import { jobEvents } from '../../src/jobs/events.ts';
@@ -169,4 +170,19 @@ test('why demand says that an engine which does not answer may wait for more', (
   const { state, chain } = whyDemand([], [], now, 'Ray has not answered for 3 min: no connection');
   assert.notEqual(state, 'nothing waits');
   assert.match(chain[0]?.text ?? '', /Ray has not answered/);
+});
+
+test('what to do about a refusal is told by its reason', () => {
+  const refusal = { type: 'worker', market: 'on-demand', times: 1, last: now, until: now + 9_000 } as const;
+  const asked = (...reasons: readonly Refusal['reason'][]): readonly string[] => {
+    const passed = reasons.map((reason) => ({
+      type: 'worker',
+      why: { kind: 'refused' as const, refusal: { ...refusal, reason } },
+    }));
+    return whyDemand([{ demand: { kind: 'min-workers', type: 'worker', count: 1 }, for: passed }], [], now).next;
+  };
+  assert.match(asked('denied').join(), /credentials/);
+  assert.match(asked('quota').join(), /higher quota/);
+  assert.deepEqual(asked('no-capacity', 'no-capacity').length, 1);
+  assert.doesNotMatch(asked('denied', 'quota', 'throttled').join(), /none left/);
 });

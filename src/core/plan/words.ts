@@ -76,9 +76,9 @@ export function passReasonWords(why: PassReason, now: Instant): string {
     case 'upscaling-speed':
       return `${why.pending} are pending and upscaling_speed allows ${why.allowed}`;
     case 'refused': {
-      const { reason, times, until } = why.refusal;
+      const { reason, detail, times, until } = why.refusal;
       const again = until > now ? `; asked again in ${durationWords(until - now)}` : '';
-      return `${refusals[reason]}${times > 1 ? `, ${times} times in a row` : ''}${again}`;
+      return `${refusals[reason]}${times > 1 ? `, ${times} times in a row` : ''}${again}${detail === undefined ? '' : `: ${detail}`}`;
     }
     case 'keeps-gpus':
       return 'it has GPUs, which are kept for those who ask for them';

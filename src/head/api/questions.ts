@@ -6,6 +6,7 @@ import { isOver, type Job } from '../../core/jobs/job.ts';
 import { launchWords } from '../../core/plan/words.ts';
 import { silenceWords } from '../../core/status/silence.ts';
 import type { ClusterStatus } from '../../core/status/status.ts';
+import type { Refusal } from '../../core/view.ts';
 import { answerOf } from '../../jobs/manta-api/rows.ts';
 import { isOwner } from '../../jobs/permissions.ts';
 import type { User } from '../../jobs/users.ts';
@@ -25,9 +26,7 @@ export function recentFailures(head: Head): ClusterStatus {
   const now = head.clock.now();
   const facts = head.journal.recent(['refused', 'instance'], 500).filter((fact) => now - fact.at < failuresShownFor);
   const failedLaunches = facts.flatMap((fact) =>
-    fact.kind === 'refused'
-      ? [{ type: fact.refusal.type, at: fact.at, reason: fact.detail ?? fact.refusal.reason }]
-      : [],
+    fact.kind === 'refused' ? [{ type: fact.refusal.type, at: fact.at, reason: failureWords(fact.refusal) }] : [],
   );
   const failedNodes = facts.flatMap((fact) =>
     fact.kind === 'instance' &&
@@ -40,6 +39,8 @@ export function recentFailures(head: Head): ClusterStatus {
 }
 
 export const engineOf = (head: Head): ClusterAnswer['engine'] => (head.ray === undefined ? 'embedded' : 'ray');
+
+const failureWords = ({ reason, detail }: Refusal): string => (detail === undefined ? reason : `${reason}: ${detail}`);
 
 /** Why each instance was asked for, from the journal. */
 export function launchedBecause(head: Head): (instance: string) => string | undefined {

@@ -49,9 +49,9 @@ export class DriverNotes {
         return this.#count(`-${ended.type} ${why}`, words, 1);
       }
       case autoscalerEvents.refused.code: {
-        const { type, zone, market, reason } = data as DataOf<typeof autoscalerEvents.refused>;
+        const { type, zone, market, reason, detail } = data as DataOf<typeof autoscalerEvents.refused>;
         return this.#trouble(
-          `Could not launch nodes of type ${type} (${zone === undefined ? market : `${market}, ${zone}`}): ${reason}.`,
+          `Could not launch nodes of type ${type} (${zone === undefined ? market : `${market}, ${zone}`}): ${reason}${detail === undefined ? '' : ` (${detail})`}.`,
         );
       }
       case autoscalerEvents.setupFailed.code: {
