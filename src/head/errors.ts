@@ -44,6 +44,16 @@ export const headErrors = {
         ? "'manta up' makes a new one; 'manta down' forgets it"
         : "'manta up' starts it again, with its jobs; 'manta down' forgets it, and clears what is left of it",
   }),
+  HeadLost: defineError<{ name: string; when: string; why: string; workers?: number | undefined; ended: Ended }>({
+    code: 'MANTA_HEAD_LOST',
+    exit: 4,
+    message: (e) =>
+      `the cluster '${e.name}' has lost its head, and with it its queue: at ${e.when} ${e.why}${
+        e.workers === undefined ? '' : `; workers that were still listed then: ${e.workers}`
+      }`,
+    hint: () =>
+      "'manta up' makes a new head; 'manta down' ends what is left of it and forgets it; workers end by their leases",
+  }),
   NoExtension: defineError<{ until: string }>({
     code: 'MANTA_HEAD_NO_EXTENSION',
     exit: 2,

@@ -46,8 +46,8 @@ export interface Ground {
   readonly stopFile?: string;
   /** Ends every instance, the head too, when nothing is launched any more. Safe to repeat, also by the next mantad. */
   turnOff(signal: AbortSignal): Promise<Cleared>;
-  /** The last thing: the head's own machine goes, where it is one of a cloud. */
-  leave?(signal: AbortSignal): Promise<void>;
+  /** The last thing: the head's own machine goes, with a word of what is left. Absent where it stays. */
+  leave?(left: Cleared['left'], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -67,6 +67,12 @@ export interface Ended {
   readonly left: readonly { readonly host: string; readonly why: string }[];
   /** The head's machine went too, with the queue and the journal on its disk. */
   readonly headGone?: boolean;
+  /** It did not turn itself off: its head was found to be gone, at that time. */
+  readonly lost?: {
+    readonly instance: string;
+    /** Workers that the cloud listed then; absent where it did not say. */
+    readonly workers?: number;
+  };
 }
 
 /** What mantad has to know of the Ray that it looks after, beyond the spec. */

@@ -1,4 +1,4 @@
-import { credentialsOf, isCloud, openCloud } from '../../providers/clouds.ts';
+import { credentialsOf, isCloud, listsLag, openCloud } from '../../providers/clouds.ts';
 import { loadSpec } from '../load-spec.ts';
 import { endedTags } from '../ray/ended-tags.ts';
 import { changeCluster, type Ended, readCluster, type StateFolder } from '../state-folder.ts';
@@ -13,7 +13,7 @@ export async function endedInCloud(
   signal: AbortSignal,
 ): Promise<Ended | undefined> {
   const record = readCluster(folder);
-  const { instance, clusterId } = record?.remote ?? {};
+  const { instance, clusterId, askedAt = record?.createdAt ?? 0 } = record?.remote ?? {};
   if (record === undefined || instance === undefined || clusterId === undefined) return undefined;
   const spec = loadSpec(record);
   if (!isCloud(spec.provider.type)) return undefined;
@@ -27,14 +27,20 @@ export async function endedInCloud(
   });
   const known = await cloud.lastKnown(instance, signal);
   if (known !== undefined && !known.ended) return undefined;
+  // A young one is perhaps not yet known to everything that answers for the cloud.
+  if (known === undefined && Date.now() < askedAt + listsLag) return undefined;
+  const listed = await cloud.list(signal).catch(() => undefined);
+  const workers = listed?.filter(({ kind, state }) => kind === 'worker' && state !== 'stopping');
   const said = endedTags.read(known?.tags ?? {});
   const reason = known?.reason === undefined ? '' : ` (${known.reason})`;
-  const ended: Ended = {
-    at: said?.at ?? Date.now(),
-    why: said?.why ?? `its head, instance ${instance}, was found to be gone${reason}`,
+  const lost: Ended = {
+    at: Date.now(),
+    why: `its head, instance ${instance}, was found to be gone${reason}`,
     left: [],
     headGone: true,
+    lost: { instance, ...(workers !== undefined && { workers: workers.length }) },
   };
+  const ended = said === undefined ? lost : { ...said, headGone: true };
   changeCluster(folder, (each) => ({ ...each, ended }));
   return ended;
 }

@@ -67,10 +67,10 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
       }
     },
     powersOff: true,
-    endHead: async (signal) => {
+    endHead: async (left, signal) => {
       const { since = clock.now(), why = 'it was told to' } = readCluster(folder)?.turningOff ?? {};
       // Whoever asks later finds it there; the end does not depend on it.
-      await cloud.tag(head.instance, endedTags.of(since, why), signal).catch(() => {});
+      await cloud.tag(head.instance, endedTags.of({ at: since, why, left }), signal).catch(() => {});
       await cloud.terminate([head.instance], signal);
     },
     close: async () => {

@@ -22,7 +22,7 @@ export interface Machines {
   readonly powersOff?: boolean;
   /** Ends every worker for good, when the cluster turns itself off. Absent: the provider ends its instances. */
   endWorkers?(signal: AbortSignal): Promise<Cleared>;
-  /** The very last thing of a cluster that turns itself off. Absent: the head's machine stays. */
-  endHead?(signal: AbortSignal): Promise<void>;
+  /** The very last thing of a cluster that turns itself off, with what it leaves. Absent: the head's machine stays. */
+  endHead?(left: Cleared['left'], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

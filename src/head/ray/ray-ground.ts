@@ -228,12 +228,12 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         endInstances(provider, { clock, settles: listsSettleIn }, signal));
       const here = { cluster: folder.name, containers: containersOf(edges.spec()), clusterId: first.id };
       const own = await clearHosts([thisHost()], here, () => {}, signal);
-      // A machine that goes is started again until it has gone.
-      if (machines.endHead === undefined)
-        await thisHost().sh(`cd "$HOME" || exit 0\n${removeBootText(folder.name)}`, { signal });
+      // A machine that goes is started again until it has gone, and takes with it what is left on it.
+      if (machines.endHead !== undefined) return { ended: [...workers.ended, ...own.ended], left: workers.left };
+      await thisHost().sh(`cd "$HOME" || exit 0\n${removeBootText(folder.name)}`, { signal });
       return { ended: [...workers.ended, ...own.ended], left: [...workers.left, ...own.left] };
     },
-    leave: async (signal) => machines.endHead?.(signal),
+    ...(machines.endHead !== undefined && { leave: machines.endHead }),
     close: async () => {
       ending.abort();
       await machines.close();

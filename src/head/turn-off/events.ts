@@ -23,6 +23,12 @@ export const turnOffEvents = {
     level: 'error',
     text: (e) => `${e.host} could not be cleared: ${e.why}; its lease ends Ray there`,
   }),
+  stays: defineEvent<{ hosts: readonly string[]; why: string }>({
+    code: 'MANTA_HEAD_TURN_OFF_STAYS',
+    level: 'error',
+    text: (e) =>
+      `${e.hosts.join(', ')} could not be ended: ${e.why}; the head stays and goes on trying, for an hour at most, and their leases end them beside that`,
+  }),
   turnedOff: defineEvent<{ hosts: number; left: number }>({
     code: 'MANTA_HEAD_OFF',
     level: 'info',

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { steadyClock } from '../../autoscaler/steady-clock.ts';
 import type { Clock, Duration } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
 import type { Host } from '../../base/host.ts';
 import { endHost, type HostToEnd } from '../../bringup/end-host.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
@@ -40,7 +42,7 @@ export async function clearHosts(
         }
       } catch (error) {
         signal.throwIfAborted();
-        left.push({ host: host.name, why: (error as Error).message });
+        left.push({ host: host.name, why: messageOf(error) });
       }
     }),
   );
@@ -48,6 +50,8 @@ export async function clearHosts(
 }
 
 const endWithin = 120_000;
+const lookSoonest = 100;
+const lookLatest = 1_000;
 
 export interface InstancesToEnd {
   readonly clock: Clock;
@@ -60,25 +64,28 @@ export interface InstancesToEnd {
 /** Ends instances by their provider, and waits until it lists none of them. A call that fails is made again. */
 export async function endInstances(
   provider: Provider,
-  { clock, kinds = ['worker'], settles = 0 }: InstancesToEnd,
+  { clock: given, kinds = ['worker'], settles = 0 }: InstancesToEnd,
   signal: AbortSignal,
 ): Promise<Cleared> {
+  const clock = steadyClock(given);
   const seen = new Set<string>();
   let there: readonly ProviderInstance[] | undefined;
   let emptySince: number | undefined;
   let why = 'its provider still lists it';
-  for (const until = performance.now() + endWithin; performance.now() < until; await clock.sleep(100, signal)) {
+  let pause = lookSoonest;
+  for (const until = clock.now() + endWithin + settles; clock.now() < until; pause = Math.min(2 * pause, lookLatest)) {
     try {
       there = (await provider.list(signal)).filter(({ kind }) => kinds.includes(kind));
       for (const { id } of there) seen.add(id);
-      emptySince = there.length === 0 ? (emptySince ?? performance.now()) : undefined;
-      if (emptySince !== undefined && performance.now() - emptySince >= settles) return { ended: [...seen], left: [] };
+      emptySince = there.length === 0 ? (emptySince ?? clock.now()) : undefined;
+      if (emptySince !== undefined && clock.now() - emptySince >= settles) return { ended: [...seen], left: [] };
       const live = there.filter(({ state }) => state !== 'stopping').map(({ id }) => id);
       if (live.length > 0) await provider.terminate(live, signal);
     } catch (error) {
       signal.throwIfAborted();
-      why = (error as Error).message;
+      why = messageOf(error);
     }
+    await clock.sleep(pause, signal);
   }
   if (there === undefined) throw new Error(why);
   const left = there.map(({ id, address }) => ({ host: address ?? id, why }));

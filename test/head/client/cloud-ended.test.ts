@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { endedInCloud } from '../../../src/head/client/cloud-ended.ts';
 import { endedTags } from '../../../src/head/ray/ended-tags.ts';
-import { createCluster, readCluster, stateFolder } from '../../../src/head/state-folder.ts';
+import { changeCluster, createCluster, readCluster, stateFolder } from '../../../src/head/state-folder.ts';
+import { turnedOff } from '../../../src/head/turn-off/ended.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { providerOf, standInCloud } from '../../providers/lab-cloud/cloud-bed.ts';
 
@@ -42,16 +43,54 @@ available_node_types: {worker: {node_config: {machine_type: small}}}
 test('the last word of a head that is gone is found, and kept', async (t) => {
   const { provider, instance, folder, ask, end } = await bed(t);
   assert.equal(await ask(), undefined, 'it is there');
-  await provider.tag(instance, endedTags.of(86_400_000, 'nothing ran for 30m (idle_shutdown)'), never);
+  const word = { at: 86_400_000, why: 'nothing ran for 30m (idle_shutdown)', left: [] };
+  await provider.tag(instance, endedTags.of(word), never);
   await end();
-  const ended = { at: 86_400_000, why: 'nothing ran for 30m (idle_shutdown)', left: [], headGone: true };
+  const ended = { ...word, headGone: true };
   assert.deepEqual(await ask(), ended);
   assert.deepEqual(readCluster(folder)?.ended, ended);
 });
 
-test('of a head that went without a word, the cloud is quoted', async (t) => {
-  const { instance, ask, end } = await bed(t);
-  await end();
+test('of a head that went without a word, the cloud is quoted, and nobody says that the cluster turned itself off', async (t) => {
+  const { provider, instance, folder, ask } = await bed(t);
+  const request = { token: 'two', type: 'worker', count: 2, market: 'on-demand', tags: {} } as const;
+  await provider.launch(request, never);
+  await provider.terminate([instance], never);
+  await until('it has ended', async () => (await provider.list(never)).length === 2);
   const ended = await ask();
   assert.match(ended?.why ?? '', new RegExp(`its head, instance ${instance}, was found to be gone \\(.+\\)`));
+  const told = turnedOff('bed', readCluster(folder)!.ended!);
+  assert.match(
+    told.message,
+    /has lost its head, and with it its queue: at \d{4}-.*; workers that were still listed then: 2$/,
+  );
+});
+
+test('what could not be ended before the head went is told, as far as a tag has room for its names', () => {
+  const left = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ host: `10.0.0.${100 + index}`, why: 'denied' }));
+  const names = (count: number) => {
+    const tags = endedTags.of({ at: 0, why: 'idle', left: left(count) });
+    assert.ok(Object.values(tags).every((tag) => tag.length <= 250));
+    return endedTags.read(tags)?.left.map(({ host }) => host);
+  };
+  assert.deepEqual(names(0), []);
+  assert.deepEqual(names(2), ['10.0.0.100', '10.0.0.101']);
+  const many = names(100) ?? [];
+  assert.equal(many.at(-1), `${100 - (many.length - 1)} more`);
+  const word = { at: 0, left: endedTags.read(endedTags.of({ at: 0, why: 'idle', left: left(1) }))!.left };
+  assert.match(
+    turnedOff('bed', { ...word, why: 'idle' }).message,
+    /idle; 10.0.0.100 was not cleared: it could not be ended/,
+  );
+});
+
+test('a young head that the cloud does not know yet is not taken for gone', async (t) => {
+  const { folder, ask } = await bed(t);
+  const unknown = (askedAt: number) =>
+    changeCluster(folder, (record) => ({ ...record, remote: { ...record.remote, instance: 'i-none', askedAt } }));
+  unknown(Date.now());
+  assert.equal(await ask(), undefined);
+  unknown(Date.now() - 3_600_000);
+  assert.match((await ask())?.why ?? '', /i-none, was found to be gone/);
 });

@@ -1,0 +1,49 @@
+import type { Clock, Instant } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
+import type { EventSink } from '../../base/events.ts';
+import type { Ground } from '../ground.ts';
+import { turnOffEvents } from './events.ts';
+import type { Cleared } from './workers.ts';
+
+export interface Clearing {
+  readonly clock: Clock;
+  readonly events: EventSink;
+  /** When the cluster began to turn itself off. */
+  readonly since: Instant;
+}
+
+/** Of all machines at once; what takes longer is tried again. */
+export const turnOffWithin = 600_000;
+/** A head that is to go stays for so long where machines are left that it alone can end. */
+const staysFor = 3_600_000;
+const tryAgain = 10_000;
+
+/**
+ * Ends all machines. Where the head's own machine goes last, it does not go while others are left: nobody would end them but
+ * their leases, which are not renewed any more. After an hour it goes, and they are named.
+ */
+export async function clearMachines(
+  ground: Pick<Ground, 'turnOff' | 'leave'>,
+  { clock, events, since }: Clearing,
+): Promise<Cleared> {
+  const ended = new Set<string>();
+  for (let told = ''; ; ) {
+    const mayStay = ground.leave !== undefined && clock.now() < since + staysFor;
+    const cleared = await ground.turnOff(AbortSignal.timeout(turnOffWithin)).catch((error: unknown) => {
+      if (!mayStay) throw error;
+      return { ended: [], left: [{ host: 'workers', why: messageOf(error) }] };
+    });
+    for (const each of cleared.ended) ended.add(each);
+    const { left } = cleared;
+    if (left.length === 0 || !mayStay) {
+      for (const each of left) events.emit(turnOffEvents.left, each);
+      return { ended: [...ended], left };
+    }
+    const [{ why }] = left as [(typeof left)[number]];
+    const hosts = left.map(({ host }) => host);
+    const now = JSON.stringify([hosts, why]);
+    if (now !== told) events.emit(turnOffEvents.stays, { hosts, why });
+    told = now;
+    await clock.sleep(tryAgain);
+  }
+}
