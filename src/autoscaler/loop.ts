@@ -171,6 +171,7 @@ export class Autoscaler {
     await this.#launch(
       plan.actions.filter((action) => action.kind === 'launch'),
       spec,
+      view,
     );
     return plan;
   }
@@ -199,11 +200,13 @@ export class Autoscaler {
       .catch((error: unknown) => this.#missing('engine', error));
   }
 
-  async #launch(actions: readonly Launch[], spec: ScalingSpec): Promise<void> {
+  async #launch(actions: readonly Launch[], spec: ScalingSpec, view: View): Promise<void> {
     const { clock, newId, events: sink } = this.#options;
+    const takenBack = new Set(view.instances.filter((each) => each.takenBackAt !== undefined).map(({ id }) => id));
     for (const action of actions) {
       const type = spec.nodeTypes.find((each) => each.name === action.type);
-      const units = this.#checks.launch(action, spec, this.#book.ledger.records);
+      const staying = [...this.#book.ledger.records].filter(({ id }) => !takenBack.has(id));
+      const units = this.#checks.launch(action, spec, staying);
       if (units < action.count) {
         sink.emit(events.dropped, {
           action: 'a launch',

@@ -146,6 +146,7 @@ const nothing: Demand = { tasks: [], gangs: [], standing: [] };
 /** The view that the ledger and the answers make together. */
 export function assembleView(ledger: Ledger, answers: Answers, now: Instant, demandLag: Duration = 0): View {
   const nodes = nodesByMachine(answers.state?.nodes ?? []);
+  const machines = byId(answers.instances ?? []);
   const demand = answers.state?.demand ?? nothing;
   const instances: InstanceView[] = [];
   for (const record of ledger.records) {
@@ -153,7 +154,11 @@ export function assembleView(ledger: Ledger, answers: Answers, now: Instant, dem
     const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
     const isNew = record.status === 'running' && now - record.since < demandLag;
     const shown = node !== undefined && isNew ? { ...node, available: node.total } : node;
-    instances.push(viewOf(record, shown?.state === 'dead' ? undefined : shown));
+    const takenBackAt = record.providerId && machines.get(record.providerId)?.preemptionAt;
+    instances.push({
+      ...viewOf(record, shown?.state === 'dead' ? undefined : shown),
+      ...(typeof takenBackAt === 'number' && { takenBackAt }),
+    });
   }
   return {
     at: now,

@@ -50,6 +50,8 @@ export interface InstanceView {
   readonly market?: Market;
   /** The machine, as its provider names it, once there is one. */
   readonly providerId?: string;
+  /** The provider has announced to take the machine back, at this instant. */
+  readonly takenBackAt?: Instant;
   /** Present while the engine reports a node on it. */
   readonly node?: NodeView;
   /** Fingerprint of the launch configuration it was made with. */

@@ -319,6 +319,21 @@ test('a node that is announced to go is drained and replaced before it is gone',
   assert.equal(world.engine.waiting, 0);
 });
 
+test('a machine that the provider takes back is replaced at once, also where max_workers is reached', async () => {
+  const { cluster } = smallCluster;
+  const world = worldOf({ ...tasks(4, 4, '30m'), ...(cluster && { cluster: { ...cluster, maxWorkers: 4 } }) });
+  const loop = loopIn(world);
+  loop.start();
+  await seconds(world, 60);
+  assert.equal([...world.workers()].length, 4);
+  const [machine] = world.workers();
+  assert.ok(machine);
+  world.cloud.preempt(machine, 120_000);
+  await seconds(world, 20);
+  assert.equal([...world.workers()].length, 5);
+  assert.deepEqual(loop.happened('DROPPED'), []);
+});
+
 test('a burst of wake-ups is one pass, not one each', async () => {
   const world = worldOf();
   let passes = 0;

@@ -1,3 +1,4 @@
+import type { InstanceView } from '../instance.ts';
 import type { Bin } from './bin.ts';
 import type { Pass } from './pass.ts';
 import type { EndReason } from './plan.ts';
@@ -173,15 +174,17 @@ export function typeRoom(pass: Pass, type: TypeInfo): number {
   const inside = pass.bins.reduce((sum, { state }) => sum + (state.type === type ? 1 : 0), 0);
   const limit = typeLimit(pass, type);
   if (pass.policy.like === 'ray') return limit - inside;
-  return (
-    limit -
-    inside -
-    pass.outside.reduce((sum, one) => sum + (one.type === type.name && one.kind === 'worker' ? 1 : 0), 0)
-  );
+  return limit - inside - leavingWorkers(pass, type).length;
 }
 
 export function clusterRoom(pass: Pass): number {
   const limit = nodeLimit(pass) - pass.bins.length;
   if (pass.policy.like === 'ray') return limit;
-  return limit - pass.outside.reduce((sum, one) => sum + (one.kind === 'worker' ? 1 : 0), 0);
+  return limit - leavingWorkers(pass).length;
 }
+
+/** Workers that take no demand and hold their place. One that the provider takes back holds none: its successor has it. */
+export const leavingWorkers = (pass: Pass, type?: TypeInfo): readonly InstanceView[] =>
+  pass.outside.filter(
+    (one) => one.kind === 'worker' && one.takenBackAt === undefined && (type === undefined || one.type === type.name),
+  );

@@ -1,5 +1,5 @@
 import type { Instant } from '../../base/clock.ts';
-import { clusterRoom, typeFloor, typeRoom } from './limits.ts';
+import { clusterRoom, leavingWorkers, typeFloor, typeRoom } from './limits.ts';
 import type { Pass } from './pass.ts';
 import { whyNot } from './passed.ts';
 import { couldHold, type Unplaced } from './place.ts';
@@ -66,7 +66,7 @@ export function explainUnplaced(
 /** What keeps a type that could hold the demand from being launched now. */
 function holdsUp(pass: Pass, type: Pass['types'][number]): Passed[] {
   const max = type.spec?.maxWorkers ?? 0;
-  const workers = pass.policy.like === 'ray' ? [] : pass.outside.filter(({ kind }) => kind === 'worker');
+  const workers = pass.policy.like === 'ray' ? [] : leavingWorkers(pass);
   const leaving = (room: number, count: number): { leaving?: number } =>
     room + count >= type.hosts && count > 0 ? { leaving: count } : {};
   const ofType = typeRoom(pass, type);

@@ -116,6 +116,18 @@ describe('choosing what to launch', () => {
     assert.deepEqual(launchCounts(made), { w: 1 });
   });
 
+  it('a node that the provider takes back is no room, and leaves its place to another from the notice on', () => {
+    const w = typeOf('w', { CPU: 2 }, { maxWorkers: 1 });
+    const leaving = { ...running(w, { CPU: 2 }), takenBackAt: now + 60_000 };
+    const at = { ...specOf([w]), maxWorkers: 1 };
+    assert.deepEqual(launchCounts(plan(viewOf([leaving], tasks(1, { CPU: 2 })), at, now)), { w: 1 });
+    assert.deepEqual(launchCounts(plan(viewOf([{ ...leaving, status: 'draining' }], tasks(1, { CPU: 2 })), at, now)), {
+      w: 1,
+    });
+    const ray = plan(viewOf([leaving], tasks(1, { CPU: 2 })), at, now, { like: 'ray' });
+    assert.deepEqual(launchCounts(ray), {});
+  });
+
   it('a draining node is no room, and holds its place within the limits', () => {
     const w = typeOf('w', { CPU: 4 }, { maxWorkers: 2 });
     const view = viewOf([running(w, { CPU: 4 }, { status: 'draining' })], tasks(8, { CPU: 1 }));
