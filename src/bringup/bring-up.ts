@@ -83,6 +83,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
       { id: `node ${node}`, state: 'running' },
     );
   const prepared = await prepareNode(host, order, run);
+  if (prepared.powerless) edges.events.emit(bringupEvents.powerless, { node });
   // Where nothing is copied, what was copied last is what is there.
   const contents = edges.startOnly ? prepared.record?.files : undefined;
   const wanted = fingerprints(order, contents ?? (await contentsFingerprint(order.files)));

@@ -38,6 +38,12 @@ export const bringupEvents = {
     level: 'warn',
     text: (e) => `${e.node}: the connection was lost; going on with what is not done yet (${e.why})`,
   }),
+  powerless: defineEvent<{ node: string }>({
+    code: 'MANTA_BRINGUP_POWERLESS',
+    level: 'warn',
+    text: (e) =>
+      `${e.node}: its user may not use sudo without a password: when its head is gone, Ray ends there by its lease, but the machine does not switch itself off and goes on costing`,
+  }),
   started: defineEvent<{ node: string; done: string }>({
     code: 'MANTA_BRINGUP_STARTED',
     level: 'info',

@@ -27,6 +27,11 @@ export interface WatchdogText {
   readonly powersOff: boolean;
 }
 
+export interface BootText extends LeaseText {
+  /** Who logs in, in whose home the lease is going to be. */
+  readonly user: string;
+}
+
 const prelude = `born() {
   r=
   if [ -r /proc/self/stat ]; then
@@ -78,6 +83,36 @@ exit 0
 /** Seconds between two looks. */
 const look = 30;
 
+/** A machine that would not go is told again: it costs until it has gone. */
+const powerOff = `while :; do
+  sync; sudo -n poweroff || poweroff || sudo -n shutdown -h now || shutdown -h now
+  sleep 60
+done`;
+
+/**
+ * Sh text that a machine of a cloud runs as root at its first boot, and that returns at once: the machine switches itself off
+ * when nobody has given it a lease in time. With its lease it has its own watchdog, and this one ends.
+ */
+export const bootText = ({ cluster, user, lasts }: BootText): string => `#!/bin/sh
+if command -v setsid >/dev/null; then leave=setsid; else leave=; trap '' HUP; fi
+$leave /bin/sh -c ${shellQuoted(bootProgram({ cluster, user, lasts }))} manta-boot </dev/null >/dev/null 2>&1 &
+`;
+
+const bootProgram = ({ cluster, user, lasts }: BootText): string => `cd /
+${prelude}
+user=${shellQuoted(user)}
+uptime; until=$((u + ${lasts}))
+while :; do
+  home=$(getent passwd "$user" 2>/dev/null | cut -d: -f6)
+  if { read -r of _ <"\${home:-/home/$user}/${nodeFolder(cluster)}/lease"; } 2>/dev/null && boot && [ "$of" = "$r" ]; then exit 0; fi
+  uptime; left=$((until - u))
+  [ "$left" -gt 0 ] || break
+  [ "$left" -lt ${look} ] || left=${look}
+  sleep "$left"
+done
+${powerOff}
+`;
+
 /**
  * Ends with the lease, when that is taken back. A machine that was suspended finds its lease lapsed before anybody could
  * renew it: it waits once more.
@@ -103,6 +138,6 @@ for try in 1 2 3; do
 ${ends.map((text) => `  ( ${text}  )`).join('\n')}
 done
 rm -f lease
-${powersOff ? 'sync; sudo -n poweroff || poweroff || sudo -n shutdown -h now || shutdown -h now' : ''}
+${powersOff ? powerOff : ''}
 `;
 }

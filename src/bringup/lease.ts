@@ -1,7 +1,7 @@
 import type { Duration } from '../base/clock.ts';
 import type { Host, RunOptions } from '../base/host.ts';
 import type { ProgramHost } from '../base/one-session.ts';
-import { endLeaseText, grantText, renewText } from './lease-text.ts';
+import { bootText, endLeaseText, grantText, renewText } from './lease-text.ts';
 import type { NodeOrder, Place } from './node.ts';
 
 /**
@@ -21,6 +21,10 @@ export function leaseText({ cluster, lease, commands: { container } }: NodeOrder
   if (container) places.unshift({ kind: 'container', engine: container.engine, name: container.name });
   return grantText({ cluster, lasts: seconds(lease.lasts) }, { cluster, places, powersOff: lease.powersOff });
 }
+
+/** A program for the first boot of a machine of a cloud, as root: without a lease in this time the machine ends itself. */
+export const bootWatchdog = (cluster: string, user: string, within: Duration): string =>
+  bootText({ cluster, user, lasts: seconds(within) });
 
 /** One cheap round trip. `absent`: the host has none, as before its bring-up, or after a lapse. */
 export async function renewLease(

@@ -20,6 +20,8 @@ export interface Prepared {
   readonly steps: readonly KnownStep[];
   /** A raylet of this cluster runs there. */
   readonly rayAlive: boolean;
+  /** The machine is to go with its lease, and its user may not switch it off. */
+  readonly powerless: boolean;
   /** Bytes that are free where the home of the user is. */
   readonly freeBytes: number;
 }
@@ -45,7 +47,7 @@ for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
   e=\${c%comm}environ
   if [ ! -r "$e" ] || grep -qas ${shellQuoted(`${markVariable}=.*${markPattern(order.cluster)}`)} "$e"; then echo alive; break; fi
 done
-echo record; cat ${folder}/record.json 2>/dev/null
+${order.lease?.powersOff ? powerlessText : ''}echo record; cat ${folder}/record.json 2>/dev/null
 exit 0
 `,
     options,
@@ -60,6 +62,9 @@ exit 0
     : bringupErrors.NoFolder({ node: host.name, folder, detail });
 }
 
+const powerlessText = `[ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || sudo -n -l poweroff >/dev/null 2>&1 || echo powerless
+`;
+
 function read(stdout: string): Prepared {
   const [facts = '', text = ''] = stdout.split(/^record$/m);
   const lines = facts.split('\n');
@@ -69,6 +74,7 @@ function read(stdout: string): Prepared {
   return {
     freeBytes: Number(value('free')) * 1024,
     rayAlive: lines.includes('alive'),
+    powerless: lines.includes('powerless'),
     steps: lines.flatMap((line): KnownStep[] => {
       const [word, id, code] = line.split(' ');
       if (word !== 'step' || id === undefined) return [];

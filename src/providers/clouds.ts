@@ -10,6 +10,8 @@ export interface CloudClient {
   readonly spec: () => ClusterSpec;
   /** What instances let in: a user, made where there is none, with this key. */
   readonly login: () => { readonly user: string; readonly publicKey: string };
+  /** What workers run at their first boot, as root: an sh program that returns at once. Absent: nothing. */
+  readonly bootProgram?: () => string;
   /** The cloud's own credential, as `credentialsOf` found it. */
   readonly credential: () => string;
 }

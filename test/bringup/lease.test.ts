@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../../src/base/host.ts';
 import { endNode } from '../../src/bringup/end-node.ts';
-import { endLease, renewLease } from '../../src/bringup/lease.ts';
+import { bootWatchdog, endLease, renewLease } from '../../src/bringup/lease.ts';
 import { type NodeOrder, nodeFolder } from '../../src/bringup/node.ts';
 import { prepareNode } from '../../src/bringup/prepare.ts';
 import { startProgram } from '../../src/bringup/ray-start.ts';
@@ -105,20 +105,57 @@ test('a watchdog that cannot be ended is named', { skip }, async (t) => {
   assert.deepEqual(await endLease(as, 'mine', { signal }), [`watchdog (pid ${pid})`]);
 });
 
-test('a machine of a cloud is powered off with its lease, a host of the user never', { skip }, async (t) => {
+/** A host whose switch does nothing and says so, and on which nobody sleeps for long. */
+async function hostWithSwitch(t: TestContext): Promise<Host> {
   const host = await namespaceHost(t, '');
   await host.sh(
-    `mkdir -p /tmp/bin; for c in poweroff shutdown sudo; do echo 'echo "$0" >>/tmp/powered' >/tmp/bin/$c; chmod +x /tmp/bin/$c; done`,
-    {
-      signal,
-    },
+    `mkdir -p /tmp/bin; for c in poweroff shutdown sudo; do printf '%s\\n' 'echo "$0" >>/tmp/powered; exit 1' >/tmp/bin/$c; done
+echo 'exec /bin/sleep 0.1' >/tmp/bin/sleep; chmod +x /tmp/bin/*`,
+    { signal },
   );
-  const path = {
-    ...host,
-    sh: ((program, options) => host.sh(`PATH=/tmp/bin:$PATH\n${program}`, options)) as Host['sh'],
-  };
-  await prepareNode(path, order('own', 1_000), { signal });
-  await prepareNode(path, order('cloud', 1_000, { lease: { lasts: 1_000, powersOff: true } }), { signal });
-  await until('both have lapsed', async () => (await watchdogs(host)).length === 0);
-  assert.deepEqual(await lines(host, 'cat /tmp/powered | grep -c . ; exit 0'), ['1']);
+  return { ...host, sh: ((program, options) => host.sh(`PATH=/tmp/bin:$PATH\n${program}`, options)) as Host['sh'] };
+}
+const switchedOff = async (host: Host): Promise<number> =>
+  (await lines(host, "cat /tmp/powered 2>/dev/null | grep 'poweroff$'; exit 0")).length;
+
+test('a machine of a cloud is powered off with its lease, until it has gone; a host of the user never', {
+  skip,
+}, async (t) => {
+  const host = await hostWithSwitch(t);
+  await prepareNode(host, order('own', 1_000), { signal });
+  await until('the own one has lapsed', async () => (await watchdogs(host)).length === 0);
+  assert.equal(await switchedOff(host), 0);
+  await prepareNode(host, order('cloud', 1_000, { lease: { lasts: 1_000, powersOff: true } }), { signal });
+  await until('it was switched off again, because it did not go', async () => (await switchedOff(host)) >= 3);
+});
+
+test('a machine of a cloud that nobody gives a lease switches itself off; with a lease it has its own watchdog', {
+  skip,
+}, async (t) => {
+  const boots = async (host: Host): Promise<string[]> => await lines(host, 'pgrep -f manta-boot; exit 0');
+  const home =
+    "mkdir -p /tmp/bin; printf '%s\\n' 'echo u:x:0:0::/tmp/home:/bin/sh' >/tmp/bin/getent; chmod +x /tmp/bin/getent\n";
+  const left = await hostWithSwitch(t);
+  await left.sh(`${home}${bootWatchdog('mine', 'ubuntu', 2_000)}`, { signal });
+  await until('it was switched off', async () => (await switchedOff(left)) >= 2);
+
+  const taken = await hostWithSwitch(t);
+  // A lease that came with the image is none of this boot.
+  const stale = `mkdir -p /tmp/home/${nodeFolder('mine')}; echo 'another/1 99999999 60' >/tmp/home/${nodeFolder('mine')}/lease\n`;
+  await taken.sh(`${home}${stale}${bootWatchdog('mine', 'ubuntu', 600_000)}`, { signal });
+  assert.ok((await boots(taken)).length > 0);
+  await prepareNode(taken, order('mine', 600_000, { lease: { lasts: 600_000, powersOff: true } }), { signal });
+  await until('the watchdog of the boot has ended', async () => (await boots(taken)).length === 0);
+  assert.equal((await watchdogs(taken)).length, 1);
+  assert.equal(await switchedOff(taken), 0);
+});
+
+test('a user who may not switch off a machine that is to go with its lease is found out', { skip }, async (t) => {
+  const host = await namespaceHost(t, '');
+  await host.sh('mkdir -p /tmp/.manta; chown 1000 /tmp/.manta', { signal });
+  const powersOff = (as: Host, yes: boolean) =>
+    prepareNode(as, order('mine', 600_000, { lease: { lasts: 600_000, powersOff: yes } }), { signal });
+  assert.equal((await powersOff(host.as(1000), true)).powerless, true);
+  assert.equal((await powersOff(host.as(1000), false)).powerless, false);
+  assert.equal((await powersOff(host, true)).powerless, false);
 });

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loopSettings } from '../../autoscaler/settings.ts';
 import type { Host } from '../../base/host.ts';
 import { sshHost } from '../../base/ssh/host.ts';
 import { thisHost } from '../../base/this-host.ts';
+import { bootWatchdog } from '../../bringup/lease.ts';
 import { targetOf } from '../../bringup/reach.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
+import { leaseOf } from '../../core/turn-off.ts';
 import { openCloud, usualUser } from '../../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
 import type { GroundEdges } from '../ground.ts';
@@ -13,6 +16,8 @@ import { endedTags } from './ended-tags.ts';
 import type { Machines } from './machines.ts';
 
 const learnWithin = 10_000;
+/** A machine without a lease does not end itself before mantad would give it up, however short leases are. */
+const noLeaseFor = loopSettings.timeouts.allocated;
 
 /** Instances of a cloud. They let in the cluster's own key, which the head alone has. */
 export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: RayHead): Promise<Machines> {
@@ -23,6 +28,7 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     clusterId: head.id,
     spec,
     login: () => ({ user: user(), publicKey }),
+    bootProgram: () => bootWatchdog(folder.name, user(), Math.max(leaseOf(spec().provider.manta), noLeaseFor)),
     credential: () => readFileSync(join(folder.path, 'credential'), 'utf8').trim(),
   });
   let learned: ((spec: ClusterSpec) => ClusterSpec) | undefined;

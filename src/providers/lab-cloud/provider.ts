@@ -19,6 +19,8 @@ export interface LabCloudOptions {
   readonly clusterId: string;
   /** Who logs in to instances: the user is made there, with this key. */
   readonly login: () => { readonly user: string; readonly publicKey: string };
+  /** What workers run at their first boot. Absent: nothing. */
+  readonly bootProgram?: () => string;
   /** How long a call may take. @default 30 s */
   readonly deadline?: Duration;
 }
@@ -45,7 +47,7 @@ export class LabCloudProvider implements CloudProvider {
 
   async launch(request: LaunchRequest, signal: AbortSignal): Promise<readonly ProviderInstance[]> {
     signal.throwIfAborted();
-    const { cluster, clusterId, login, spec } = this.#options;
+    const { cluster, clusterId, login, bootProgram, spec } = this.#options;
     const { types, zones } = spec();
     const type = types.get(request.type);
     if (type === undefined)
@@ -69,6 +71,7 @@ export class LabCloudProvider implements CloudProvider {
         [rayTags.launchRequest]: request.token,
       },
       login: { user, public_key: publicKey },
+      ...(kind === 'worker' && bootProgram !== undefined && { user_data: bootProgram() }),
       on_shutdown: 'terminate',
     };
     const about = { call: 'launch', type: request.type, zone, market: request.market };

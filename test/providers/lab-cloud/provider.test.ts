@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { rayTags } from '../../../src/core/ray-tags.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { clusterIdTag } from '../../../src/providers/lab-cloud/provider.ts';
 import type { LaunchRequest } from '../../../src/providers/provider.ts';
@@ -172,4 +173,16 @@ test('an announced preemption is in the list', async (t) => {
   await cloud.admin.preempt(made?.id ?? '', 3600);
   const [seen] = await provider.list(never);
   assert.ok((seen?.preemptionAt ?? 0) > Date.now());
+});
+
+test('workers get a program for their first boot with their order, heads do not', async (t) => {
+  const cloud = await standInCloud(t);
+  const provider = providerOf(cloud, { bootProgram: () => 'echo booted' });
+  await provider.launch(ask('one'), never);
+  await provider.launch(ask('two', { tags: { [rayTags.kind]: 'head' } }), never);
+  await until('both are made', () => cloud.ground.orders.length === 2);
+  assert.deepEqual(
+    cloud.ground.orders.map(({ userData }) => userData),
+    ['echo booted', undefined],
+  );
 });
