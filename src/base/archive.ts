@@ -25,7 +25,7 @@ export interface FileToPack {
 }
 
 /** A deflated zip of the files, the same bytes whenever the same files are given. */
-export async function writeZip(files: readonly FileToPack[], target: string): Promise<void> {
+export async function writeZip(files: readonly FileToPack[], target: string, signal?: AbortSignal): Promise<void> {
   const zip = new ZipWriter();
   // 1980-01-01 is the first date a zip can hold.
   const mtime = new Date(Date.UTC(1980, 0, 1));
@@ -41,7 +41,8 @@ export async function writeZip(files: readonly FileToPack[], target: string): Pr
   }
   zip.end();
   const failed = new Promise<never>((_, reject) => (zip as unknown as NodeJS.EventEmitter).once('error', reject));
-  await Promise.race([pipeline(zip.outputStream, createWriteStream(target, { mode: 0o600 })), failed]);
+  const written = pipeline(zip.outputStream, createWriteStream(target, { mode: 0o600 }), { ...(signal && { signal }) });
+  await Promise.race([written, failed]);
 }
 
 /**

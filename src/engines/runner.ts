@@ -49,7 +49,10 @@ export interface Runner {
   /** True when the order could start at once on a node that is there now. */
   hasRoom(order: Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>): boolean;
 
-  /** Take the attempt over. Returns when the engine will not forget it, not when it runs. */
+  /**
+   * Take the attempt over. Its room is taken from the call on; returns when the engine will not forget it, not when it runs.
+   * Packages may have to travel first: a stop breaks that off.
+   */
   start(order: AttemptOrder, signal: AbortSignal): Promise<void>;
 
   /** End its whole process tree: SIGTERM, then SIGKILL after `grace`. An attempt that is over or unknown is not an error. */

@@ -89,7 +89,7 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
 
   const start = async (job: Job, prepared: Prepared): Promise<void> => {
     const attempt = job.attempts.at(-1);
-    if (!attempt || starting.has(attempt.id)) return;
+    if (!attempt || starting.has(attempt.id) || current(attempt.id)?.job.state !== 'starting') return;
     const order = orderOf(job, prepared, logs.folder(job.id, attempt.number), deps.baseEnv);
     const once = async (): Promise<boolean> => {
       try {
@@ -124,10 +124,6 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
     ending.add(id);
     void (async () => {
       const until = aliveUntil(id);
-      await Promise.race([
-        starting.get(id),
-        new Promise<void>((resolve) => until.addEventListener('abort', () => resolve(), { once: true })),
-      ]);
       for (let wait = 1_000; current(id) && !until.aborted; wait = Math.min(longestRetry, wait * 2)) {
         try {
           await runner.stop(id, deps.grace, until);

@@ -1,4 +1,5 @@
 import type { Clock, Duration } from '../base/clock.ts';
+import { messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { GangDemand, TaskDemand } from '../core/demand.ts';
 import { type Capacity, infeasibility, infeasibleText } from '../core/jobs/admit.ts';
@@ -16,6 +17,7 @@ import { releaseHeld } from './holding.ts';
 import type { LogStore } from './log-store.ts';
 import type { PackageStore } from './packages.ts';
 import { keepPreparations } from './preparations.ts';
+import { needsPackages } from './prepare.ts';
 import { readRuntimeEnv } from './runtime-env.ts';
 import type { JobChange, JobStore } from './store.ts';
 import { newJob, type Submission, sameWork, specOf } from './submission.ts';
@@ -118,7 +120,7 @@ export function openQueue(options: QueueOptions): JobQueue {
         if (started === 0 && store.live.size > longQueue) await pauseBriefly(rest);
       }
     } catch (error) {
-      if (!closing.signal.aborted) events.emit(jobEvents.journalTrouble, { detail: (error as Error).message });
+      trouble(error);
     } finally {
       passing = false;
     }
@@ -157,7 +159,10 @@ export function openQueue(options: QueueOptions): JobQueue {
     return started;
   };
 
-  /** The attempt is in the journal before the engine hears of it; the engine has heard of it before the next is chosen. */
+  /**
+   * The attempt is in the journal before the engine hears of it; the engine has heard of it, and booked its room, before the
+   * next is chosen. Whose packages have to travel to the engine is not waited for: that may take minutes.
+   */
   const startNow = async (job: Job): Promise<void> => {
     const journalled = await store.change((transaction) => {
       const now = transaction.get(job.id);
@@ -167,7 +172,13 @@ export function openQueue(options: QueueOptions): JobQueue {
       transaction.fact('starting', clock.now(), job.id, { attempt: result.job.attempts.at(-1)?.id });
       return result.job;
     });
-    if (journalled) await handOver(journalled);
+    if (!journalled) return;
+    const handing = handOver(journalled);
+    if (needsPackages(job)) handing.catch(trouble);
+    else await handing;
+  };
+  const trouble = (error: unknown): void => {
+    if (!closing.signal.aborted) events.emit(jobEvents.journalTrouble, { detail: messageOf(error) });
   };
 
   const handOver = async (job: Job): Promise<void> => {

@@ -54,7 +54,9 @@ export function runnerContract(name: string, make: (t: TestContext) => Promise<R
       assert.ok(runner.hasRoom(order('a')));
       await runner.start(order('a'), never);
       assert.ok(runner.hasRoom(order('b')));
-      await runner.start(order('b'), never);
+      const starting = runner.start(order('b'), never);
+      assert.equal(runner.hasRoom(order('c')), false, 'from the call on');
+      await starting;
       assert.equal(runner.hasRoom(order('c')), false);
       await runner.stop('a', 0, never);
       await reached(runner, 'a', 'ended');

@@ -12,12 +12,14 @@ type Call = 'start' | 'stop' | 'attempts' | 'forget';
  * - Attempts with resources take CPU of a pool; others always have room.
  * - `begin`, `finish` and `lose` move attempts; with `auto` they begin at once.
  * - `fail(call)` makes the next call throw before it does anything; `loseAnswer(call)` after it has done it.
+ * - An attempt in `travelling` has its room from the call on, and its start returns when it `arrives` or is stopped.
  * - `mute` holds reports back, as a mantad that is not there would miss them.
  */
 export class FakeRunner implements Runner {
   readonly orders: AttemptOrder[] = [];
   readonly stops: string[] = [];
   readonly starts = new Map<string, number>();
+  readonly travelling = new Map<string, PromiseWithResolvers<void>>();
   auto = true;
   mute = false;
   cpus: number;
@@ -38,19 +40,30 @@ export class FakeRunner implements Runner {
 
   start(order: AttemptOrder): Promise<void> {
     return this.#call('start', () => {
-      if (this.#known.has(order.id)) return;
+      const travel = this.travelling.get(order.id)?.promise;
+      if (this.#known.has(order.id)) return travel;
       this.orders.push(order);
       this.starts.set(order.id, (this.starts.get(order.id) ?? 0) + 1);
       this.#used += order.resources['CPU'] ?? 0;
       this.#known.set(order.id, { order, report: { id: order.id, state: 'waiting', logSize: 0 } });
-      if (this.auto) setImmediate(() => this.begin(order.id));
+      if (travel) return travel.then(() => this.#arrived(order.id));
+      return this.#arrived(order.id);
     });
+  }
+
+  arrives(attempt: string): void {
+    this.travelling.get(attempt)?.resolve();
+  }
+
+  #arrived(attempt: string): void {
+    if (this.auto) setImmediate(() => this.begin(attempt));
   }
 
   stop(attempt: string, _grace: Duration): Promise<void> {
     return this.#call('stop', () => {
       this.stops.push(attempt);
       const known = this.#known.get(attempt);
+      this.arrives(attempt);
       if (known && known.report.state !== 'ended') setImmediate(() => this.finish(attempt, 'stopped', 143));
     });
   }
@@ -111,11 +124,11 @@ export class FakeRunner implements Runner {
     if (!this.mute) for (const listener of this.#listeners) listener(known.report);
   }
 
-  async #call<Result>(call: Call, act: () => Result): Promise<Result> {
+  async #call<Result>(call: Call, act: () => Result | Promise<Result>): Promise<Result> {
     const at = this.#failures.findIndex((failure) => failure.call === call);
     const failure = at < 0 ? undefined : this.#failures.splice(at, 1)[0];
     if (failure && !failure.after) throw new Error(`no answer to ${call}`);
-    const result = act();
+    const result = await act();
     if (failure) throw new Error(`the answer to ${call} was lost`);
     return result;
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../src/core/jobs/job.ts';
@@ -241,6 +242,49 @@ test('an environment that cannot be set up fails the job with its reason in the 
     assert.ok(log.bytes.length > 0 && (await bed.logs.extent(id, 1)).ended, id);
   }
   assert.equal(bed.runner.orders.length, 0);
+});
+
+/** A job whose package is not at the engine yet when it is handed over. */
+async function travelling(bed: Bed & { runner: FakeRunner }, id: string): Promise<void> {
+  const name = 'large-1-py3-none-any.whl';
+  await bed.packages.put('ada', name, Readable.from([Buffer.from('wheel')]));
+  bed.runner.travelling.set(`${id}.1`, Promise.withResolvers());
+  await bed.queue.submit(cpu(id, { runtimeEnv: { py_modules: [`gcs://${name}`] } }));
+  await until(() => stateOf(bed, id) === 'starting');
+}
+
+test('a package on its way to the engine keeps its room and holds nobody up', async () => {
+  const bed = await bedWith({ cpus: 3 });
+  await travelling(bed, 'large');
+  await bed.queue.submit(cpu('small'));
+  await until(() => stateOf(bed, 'small') === 'running');
+  await bed.queue.submit(cpu('later', { startAfter: bed.clock.now() + 5_000 }));
+  await bed.clock.advance(6_000);
+  await until(() => stateOf(bed, 'later') === 'running');
+  await bed.queue.submit(cpu('fourth'));
+  await bed.clock.advance(2_000);
+  assert.deepEqual([stateOf(bed, 'large'), stateOf(bed, 'fourth')], ['starting', 'queued']);
+  bed.runner.arrives('large.1');
+  await until(() => stateOf(bed, 'large') === 'running');
+});
+
+test('a stop does not wait for a package on its way', async () => {
+  const bed = await bedWith();
+  await travelling(bed, 'large');
+  await bed.queue.stop('large');
+  await until(() => stateOf(bed, 'large') === 'stopped');
+  assert.equal(bed.queue.get('large')?.startedAt, undefined);
+});
+
+test('an attempt whose package was on its way when mantad died begins once', async () => {
+  const bed = await bedWith();
+  await travelling(bed, 'large');
+  bed.runner.lose('large.1');
+  bed.runner.travelling.get('large.1')?.reject(new Error('mantad is gone'));
+  bed.runner.travelling.clear();
+  await bed.crash();
+  await until(() => stateOf(bed, 'large') === 'running');
+  assert.deepEqual([bed.queue.get('large')?.attempts.length, bed.runner.knows('large.1')], [1, true]);
 });
 
 test('deleting needs the end, and takes the output along', async () => {

@@ -27,6 +27,8 @@ export interface AttemptEdges {
   readonly killSupervisor: (id: string, signal: AbortSignal) => Promise<void>;
   readonly fateOf: (node: string, signal: AbortSignal) => Promise<NodeFate>;
   readonly submissionOf: (name: string, order: AttemptOrder, signal: AbortSignal) => Promise<Submission>;
+  /** It is going to be handed over, once what it needs is where Ray finds it. */
+  readonly onTaken: (order: AttemptOrder) => void;
   readonly onBooked: (order: AttemptOrder) => void;
   readonly onRunning: (id: string, node: string) => void;
 }
@@ -64,6 +66,8 @@ export class RayAttempts {
   readonly #records: AttemptRecords;
   readonly #attempts = new Map<string, Attempt>();
   readonly #starting = new Map<string, Promise<void>>();
+  /** Those whose packages are on their way; Ray has not heard of them. */
+  readonly #shipping = new Map<string, AbortController>();
   /** Names at Ray of what is forgotten here and not yet deleted there. */
   readonly #leaving = new Set<string>();
   readonly #listeners = new Set<(report: AttemptReport) => void>();
@@ -120,6 +124,7 @@ export class RayAttempts {
   }
 
   async stop(id: string, grace: Duration, signal: AbortSignal): Promise<void> {
+    this.#shipping.get(id)?.abort();
     await this.#starting.get(id)?.catch(() => {});
     const attempt = this.#attempts.get(id);
     if (!attempt?.record.accepted || attempt.record.end) return;
@@ -180,13 +185,21 @@ export class RayAttempts {
     };
     this.#records.write(attempt.record);
     this.#attempts.set(id, attempt);
+    this.#edges.onTaken(order);
+    const shipping = new AbortController();
+    this.#shipping.set(id, shipping);
     try {
-      const submission = await this.#edges.submissionOf(attempt.record.submission, order, signal);
+      const during = AbortSignal.any([signal, shipping.signal]);
+      const submission = await this.#edges
+        .submissionOf(attempt.record.submission, order, during)
+        .finally(() => this.#shipping.delete(id));
+      shipping.signal.throwIfAborted();
       this.#edges.onBooked(order);
       const { refused } = await this.#edges.jobs.submit(submission, signal);
       if (refused !== undefined) return await this.#end(attempt, { cause: 'start-failed', message: refused });
     } catch (error) {
       this.#edges.bookings.drop(id);
+      if (shipping.signal.aborted) return await this.#giveUp(attempt, signal);
       if (!(error instanceof MantaError && rayErrors.PackageTooLarge.is(error))) throw error;
       return await this.#end(attempt, { cause: 'setup-failed', message: error.message });
     }
@@ -194,6 +207,14 @@ export class RayAttempts {
     this.#save(attempt, { accepted: true });
     this.#tell(attempt);
     this.#look();
+  }
+
+  /** Stopped on its way to Ray; an earlier try whose answer was lost may have come there all the same. */
+  async #giveUp(attempt: Attempt, signal: AbortSignal): Promise<void> {
+    const { submission } = attempt.record;
+    const info = (await this.#edges.infos([submission], signal)).get(submission);
+    if (info) this.#learn(attempt, info);
+    else await this.#end(attempt, { cause: 'stopped', message: 'stopped' });
   }
 
   /**

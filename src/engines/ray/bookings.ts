@@ -18,6 +18,8 @@ interface Booking {
   until: number;
   /** Ray has shown what it asks for as waiting. */
   demandSeen?: boolean;
+  /** It is on its way to Ray: no state can show it yet. */
+  held: boolean;
 }
 
 /** The state is this much behind what was handed over: reports of the nodes, and the pull of the GCS. */
@@ -27,9 +29,19 @@ const lag = 3_000;
 export class Bookings {
   readonly #open = new Map<string, Booking>();
 
+  /** Keeps room for an attempt while what it needs is on its way to Ray, until it is added or dropped. */
+  hold(id: string, asked: Asked, state: EngineState | undefined, now: number): void {
+    this.#book(id, { asked: withoutGang(asked), expected: new Map(), until: now, held: true }, state, now);
+  }
+
   /** An attempt is being handed over. */
   add(id: string, asked: Asked, state: EngineState | undefined, now: number): void {
-    const booking: Booking = { asked: withoutGang(asked), expected: new Map(), until: now + lag };
+    this.#book(id, { asked: withoutGang(asked), expected: new Map(), until: now + lag, held: false }, state, now);
+  }
+
+  #book(id: string, booking: Booking, state: EngineState | undefined, now: number): void {
+    // What it held so far is its own to take.
+    this.#open.delete(id);
     const nodes = this.rooms(state, now);
     this.#settle(booking, placeOn(booking.asked, nodes), nodes);
     this.#open.set(id, booking);
@@ -38,7 +50,8 @@ export class Bookings {
   /** It runs on this node, which the state may not tell yet. */
   placed(id: string, node: string, state: EngineState | undefined, now: number): void {
     const booking = this.#open.get(id);
-    if (!booking || booking.placement?.[0]?.node === node) return;
+    if (!booking || (!booking.held && booking.placement?.[0]?.node === node)) return;
+    booking.held = false;
     booking.until = now + lag / 3;
     this.#settle(booking, [{ node, resources: booking.asked.resources }], aliveNodes(state));
   }
@@ -55,8 +68,8 @@ export class Bookings {
   rooms(state: EngineState | undefined, now: number): EngineNode[] {
     const nodes = aliveNodes(state);
     for (const booking of this.#open.values()) {
-      const parts = booking.placement ? this.#unshown(booking, state, now) : (placeOn(booking.asked, nodes) ?? []);
-      for (const { node, resources } of parts) take(nodes, node, resources);
+      const parts = booking.placement && !booking.held ? this.#unshown(booking, state, now) : heldParts(booking, nodes);
+      for (const { node, resources } of parts ?? []) take(nodes, node, resources);
     }
     return nodes;
   }
@@ -70,7 +83,12 @@ export class Bookings {
     const nodes = [...state.nodes];
     const waiting: TaskDemand[] = [];
     for (const booking of this.#open.values()) {
-      for (const { node, resources } of this.#unshown(booking, state, now)) take(nodes, node, resources);
+      const held = booking.held ? heldParts(booking, nodes) : undefined;
+      for (const { node, resources } of held ?? this.#unshown(booking, state, now)) take(nodes, node, resources);
+      if (booking.held) {
+        if (!held) waiting.push(demandOf(booking.asked));
+        continue;
+      }
       if (booking.placement || booking.demandSeen || now > booking.until) continue;
       booking.demandSeen = state.demand.tasks.some(({ request }) =>
         sameAmounts(request.resources, booking.asked.resources),
@@ -91,13 +109,20 @@ export class Bookings {
 
   /** Parts of a placement that the state does not show: on those nodes there is still as much as before. */
   #unshown(booking: Booking, state: EngineState | undefined, now: number): Placement {
-    if (!booking.placement || now > booking.until) return [];
+    if (!booking.placement || booking.held || now > booking.until) return [];
     return booking.placement.filter(({ node, resources }) => {
       const available = state?.nodes.find((each) => each.id === node)?.available ?? {};
       const expected = booking.expected.get(node) ?? {};
       return Object.keys(resources).some((name) => amountOf(available, name) > amountOf(expected, name));
     });
   }
+}
+
+/** Where it was to go while that node is there, else where there is room now. */
+function heldParts({ asked, placement }: Booking, nodes: readonly EngineNode[]): Placement | undefined {
+  const alive = nodes.filter(({ state }) => state === 'alive');
+  const stands = placement?.every(({ node }) => alive.some(({ id }) => id === node));
+  return stands ? placement : placeOn(asked, alive);
 }
 
 /** Ray's jobs know no gangs: only the first bundle is ever taken by one. */

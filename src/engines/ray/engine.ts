@@ -95,6 +95,7 @@ export class RayEngine implements Engine, Runner {
       fateOf: (node, signal) => this.#fateOf(node, signal),
       submissionOf: (name, order, signal) =>
         submissionOf(name, order, packages, options.longestGrace ?? 60_000, signal),
+      onTaken: (order) => this.#bookings.hold(order.id, order, this.#watch.latest, performance.now()),
       onBooked: (order) => this.#bookings.add(order.id, order, this.#watch.latest, performance.now()),
       onRunning: (id, node) => this.#bookings.placed(id, node, this.#watch.latest, performance.now()),
     });

@@ -29,13 +29,21 @@ export interface PackagesOptions {
   readonly uploadLimit: number;
 }
 
+/** A package that is being brought to Ray, for all that asked for it. */
+interface Making {
+  readonly made: Promise<string>;
+  readonly ending: AbortController;
+  wanted: number;
+}
+
 /** Folders and wheels of jobs on their way to Ray: nodes fetch them from its store by their URI. */
 export class RayPackages {
   readonly #options: PackagesOptions;
   readonly #http: RayHttp;
   /** A prepared folder does not change, so its name is found once. */
   readonly #names = new Map<string, Promise<string>>();
-  readonly #underWay = new Map<string, Promise<string>>();
+  readonly #underWay = new Map<string, Making>();
+  #drafts = 0;
 
   constructor(options: PackagesOptions, http: RayHttp) {
     this.#options = options;
@@ -50,19 +58,19 @@ export class RayPackages {
       this.#names.set(path, naming);
       naming.catch(() => this.#names.delete(path));
     }
-    const name = await naming;
-    return this.#once(name, async () => {
-      if (await this.#isThere(name, signal)) return `gcs://${name}`;
-      const shipped = await this.#options.shippedArchive?.(name, signal);
+    const name = await orAborted(naming, signal);
+    return this.#once(name, signal, async (during) => {
+      if (await this.#isThere(name, during)) return `gcs://${name}`;
+      const shipped = await this.#options.shippedArchive?.(name, during);
       if (shipped !== undefined) return uriOf(shipped);
-      const draft = join(makeFolder(this.#options.folder), `${name}.${process.pid}.new`);
+      const draft = join(makeFolder(this.#options.folder), `${name}.${process.pid}-${++this.#drafts}.new`);
       try {
-        await writeZip(await filesOf(path), draft);
+        await writeZip(await filesOf(path), draft, during);
         const { size } = await stat(draft);
-        if (size <= this.#options.uploadLimit) return await this.#upload(name, draft, size, signal);
+        if (size <= this.#options.uploadLimit) return await this.#upload(name, draft, size, during);
         // Of an archive on a node's disk Ray drops a single folder at the top: it is given one to drop.
-        await writeZip(await filesOf(path, 'folder/'), draft);
-        return await this.#ship(name, draft, signal);
+        await writeZip(await filesOf(path, 'folder/'), draft, during);
+        return await this.#ship(name, draft, during);
       } finally {
         await rm(draft, { force: true });
       }
@@ -73,19 +81,38 @@ export class RayPackages {
   async wheel(path: string, signal: AbortSignal): Promise<string> {
     const name = basename(path);
     const { size } = await stat(path);
-    return this.#once(name, async () => {
-      if (await this.#isThere(name, signal)) return `gcs://${name}`;
-      if (size > this.#options.uploadLimit) return this.#ship(name, path, signal);
-      return this.#upload(name, path, size, signal);
+    return this.#once(name, signal, async (during) => {
+      if (await this.#isThere(name, during)) return `gcs://${name}`;
+      if (size > this.#options.uploadLimit) return this.#ship(name, path, during);
+      return this.#upload(name, path, size, during);
     });
   }
 
-  async #once(name: string, work: () => Promise<string>): Promise<string> {
-    const known = this.#underWay.get(name);
-    if (known) return known;
-    const made = work().finally(() => this.#underWay.delete(name));
-    this.#underWay.set(name, made);
-    return made;
+  /** One making for all who want it, which is broken off when the last of them has gone. */
+  async #once(name: string, signal: AbortSignal, work: (during: AbortSignal) => Promise<string>): Promise<string> {
+    const making = this.#underWay.get(name) ?? this.#begin(name, work);
+    making.wanted += 1;
+    try {
+      return await orAborted(making.made, signal);
+    } finally {
+      making.wanted -= 1;
+      if (making.wanted === 0 && this.#underWay.get(name) === making) {
+        this.#underWay.delete(name);
+        making.ending.abort();
+      }
+    }
+  }
+
+  #begin(name: string, work: (during: AbortSignal) => Promise<string>): Making {
+    const ending = new AbortController();
+    const made = work(ending.signal);
+    const making = { made, ending, wanted: 0 };
+    this.#underWay.set(name, making);
+    const over = (): void => {
+      if (this.#underWay.get(name) === making) this.#underWay.delete(name);
+    };
+    made.then(over, over);
+    return making;
   }
 
   /** Asking also keeps Ray from dropping it before the job that needs it has begun. */
@@ -116,6 +143,15 @@ export class RayPackages {
     if (!ship) throw rayErrors.PackageTooLarge({ name, size: mib(bytes), limit: mib(limit) });
     return uriOf(await ship({ path, name, bytes }, signal));
   }
+}
+
+/** What was asked for, or the reason to wait no longer. */
+function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop));
 }
 
 const uriOf = (path: string): string => `file://${encodeURI(path)}`;

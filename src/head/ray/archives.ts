@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duration } from '../../base/clock.ts';
@@ -38,7 +39,7 @@ export class Archives {
   async ship({ path, name }: Parameters<ShipArchive>[0], signal: AbortSignal): Promise<string> {
     const { folder } = this.#edges;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const draft = join(folder, `${name}.${process.pid}.new`);
+    const draft = join(folder, `${name}.${randomBytes(4).toString('hex')}.new`);
     await copyFile(path, draft);
     await rename(draft, join(folder, name));
     await this.#forget(Date.now() - keptFor);

@@ -63,6 +63,35 @@ describe('room on ray', () => {
   });
 });
 
+describe('room that is held for what is on its way to ray', () => {
+  const long = 600_000;
+
+  it('stays taken however long that takes, whatever the state shows, until it is handed over or dropped', () => {
+    const bookings = new Bookings();
+    const state = stateOf(node('worker', 4));
+    bookings.hold('a', cpus(3), state, 0);
+    assert.equal(bookings.hasRoom(cpus(2), state, long), false);
+    assert.equal(bookings.seenIn(state, long).nodes[0]?.idleFor, 0);
+    // Work of others came there meanwhile: what is held is not what they show.
+    assert.equal(bookings.hasRoom(cpus(1), stateOf(node('worker', 3)), long), false);
+    bookings.add('a', cpus(3), state, long);
+    assert.equal(bookings.hasRoom(cpus(1), stateOf(node('worker', 1)), long + 1), true);
+    bookings.drop('a');
+    assert.ok(bookings.hasRoom(cpus(4), state, long + 2));
+  });
+
+  it('is found on another node when its own has gone, and is demand while there is none', () => {
+    const bookings = new Bookings();
+    bookings.hold('a', cpus(4), stateOf(node('gone', 4)), 0);
+    const other = bookings.seenIn(stateOf(node('other', 4)), long);
+    assert.deepEqual([other.nodes[0]?.idleFor, other.demand.tasks], [0, []]);
+    const none = bookings.seenIn(stateOf(node('head', 1)), long);
+    assert.deepEqual(none.demand.tasks, [
+      { request: { resources: { CPU: 4 }, selectors: [], placement: [] }, count: 1 },
+    ]);
+  });
+});
+
 describe('the view of ray', () => {
   it('shows a node as busy from the moment an attempt was handed to it', () => {
     const bookings = new Bookings();

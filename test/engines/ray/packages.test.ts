@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import type { RayHttp } from '../../../src/engines/ray/http.ts';
+import { RayPackages, type ShipArchive } from '../../../src/engines/ray/packages.ts';
+import { until } from '../../contract/waiting.ts';
+
+/** A folder of a job, and packages that are all too large for a Ray that has none. */
+function packagesOf(t: TestContext, shipArchive: ShipArchive) {
+  const root = mkdtempSync(join(tmpdir(), 'manta-packages-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const folder = join(root, 'job');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'main.py'), 'print()');
+  const http = { ask: async () => ({ status: 404, body: Buffer.alloc(0) }) } as unknown as RayHttp;
+  const packages = new RayPackages({ dashboard: '', folder: join(root, 'drafts'), uploadLimit: 0, shipArchive }, http);
+  return { packages, folder };
+}
+
+it('a package that two jobs wait for goes on while one of them does, and is broken off when none does', async (t) => {
+  const ships: { arrive: (path: string) => void; signal: AbortSignal }[] = [];
+  const { packages, folder } = packagesOf(t, (_, signal) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    signal.addEventListener('abort', () => reject(signal.reason));
+    ships.push({ arrive: resolve, signal });
+    return promise;
+  });
+  const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
+  const one = packages.folder(folder, first.signal);
+  const two = packages.folder(folder, second.signal);
+  await until('it travels', () => ships.length === 1);
+  first.abort();
+  await assert.rejects(one, { name: 'AbortError' });
+  assert.equal(ships[0]?.signal.aborted, false);
+  ships[0]?.arrive('/archives/a.zip');
+  assert.equal(await two, 'file:///archives/a.zip');
+
+  const alone = packages.folder(folder, third.signal);
+  await until('it travels again', () => ships.length === 2);
+  third.abort();
+  await assert.rejects(alone, { name: 'AbortError' });
+  assert.ok(ships[1]?.signal.aborted);
+});
