@@ -76,6 +76,11 @@ export const autoscalerEvents = {
     text: (e) =>
       `the provider refused ${e.type} (${place(e)}): ${e.reason}, ${e.times} in a row${e.detail ? `: ${e.detail}` : ''}`,
   }),
+  paused: defineEvent<{ type: string; times: number; until: number }>({
+    code: 'MANTA_AUTOSCALER_TYPE_PAUSED',
+    level: 'warn',
+    text: (e) => `no more of ${e.type} is launched for a while: its machines could not be set up, ${e.times} in a row`,
+  }),
   adopted: defineEvent<{ instance: string; providerId: string; type: string; why: string }>({
     code: 'MANTA_AUTOSCALER_ADOPTED',
     level: 'warn',

@@ -15,6 +15,7 @@ import { autoscalerErrors } from './errors.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { FollowUpReason } from './journal.ts';
 import { carryOutLaunch, type LaunchOrder } from './launch.ts';
+import { learn } from './learn.ts';
 import type { LoopSettings } from './settings.ts';
 import type { NodeStarter } from './starter.ts';
 
@@ -174,7 +175,8 @@ export class Executor {
       if (signal.aborted) return;
       const reason = messageOf(error);
       sink.emit(events.setupFailed, { instance: record.id, type: record.type, reason });
-      await this.book.write(this.book.outcomes([[record.id, { kind: 'setup-failed', reason }]]));
+      const failed = this.book.outcomes([[record.id, { kind: 'setup-failed', reason }]]);
+      await this.book.write([...failed, ...learn(failed, this)]);
     }
   }
 

@@ -39,9 +39,20 @@ export type Fact = { readonly at: Instant } & (
       readonly because: EndReason | FollowUpReason;
     }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
-  | { readonly kind: 'granted'; readonly type: NodeTypeName; readonly zone?: string; readonly market: Market }
+  | {
+      /** What was refused is not left alone any more. `reason`: as of the refusal. */
+      readonly kind: 'granted';
+      readonly type: NodeTypeName;
+      readonly zone?: string;
+      readonly market: Market;
+      readonly reason?: Refusal['reason'];
+    }
   | { readonly kind: 'planned'; readonly fact: PlanFact }
 );
+
+/** What a refusal is remembered by: there is one at a time for each. */
+export const refusalKey = ({ type, zone, market, reason }: Omit<Extract<Fact, { kind: 'granted' }>, 'kind' | 'at'>) =>
+  reason === 'setup-failed' ? `set-up:${type}` : `offer:${JSON.stringify([type, zone ?? null, market])}`;
 
 /** Where facts are kept. The source of `why`, of replay, and of recovery after a crash. */
 export interface Journal {

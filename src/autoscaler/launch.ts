@@ -9,7 +9,7 @@ import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { Fact } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import { type Refused, refuse, refusedBy } from './refusals.ts';
+import { granted, isOfMachines, type Refused, refuse, refusedBy } from './refusals.ts';
 
 /** What to ask the provider for, under a token that is in the journal. */
 export interface LaunchOrder {
@@ -153,16 +153,9 @@ export function remember(order: Omit<LaunchOrder, 'token' | 'count'>, why: Refus
 
 /** The facts after which no offer is left alone any more. */
 export const forgiven = (ledger: Ledger, at: Instant): Fact[] =>
-  ledger.memory(at).refusals.map(({ type, zone, market }) => ({
-    kind: 'granted',
-    at,
-    type,
-    market,
-    ...(zone === undefined ? {} : { zone }),
-  }));
+  ledger.memory(at).refusals.map((refusal) => granted(refusal, at));
 
-function forget(order: LaunchOrder, executor: Executor): Fact[] {
-  if (executor.book.ledger.refusal(order) === undefined) return [];
-  const { type, zone, market } = order;
-  return [{ kind: 'granted', at: executor.edges.clock.now(), type, market, ...(zone === undefined ? {} : { zone }) }];
+function forget(order: LaunchOrder, { book, edges }: Executor): Fact[] {
+  const refusal = book.ledger.refusal(order);
+  return refusal === undefined || isOfMachines(refusal) ? [] : [granted(refusal, edges.clock.now())];
 }

@@ -2,7 +2,7 @@ import type { Duration, Instant } from '../base/clock.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { type InstanceRecord, isFinal } from '../core/lifecycle.ts';
 import type { Memory, Refusal } from '../core/view.ts';
-import type { Fact } from './journal.ts';
+import { type Fact, refusalKey } from './journal.ts';
 
 /** How long an ended instance is remembered: late lists may still name its machine. */
 const endedKept: Duration = 600_000;
@@ -33,8 +33,8 @@ export class Ledger {
     return found;
   }
 
-  refusal(offer: Pick<Refusal, 'type' | 'zone' | 'market'>): Refusal | undefined {
-    return this.#refusals.get(offerKey(offer));
+  refusal(offer: Parameters<typeof refusalKey>[0]): Refusal | undefined {
+    return this.#refusals.get(refusalKey(offer));
   }
 
   /** Takes in one fact. A fact it does not understand changes nothing and is answered with `false`. */
@@ -49,10 +49,10 @@ export class Ledger {
         this.#put(fact.record);
         return true;
       case 'refused':
-        this.#refusals.set(offerKey(fact.refusal), fact.refusal);
+        this.#refusals.set(refusalKey(fact.refusal), fact.refusal);
         return true;
       case 'granted':
-        this.#refusals.delete(offerKey(fact));
+        this.#refusals.delete(refusalKey(fact));
         return true;
       case 'planned':
         if (fact.fact.kind === 'unneeded') this.#unneededSince[fact.fact.instance] = fact.fact.since;
@@ -95,6 +95,3 @@ export class Ledger {
     if (isFinal(record.status) && record.id in this.#unneededSince) delete this.#unneededSince[record.id];
   }
 }
-
-const offerKey = (offer: { readonly type: string; readonly zone?: string; readonly market: string }): string =>
-  `${offer.type}\n${offer.zone ?? ''}\n${offer.market}`;

@@ -14,7 +14,8 @@ import { type Checks, checks as usualChecks } from './check.ts';
 import { autoscalerEvents as events } from './events.ts';
 import { type Edges, type End, Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
-import { forgiven, intendLaunch, remember, unansweredLaunches } from './launch.ts';
+import { forgiven, intendLaunch, unansweredLaunches } from './launch.ts';
+import { learn } from './learn.ts';
 import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
 import { steadyClock } from './steady-clock.ts';
@@ -153,15 +154,14 @@ export class Autoscaler {
   async #decide(answers: Answers): Promise<Plan> {
     const { ledger } = this.#book;
     const now = this.#options.clock.now();
-    await this.#book.write(
-      readAnswers(ledger, answers, {
-        now,
-        timeouts: this.#settings.timeouts,
-        listLag: this.#settings.listLag,
-        launching: (token) => this.#executor.launching(token),
-        newId: this.#options.newId,
-      }),
-    );
+    const facts = readAnswers(ledger, answers, {
+      now,
+      timeouts: this.#settings.timeouts,
+      listLag: this.#settings.listLag,
+      launching: (token) => this.#executor.launching(token),
+      newId: this.#options.newId,
+    });
+    await this.#book.write([...facts, ...learn(facts, this.#executor)]);
     ledger.prune(now);
     const spec = this.#options.spec();
     const view = assembleView(ledger, answers, now, this.#settings.demandLag);
@@ -311,7 +311,6 @@ export class Autoscaler {
     if (state === undefined) return;
     const nodes = nodesByMachine(state.nodes);
     const ends: End[] = [];
-    const timedOut = [];
     for (const [index, { record: before, because }] of wanted.entries()) {
       const record = this.#book.ledger.record(before.id);
       if (record === undefined || this.#executor.busy(record.id)) continue;
@@ -324,18 +323,7 @@ export class Autoscaler {
       if (node?.state === 'alive' && mustEnd(record.status)) this.#executor.drain(record, node.id, because);
       if (why !== undefined) this.#dropped('an end', record.id, why);
       else ends.push({ record, because });
-      if (why === undefined && record.status === 'launch-timeout' && record.market !== undefined) {
-        const { type, zone, market } = record;
-        timedOut.push(
-          ...remember(
-            { type, market, ...(zone === undefined ? {} : { zone }) },
-            { reason: 'launch-timeout' },
-            this.#executor,
-          ),
-        );
-      }
     }
-    await this.#book.write(timedOut);
     this.#executor.terminate(ends);
   }
 

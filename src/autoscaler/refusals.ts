@@ -3,6 +3,7 @@ import { MantaError, redact } from '../base/errors.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
 import type { Refusal } from '../core/view.ts';
 import { providerErrors } from '../providers/errors.ts';
+import type { Fact } from './journal.ts';
 
 export type RefusalReason = Refusal['reason'];
 
@@ -18,7 +19,14 @@ export interface RefusalPauses {
 
 /** Of a provider that is asked over the network, by many. */
 export const refusalPauses: RefusalPauses = {
-  first: { 'no-capacity': 30_000, quota: 120_000, throttled: 5_000, denied: 300_000, 'launch-timeout': 300_000 },
+  first: {
+    'no-capacity': 30_000,
+    quota: 120_000,
+    throttled: 5_000,
+    denied: 300_000,
+    'launch-timeout': 300_000,
+    'setup-failed': 15_000,
+  },
   longest: 600_000,
 };
 
@@ -50,6 +58,18 @@ export function inShort(text: string): string {
   return line.length > longestDetail ? `${line.slice(0, longestDetail)}…` : line;
 }
 
+/** The provider gave machines, and they did not become nodes: another launch that it answers is no success yet. */
+export const isOfMachines = ({ reason }: Refused): boolean => reason === 'launch-timeout' || reason === 'setup-failed';
+
+export const granted = ({ type, zone, market, reason }: Refusal, at: Instant): Fact => ({
+  kind: 'granted',
+  at,
+  type,
+  market,
+  reason,
+  ...(zone === undefined ? {} : { zone }),
+});
+
 /** The memory of a refusal after one more of it. Refusals that lie further back than twice their pause count no more. */
 export function refuse(
   earlier: Refusal | undefined,
@@ -58,7 +78,9 @@ export function refuse(
   now: Instant,
   pauses: RefusalPauses = refusalPauses,
 ): Refusal {
-  const inARow = earlier !== undefined && now - earlier.until <= 2 * (earlier.until - earlier.last);
+  // A machine takes its time to fail: what comes after it without a success is in a row, however late.
+  const inARow =
+    earlier !== undefined && (isOfMachines(earlier) || now - earlier.until <= 2 * (earlier.until - earlier.last));
   const times = inARow ? earlier.times + 1 : 1;
   const pause = Math.min(pauses.longest, pauses.first[reason] * 2 ** Math.min(times - 1, 10));
   return {

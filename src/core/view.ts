@@ -4,7 +4,7 @@ import type { InstanceView, Market, NodeTypeName } from './instance.ts';
 
 /** What earlier passes learnt, folded from the journal. Plain data: the planner reads it and returns facts to add to it. */
 export interface Memory {
-  /** Refusals by (type, zone, market): how often in a row, when last, and until when not to ask again. */
+  /** Refusals by (type, zone, market), or by type: how often in a row, when last, and until when not to ask again. */
   readonly refusals: readonly Refusal[];
   /** Since when an unneeded pending instance has been unneeded. */
   readonly unneededSince: Readonly<Record<string, Instant>>;
@@ -16,7 +16,8 @@ export interface Refusal {
   readonly type: NodeTypeName;
   readonly zone?: string;
   readonly market: Market;
-  readonly reason: 'no-capacity' | 'quota' | 'throttled' | 'denied' | 'launch-timeout';
+  /** `setup-failed` is of the whole type, wherever its machines are; the others are of one offer. */
+  readonly reason: 'no-capacity' | 'quota' | 'throttled' | 'denied' | 'launch-timeout' | 'setup-failed';
   /** In the words of whoever refused; bounded, and without secrets. */
   readonly detail?: string;
   /** Consecutive refusals; a success clears the entry. */

@@ -1,4 +1,4 @@
-import type { Fact, Journal } from '../autoscaler/journal.ts';
+import { type Fact, type Journal, refusalKey } from '../autoscaler/journal.ts';
 import type { Instant } from '../base/clock.ts';
 import type { Database, Migration } from '../base/sqlite.ts';
 import { isFinal } from '../core/lifecycle.ts';
@@ -134,13 +134,10 @@ function remains(fact: Fact): (readonly [string, Fact | undefined])[] {
       return [[`instance:${record.id}`, { kind: 'instance', at, record, moves: [] }], ...gone];
     }
     case 'refused':
-      return [[offerKey(fact.refusal), fact]];
+      return [[refusalKey(fact.refusal), fact]];
     case 'granted':
-      return [[offerKey(fact), undefined]];
+      return [[refusalKey(fact), undefined]];
     case 'planned':
       return [[`unneeded:${fact.fact.instance}`, fact.fact.kind === 'unneeded' ? fact : undefined]];
   }
 }
-
-const offerKey = (offer: { readonly type: string; readonly zone?: string; readonly market: string }): string =>
-  `offer:${JSON.stringify([offer.type, offer.zone ?? null, offer.market])}`;

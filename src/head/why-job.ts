@@ -265,7 +265,7 @@ function refusalsFor({ job, scaling, couldHold, now }: JobQuestion): Step[] {
     const again = isOver(job.state) ? '' : `; it is asked again at ${timeWords(until, now)}`;
     return {
       at: last.at,
-      text: `the provider refused ${type}: ${reason.replaceAll('-', ' ')}${often}${again}${detail === undefined ? '' : `: ${detail}`}`,
+      text: `${reason === 'setup-failed' ? `machines of ${type} could not be set up` : `the provider refused ${type}: ${reason.replaceAll('-', ' ')}`}${often}${again}${detail === undefined ? '' : `: ${detail}`}`,
       data: last,
     };
   });

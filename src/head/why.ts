@@ -42,6 +42,8 @@ const afterRefusal: Readonly<Record<Refusal['reason'], string>> = {
   throttled: 'wait: the provider takes fewer calls than are made, and is asked again',
   denied: 'check the credentials and their permissions, and what node_config asks for; then run `manta up` again',
   'launch-timeout': 'look at the machines in the pages of the provider: they were given and never answered',
+  'setup-failed':
+    'mend what sets the node up (setup_commands, start commands, image): `manta events` has what it said; then run `manta up` again',
 };
 
 /** Why an instance is there, and why it went. */

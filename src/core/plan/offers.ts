@@ -15,6 +15,10 @@ export interface BestOffer {
 export function bestOffer(type: ScalingType, refusals: readonly Refusal[], now: Instant): BestOffer {
   const refused: { offer: Offer; refusal: Refusal }[] = [];
   let best: Offer | undefined;
+  const [first] = type.offers;
+  const ofType = refusals.find((one) => one.type === type.name && one.reason === 'setup-failed' && one.until > now);
+  if (ofType !== undefined && first !== undefined)
+    return { offer: undefined, refused: [{ offer: { market: first.market }, refusal: ofType }], until: ofType.until };
   for (const offer of type.offers) {
     const refusal = lastRefusal(type, offer, refusals, now);
     if (refusal !== undefined) refused.push({ offer, refusal });

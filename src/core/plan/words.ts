@@ -57,6 +57,7 @@ const refusals: Readonly<Record<Refusal['reason'], string>> = {
   throttled: 'the provider throttles requests',
   denied: 'the provider denies the request',
   'launch-timeout': 'launches did not come up in time',
+  'setup-failed': 'its machines could not be set up',
 };
 
 const leavingWords = (count: number | undefined): string =>

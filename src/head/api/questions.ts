@@ -1,3 +1,4 @@
+import type { Fact } from '../../autoscaler/journal.ts';
 import type { Instant } from '../../base/clock.ts';
 import { infeasibility } from '../../core/jobs/admit.ts';
 import { chooseNext, defaultLimits } from '../../core/jobs/choose.ts';
@@ -6,7 +7,6 @@ import { isOver, type Job } from '../../core/jobs/job.ts';
 import { launchWords } from '../../core/plan/words.ts';
 import { silenceWords } from '../../core/status/silence.ts';
 import type { ClusterStatus } from '../../core/status/status.ts';
-import type { Refusal } from '../../core/view.ts';
 import { answerOf } from '../../jobs/manta-api/rows.ts';
 import { isOwner } from '../../jobs/permissions.ts';
 import type { User } from '../../jobs/users.ts';
@@ -25,9 +25,7 @@ const failuresShownFor = 1_800_000;
 export function recentFailures(head: Head): ClusterStatus {
   const now = head.clock.now();
   const facts = head.journal.recent(['refused', 'instance'], 500).filter((fact) => now - fact.at < failuresShownFor);
-  const failedLaunches = facts.flatMap((fact) =>
-    fact.kind === 'refused' ? [{ type: fact.refusal.type, at: fact.at, reason: failureWords(fact.refusal) }] : [],
-  );
+  const failedLaunches = facts.flatMap(failedLaunchesOf);
   const failedNodes = facts.flatMap((fact) =>
     fact.kind === 'instance' &&
     fact.moves.some((move) => move.from === 'running' && (move.to === 'stopped' || move.to === 'terminated'))
@@ -40,7 +38,18 @@ export function recentFailures(head: Head): ClusterStatus {
 
 export const engineOf = (head: Head): ClusterAnswer['engine'] => (head.ray === undefined ? 'embedded' : 'ray');
 
-const failureWords = ({ reason, detail }: Refusal): string => (detail === undefined ? reason : `${reason}: ${detail}`);
+/** Launches that were refused, and machines that were given and could not be set up. */
+function failedLaunchesOf(fact: Fact): ClusterStatus['failedLaunches'] {
+  const words = (reason: string, detail: string | undefined): string => (detail ? `${reason}: ${detail}` : reason);
+  if (fact.kind === 'refused') {
+    const { type, reason, detail } = fact.refusal;
+    return reason === 'setup-failed' ? [] : [{ type, at: fact.at, reason: words(reason, detail) }];
+  }
+  const failed = fact.kind === 'instance' ? fact.moves.find(({ to }) => to === 'setup-failed') : undefined;
+  if (failed === undefined || fact.kind !== 'instance') return [];
+  const [said] = failed.because.kind === 'outcome' ? (failed.because.detail ?? '').split('\n') : [];
+  return [{ type: fact.record.type, at: fact.at, reason: words('setup-failed', said) }];
+}
 
 /** Why each instance was asked for, from the journal. */
 export function launchedBecause(head: Head): (instance: string) => string | undefined {

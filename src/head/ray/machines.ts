@@ -14,6 +14,8 @@ export interface Machines {
   complete(spec: ClusterSpec): ClusterSpec;
   /** A person empties this machine: it is not taken again at once. Absent: it is not there again anyway. */
   rest?(machine: string): void;
+  /** What came of the set-up of a machine. Absent: the next one is another machine anyway. */
+  wasSetUp?(machine: string, failure?: string): void;
   /** The cluster file was read again, perhaps after something was mended. */
   reloaded?(): void;
   /** Keeps what belongs to the machines, such as claims, until the signal aborts. */

@@ -47,6 +47,7 @@ export function ownMachines(edges: GroundEdges, head: RayHead): Machines {
     addressOf: (machine) => records.claim(machine)?.host.name,
     complete: (each) => withLearned(each, provider),
     rest: (machine) => provider.rest(machine),
+    wasSetUp: (machine, failure) => provider.wasSetUp(machine, failure),
     reloaded: () => provider.rouse(),
     keep: (signal) => provider.keepClaims(signal),
     endWorkers: async (signal) => {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { loopSettings } from '../../autoscaler/settings.ts';
+import { messageOf } from '../../base/errors.ts';
 import { makeFolder } from '../../base/json-file.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import { thisHost } from '../../base/this-host.ts';
@@ -17,7 +18,7 @@ import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import type { RayNodeInfo } from '../../engines/ray/gcs.ts';
-import { isCloud, listsSettleIn } from '../../providers/clouds.ts';
+import { isCloud, listsLag } from '../../providers/clouds.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 import { removeBootText } from '../boot-entry.ts';
 import { headErrors } from '../errors.ts';
@@ -138,23 +139,29 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     }),
     starter: {
       async bringUp(instance, signal) {
-        await bringUpNode(
-          machines.hostOf(instance),
-          orderFor(instance),
-          {
-            events,
-            connectWithin,
-            restart: 'always',
-            headListens: async (during) => {
-              await headReady(during);
-              await archives.bringTo(machines.hostOf(instance), placeOn(instance), during);
+        try {
+          await bringUpNode(
+            machines.hostOf(instance),
+            orderFor(instance),
+            {
+              events,
+              connectWithin,
+              restart: 'always',
+              headListens: async (during) => {
+                await headReady(during);
+                await archives.bringTo(machines.hostOf(instance), placeOn(instance), during);
+              },
+              head: () => (versions === undefined ? undefined : { node: first.address, versions }),
+              allowNoAuth: true,
             },
-            head: () => (versions === undefined ? undefined : { node: first.address, versions }),
-            allowNoAuth: true,
-          },
-          signal,
-        );
-        await registered(instance, { nodeTable: (during) => engine.nodeTable(during), clock, events }, signal);
+            signal,
+          );
+          await registered(instance, { nodeTable: (during) => engine.nodeTable(during), clock, events }, signal);
+          machines.wasSetUp?.(instance.id);
+        } catch (error) {
+          if (!signal.aborted) machines.wasSetUp?.(instance.id, messageOf(error));
+          throw error;
+        }
       },
       async halt(providerId, signal) {
         const instance = (await provider.list(signal)).find((each) => each.id === providerId);
@@ -172,10 +179,14 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       bootSweep: 1_000,
       demandLag: 1_000,
       callDeadline: 60_000,
+      ...(cloud && { listLag: listsLag }),
       ...(!cloud && {
         listLag: 2_000,
         timeouts: { ...loopSettings.timeouts, absent: 2_000 },
-        refusals: { first: { ...loopSettings.refusals.first, 'no-capacity': 5_000, denied: 15_000 }, longest: 120_000 },
+        refusals: {
+          first: { ...loopSettings.refusals.first, 'no-capacity': 5_000, denied: 15_000, 'setup-failed': 0 },
+          longest: 120_000,
+        },
       }),
     },
     complete: (spec) => machines.complete(withHashes(spec, head().leaveWorkers !== true)),
@@ -225,7 +236,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     stopFile: join(homedir(), stopRequestFile(folder.name)),
     turnOff: async (signal) => {
       const workers = await (machines.endWorkers?.(signal) ??
-        endInstances(provider, { clock, settles: listsSettleIn }, signal));
+        endInstances(provider, { clock, settles: machines.settles?.() ?? 0 }, signal));
       const here = { cluster: folder.name, containers: containersOf(edges.spec()), clusterId: first.id };
       const own = await clearHosts([thisHost()], here, () => {}, signal);
       // A machine that goes is started again until it has gone, and takes with it what is left on it.

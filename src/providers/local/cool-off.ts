@@ -14,6 +14,8 @@ export class CoolOff {
   readonly #longest: Duration;
   readonly #failures = new Map<string, Failure>();
   readonly #resting = new Map<string, Pick<Failure, 'reason' | 'until'>>();
+  /** How often in a row, without a set-up that worked. */
+  readonly #failedSetUps = new Map<string, number>();
 
   constructor(clock: Clock, first: Duration, longest: Duration) {
     this.#clock = clock;
@@ -42,8 +44,23 @@ export class CoolOff {
     this.#failures.delete(host);
   }
 
+  /** A host that was given could not be set up: it rests, however well it gives the claim back. The pause that follows. */
+  setUpFailed(host: string, reason: string): Duration {
+    const times = (this.#failedSetUps.get(host) ?? 0) + 1;
+    this.#failedSetUps.set(host, times);
+    const pause = Math.min(this.#longest, this.#first * 2 ** Math.min(times - 1, 20));
+    this.rest(host, reason, pause);
+    return pause;
+  }
+
+  /** The set-ups that failed before count no more. */
+  setUpDone(host: string): void {
+    this.#failedSetUps.delete(host);
+  }
+
   /** Every host has another chance. */
   clearAll(): void {
+    this.#failedSetUps.clear();
     this.#failures.clear();
     this.#resting.clear();
   }

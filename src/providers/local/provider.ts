@@ -84,6 +84,16 @@ export class LocalProvider implements Provider {
     this.#edges.events.emit(events.rests, { host: record.host.name, seconds: rest / 1_000 });
   }
 
+  /** What came of the set-up of an instance. The host of one that failed is passed over for a while: others come first. */
+  wasSetUp(id: string, failure?: string): void {
+    const host = this.#records.claim(id)?.host.name;
+    if (host === undefined) return;
+    if (failure === undefined) return this.#work.coolOff.setUpDone(host);
+    const reason = `it could not be set up: ${failure.split('\n')[0]}`;
+    const seconds = Math.ceil(this.#work.coolOff.setUpFailed(host, reason) / 1000);
+    this.#edges.events.emit(events.passedOver, { host, reason, seconds });
+  }
+
   /** Somebody has changed something: no host is passed over any more for what it was before. */
   rouse(): void {
     this.#work.coolOff.clearAll();

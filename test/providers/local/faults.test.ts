@@ -46,6 +46,31 @@ describe('hosts that do not answer', () => {
     });
   });
 
+  test('rest for a while when they could not be set up, until somebody has changed something or it worked', async (t) => {
+    const bed = new HostBed(t, 2);
+    const provider = bed.provider({ pace: { coolOff: 60_000 } });
+    const fail = async (token: string): Promise<string | undefined> => {
+      const [machine] = await provider.launch(request(token), never);
+      provider.wasSetUp(machine?.id ?? '', 'pip: no such package\nits output');
+      await provider.terminate([machine?.id ?? ''], never);
+      await gone(provider);
+      return machine?.address;
+    };
+    assert.deepEqual([await fail('one'), await fail('two')], ['h1', 'h2']);
+    await assert.rejects(
+      provider.launch(request('three'), never),
+      /h1: it could not be set up: pip: no such package; h2/,
+    );
+    assert.ok(
+      bed.told.some(({ code, text }) => code === localEvents.passedOver.code && /h1 .*no such package$/.test(text)),
+    );
+    provider.rouse();
+    assert.equal(await fail('four'), 'h1');
+    const [machine] = await provider.launch(request('five'), never);
+    assert.equal(machine?.address, 'h2');
+    provider.wasSetUp(machine?.id ?? '');
+  });
+
   test('rest for a while after a failure, and then have another chance', async (t) => {
     const bed = new HostBed(t, 1);
     const [host] = bed.hosts;
