@@ -12,6 +12,9 @@ import { byAttempt } from './logs.ts';
 import { type RequestTarget, readTarget, routeOf } from './path.ts';
 import { endWith, passUpgrade } from './upgrade.ts';
 
+/** How long a client has to read the last of what was said to it. */
+const lingers = 5_000;
+
 /** Reads where each request goes, once and for all, and gives it to whoever answers there. */
 export class Front {
   readonly #answer: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
@@ -81,10 +84,12 @@ export class Front {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, early: Buffer): void {
+    // Nobody else hears of it any more: unheard, a client that breaks off would be the end of mantad.
+    socket.on('error', () => socket.destroy());
+    socket.once('finish', () => letGo(socket));
     const target = readWhole(request);
     if (typeof target === 'string')
       return endWith(socket, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
-    socket.on('error', () => socket.destroy());
     void this.#open(request, socket, early, target);
   }
 
@@ -96,6 +101,12 @@ export class Front {
     request.url = `${target.path}${target.query}`;
     if (!this.#tail(request, socket, early)) endWith(socket, { status: 404, text: 'not found', code: '' });
   }
+}
+
+/** Everything is said: a client that does not close holds no socket for ever. */
+function letGo(socket: Duplex): void {
+  const late = setTimeout(() => socket.destroy(), lingers);
+  socket.once('close', () => clearTimeout(late));
 }
 
 /** Where a request goes; what is wrong with it when that cannot be said. */

@@ -83,8 +83,15 @@ export class Gateway {
       else refuse(request, response, refusedFor(error, status));
       sent.destroy();
     };
+    const noAnswer = (why: string): void => fail(this.noAnswer(new Error(why)), 502);
+    // Taken over as a line of its own, which nobody has asked for: nobody would hear its errors either.
+    sent.once('upgrade', (_, socket) => {
+      socket.destroy();
+      noAnswer('it changed the protocol unasked');
+    });
     sent.once('response', (answer) => {
       const { statusCode: status = 502 } = answer;
+      if (status < 200) return noAnswer(`${status} is no status of an answer`);
       // Told on, it would read as if the client's own token were wrong.
       if (status === 401 || status === 403) return fail(gatewayErrors.TokenRefused({ address, status }), 502);
       response.writeHead(status, headersForClient(answer, target.path));

@@ -52,8 +52,11 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     '/api/packages/:protocol/:name',
     route(async (c) => {
       const name = packageName(c);
-      const body = c.req.raw.body;
-      await packages.put(c.get('user').name, name, body ? Readable.fromWeb(body) : Readable.from([]));
+      const { body } = c.req.raw;
+      const bytes = body ? Readable.fromWeb(body) : Readable.from([]);
+      // A client may break off before anybody reads: whoever does then is told, and nobody else.
+      bytes.on('error', () => {});
+      await packages.put(c.get('user').name, name, bytes);
       return c.body(null, 200);
     }),
   );
