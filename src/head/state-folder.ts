@@ -133,6 +133,8 @@ export interface StateFolder {
     readonly tunnel: string;
     /** Private key of the cluster, on its head. */
     readonly key: string;
+    /** On the head of a cloud's cluster: until when lists may not show all that was launched. */
+    readonly unseen: string;
     /** How long nothing has run, and until when the cluster is kept. */
     readonly turnOff: string;
     /** Of a cluster of real Ray on this machine: its ports and Ray's folder, and Ray's own token. */
@@ -174,6 +176,7 @@ export function stateFolder(home: string, name: string): StateFolder {
       mantadSocket: join(path, 'mantad.sock'),
       tunnel: join(path, 'tunnel.json'),
       key: join(path, 'key'),
+      unseen: join(path, 'unseen.json'),
       turnOff: join(path, 'turn-off.json'),
       ray: join(path, 'ray.json'),
       rayToken: join(path, 'ray-token'),

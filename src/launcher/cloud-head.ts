@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { promisify } from 'node:util';
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { makeFolder } from '../base/json-file.ts';
 import { rayTags } from '../core/ray-tags.ts';
@@ -113,17 +113,24 @@ export async function hasCloudHead(request: CloudHeadRequest, signal: AbortSigna
   return (await provider.list(signal)).some(isLiveHead);
 }
 
-/** Ends instances of the cluster, all or its workers alone, and looks again until the cloud shows none of them. */
+/**
+ * Ends instances of the cluster, all or its workers alone, and looks again until the cloud shows none of them: for longer where
+ * something was launched that its lists may not show yet. `unseen`: for how long that may be so of the workers.
+ */
 export async function endCloudInstances(
   request: CloudHeadRequest,
   which: 'all' | 'workers',
+  unseen: Duration,
   signal: AbortSignal,
 ): Promise<Cleared> {
   const { clock, folder, config } = request;
-  const { clusterId } = remembered(request);
+  const { clusterId, instance, askedAt = 0 } = remembered(request);
+  // A head that was seen is in the lists.
+  const head = instance === undefined ? askedAt + listsLag - clock.now() : 0;
+  const settles = Math.max(listsSettleIn, unseen, head);
   const provider = await cloudOf(request, loadSpec({ name: folder.name, config }), clusterId);
   const kinds = which === 'all' ? (['worker', 'head'] as const) : (['worker'] as const);
-  return await endInstances(provider, { clock, kinds, settles: listsSettleIn }, signal);
+  return await endInstances(provider, { clock, kinds, settles }, signal);
 }
 
 const isLiveHead = ({ kind, state }: ProviderInstance): boolean =>

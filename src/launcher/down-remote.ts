@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/clock.ts';
 import { MantaError } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
@@ -12,13 +12,13 @@ import { ownHosts } from '../core/spec/local.ts';
 import { bootMark, removeBootText } from '../head/boot-entry.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, headHome, readCluster, removeCluster } from '../head/state-folder.ts';
-import { isCloud } from '../providers/clouds.ts';
+import { isCloud, listsLag } from '../providers/clouds.ts';
 import { endCloudInstances } from './cloud-head.ts';
 import { endWorkers } from './down-workers.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { lockAndLook } from './head-lock.ts';
-import { type HeadLook, idByKey } from './head-look.ts';
+import { type HeadLook, headLook, idByKey } from './head-look.ts';
 import { clearForRay } from './ray-compat.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 import { stopMantad } from './ship.ts';
@@ -102,11 +102,13 @@ async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<
       await markEnding(head, name, look, clock.now(), signal);
       await stopMantad(head, name, look, { signal });
     }
+    // What a head that does not answer has launched, nobody knows.
+    const unseen = look instanceof Error ? listsLag : await unseenOn(head, name, signal).catch(() => listsLag);
     // The head goes with the rest, and the mark keeps others off it meanwhile.
     await Promise.all(unlocks.splice(0).map((unlock) => unlock()));
     events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
     const request = { folder, config, env, clock, events };
-    const { ended, left } = await endCloudInstances(request, workersOnly ? 'workers' : 'all', signal);
+    const { ended, left } = await endCloudInstances(request, workersOnly ? 'workers' : 'all', unseen, signal);
     await cluster.disconnect();
     if (!workersOnly && left.length === 0) removeCluster(folder);
     const outcome = { name, hosts: ended.length, left: left.map(({ host }) => host) };
@@ -116,6 +118,13 @@ async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<
     await Promise.all(unlocks.map((unlock) => unlock()));
     taken.lock.release();
   }
+}
+
+/** For how long the cloud's lists may not show all that was launched there. */
+async function unseenOn(head: Host, cluster: string, signal: AbortSignal): Promise<Duration> {
+  const { text, read } = headLook(cluster, false);
+  const { unseenUntil = 0, now } = read((await head.sh(text, { signal, within: hostWithin })).stdout);
+  return unseenUntil - now;
 }
 
 /** What the reason itself advises, where waiting does not help. */

@@ -43,6 +43,8 @@ export interface HeadLook {
   readonly ownerToken?: string;
   /** Addresses of the hosts that mantad had as workers. */
   readonly hosts: readonly string[];
+  /** Of a cloud's cluster: until when its lists may not show all that was launched, by the clock of the head. */
+  readonly unseenUntil?: number;
   /** Claims of its host, by whichever user and cluster, that have not expired. */
   readonly claims: readonly HostClaim[];
   /** What was completed on the head as a node. */
@@ -73,6 +75,7 @@ say addresses "$(hostname -I 2>/dev/null || true)"
 say runtimes "$(ls ${runtimeHome} 2>/dev/null)"
 file cluster ${folder}/cluster.json
 file serving ${folder}/mantad.json
+file unseen ${folder}/unseen.json
 for each in supervisor mantad; do
   p=$(holder ${folder}/$each.lock); if alive "$p" $each; then say $each "$p"; [ $each = supervisor ] && say supervisorline "$(tr '\\0' ' ' </proc/$p/cmdline 2>/dev/null)"; fi
 done
@@ -152,6 +155,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     ...some('supervisorPid', Number(text('supervisor')) || undefined),
     ...some('supervisorRuntime', /runtime\/([^/ ]+)\/supervisor\.js/.exec(text('supervisorline'))?.[1]),
     ...some('mantadPid', mantadPid),
+    ...some('unseenUntil', Number(text('unseen')) || undefined),
     ...some('publicKey', text('key')),
     ...some('rayToken', text('token')),
     ...some('ownerToken', text('owner')),

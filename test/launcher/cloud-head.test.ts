@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
+import { rayTags } from '../../src/core/ray-tags.ts';
 import { readCluster, stateFolder } from '../../src/head/state-folder.ts';
 import type { CloudHeadRequest } from '../../src/launcher/cloud-head.ts';
-import { ensureCloudHead } from '../../src/launcher/cloud-head.ts';
+import { endCloudInstances, ensureCloudHead } from '../../src/launcher/cloud-head.ts';
 import { never, until } from '../contract/waiting.ts';
 import { standInCloud } from '../providers/lab-cloud/cloud-bed.ts';
 
@@ -96,4 +97,14 @@ test('a head that somebody has stopped is neither replaced nor waited for withou
   cloud.stop(account(), id);
   await assert.rejects(up(), /MANTA_LAUNCHER_HEAD_NOT_LISTED|neither runs nor has ended/);
   assert.deepEqual(existing(), [id]);
+});
+
+test('machines that lists show late are ended too, where somebody launched them just before', async (t) => {
+  const { cloud, up, existing, account, request } = await bed(t);
+  const { tags } = await up();
+  cloud.settings = { ...cloud.settings, list_lag_s: 0.15 };
+  cloud.launch(account(), { machine_type: 'small', tags: { ...tags, [rayTags.kind]: 'worker' } });
+  const { left } = await endCloudInstances(request, 'workers', 60_000, never);
+  assert.deepEqual(left, []);
+  assert.equal(existing().length, 1, 'the head');
 });

@@ -66,7 +66,7 @@ async function endedWithoutHead({ name }: MeantCluster, io: Io): Promise<boolean
   if (remote?.clusterId === undefined || remote.address !== undefined || config === undefined) return false;
   const { endCloudInstances } = await import('../../launcher/cloud-head.ts');
   const request = { folder, config, env: io.env, clock: wallClock, events: io.events };
-  const { ended, left } = await endCloudInstances(request, 'all', io.signal);
+  const { ended, left } = await endCloudInstances(request, 'all', 0, io.signal);
   if (left.length > 0) throw launcherErrors.StillThere({ name: folder.name, what: left.map(({ host }) => host) });
   removeCluster(folder);
   io.out(`The cluster '${folder.name}' is down: it had no head yet, and ${ended.length} instances were ended.\n`);

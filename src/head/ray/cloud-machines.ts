@@ -14,6 +14,7 @@ import type { GroundEdges } from '../ground.ts';
 import { type RayHead, reachedFrom, readCluster } from '../state-folder.ts';
 import { endedTags } from './ended-tags.ts';
 import type { Machines } from './machines.ts';
+import { UnseenLaunches } from './unseen-launches.ts';
 
 const learnWithin = 10_000;
 /** A machine without a lease does not end itself before mantad would give it up, however short leases are. */
@@ -39,14 +40,16 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     return learned !== undefined;
   };
   await learn(AbortSignal.timeout(learnWithin));
+  const unseen = new UnseenLaunches(folder.files.unseen, clock);
   const addresses = new Map<string, string>();
   const provider: Provider = {
     async list(signal) {
       const instances = await cloud.list(signal);
+      unseen.listed(instances);
       for (const { id, address } of instances) if (address !== undefined) addresses.set(id, address);
       return instances;
     },
-    launch: (request, signal) => cloud.launch(request, signal),
+    launch: (request, signal) => unseen.launch(() => cloud.launch(request, signal)),
     terminate: (ids, signal) => cloud.terminate(ids, signal),
     tag: (id, tags, signal) => cloud.tag(id, tags, signal),
   };
@@ -73,6 +76,7 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
       }
     },
     powersOff: true,
+    settles: () => unseen.settles(),
     endHead: async (left, signal) => {
       const { since = clock.now(), why = 'it was told to' } = readCluster(folder)?.turningOff ?? {};
       // Whoever asks later finds it there; the end does not depend on it.

@@ -1,3 +1,4 @@
+import type { Duration } from '../../base/clock.ts';
 import type { Host } from '../../base/host.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
@@ -22,6 +23,8 @@ export interface Machines {
   keep(signal: AbortSignal): Promise<void>;
   /** A machine ends itself when its lease lapses: one of a cloud, never a host of the user. @default false */
   readonly powersOff?: boolean;
+  /** For how long lists have to show no worker before there is none, as of now. @default 0 */
+  settles?(): Duration;
   /** Ends every worker for good, when the cluster turns itself off. Absent: the provider ends its instances. */
   endWorkers?(signal: AbortSignal): Promise<Cleared>;
   /** The very last thing of a cluster that turns itself off, with what it leaves. Absent: the head's machine stays. */
