@@ -115,10 +115,20 @@ describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
     assert.ok(workers.every((worker) => pidOf(worker, 'raylet/raylet') !== undefined));
   });
 
-  it('after a reboot of the head the cluster is there again, by itself', async () => {
+  it('after a reboot of the head the cluster is there again, by itself, and with it the jobs that ran', async () => {
+    const entrypoint = 'echo run $MANTA_JOB_ATTEMPT; test $MANTA_JOB_ATTEMPT -gt 1 || sleep 1000';
+    const submit = ['job', 'submit', '-n', 'held', '--no-wait', '--entrypoint-num-cpus', '1'];
+    await bed.must(...submit, '--submission-id', 'once', '--', entrypoint);
+    await bed.must(...submit, '--submission-id', 'again', '--retries', 'node_lost=1', '--', entrypoint);
+    for (const id of ['once', 'again'])
+      await until(`${id} runs`, async () => /^run 1$/m.test((await bed.manta('job', 'logs', '-n', 'held', id)).shown));
     await head.reboot();
     unadorned((await bed.manta('status', file)).shown);
     await until('all nodes are there', async () => (await alive()) === 3);
+    const ended = async (id: string): Promise<string> =>
+      (await bed.manta('job', 'wait', '--json', '-n', 'held', id)).shown;
+    assert.match(await ended('once'), /"state":"failed".*"cause":"node-lost"/);
+    assert.match(await ended('again'), /"state":"succeeded"/);
     const { code, shown } = await bed.manta('job', 'submit', '-n', 'held', '--', 'echo', 'still here');
     assert.equal(code, 0, shown);
     assert.match(shown, /^still here$/m);
