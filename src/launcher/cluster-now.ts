@@ -2,7 +2,7 @@ import type { RunOptions } from '../base/host.ts';
 import { isFinal, isPending } from '../core/lifecycle.ts';
 import type { JobsAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
-import { wayTo } from '../head/client/remote.ts';
+import { lineTo } from '../head/client/line.ts';
 import type { Serving } from '../head/state-folder.ts';
 import type { HeadLook } from './head-look.ts';
 import { claimedNodes } from './node-claims.ts';
@@ -57,8 +57,7 @@ export async function clientOnHead(
   token: string,
   signal: AbortSignal,
 ): Promise<HttpClient> {
-  const { socket } = folder.files;
-  await head.forward(socket, wayTo(serving), signal);
+  const socket = await lineTo(head, serving, folder.files.socket, signal);
   const place = { url: serving.url, token, socket };
   return new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
 }

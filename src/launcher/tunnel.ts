@@ -57,7 +57,11 @@ export async function lead(
     });
     if (open) {
       far.on('error', () => near.destroy());
-      far.on('close', () => near.destroy());
+      far.on('close', () => {
+        // Nobody took the other end: what goes there is to be found anew for the next connection.
+        if (far.bytesRead === 0 && !near.destroyed) order.lost();
+        near.destroy();
+      });
       near.on('close', () => far.destroy());
       near.pipe(far).pipe(near);
       return;

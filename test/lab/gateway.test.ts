@@ -42,6 +42,8 @@ describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, ()
     // What is kept open was let through before.
     await bed.laptop.exec('for p in $(pgrep -x ssh); do kill "$p"; done');
     assert.match(await bed.must('status', 'team'), /Node status/);
+    // What must not be sent twice goes by the port from the first time on.
+    assert.match(await bed.must('user', 'add', 'ada', '-n', 'team'), /ada/);
     await follow(byPort, bySocket);
   });
 

@@ -20,6 +20,7 @@ import { turnedOff } from '../turn-off/ended.ts';
 import { endedInCloud } from './cloud-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
+import { lineTo } from './line.ts';
 import type { Place } from './target.ts';
 
 /** The line to mantad on the head of a cluster of other machines: through SSH, to a socket in the cluster's folder. */
@@ -29,8 +30,6 @@ export class RemoteLine {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #events: EventSink;
   #place: Promise<Place> | undefined;
-  /** A line by mantad's socket broke: the SSH server may not let sockets through, and then lets ports. */
-  #byPort = false;
 
   constructor(
     folder: StateFolder,
@@ -59,9 +58,7 @@ export class RemoteLine {
 
   /** The line is not what it was: mantad may have come back elsewhere. */
   lost(): void {
-    if (this.#place === undefined) return;
     this.#place = undefined;
-    this.#byPort = !this.#byPort;
   }
 
   async #open(signal: AbortSignal): Promise<Place> {
@@ -76,9 +73,7 @@ export class RemoteLine {
     if (found === undefined) throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name });
     if ('ended' in found) throw turnedOff(this.#folder.name, found.ended);
     if (found.startedNow) this.#events.emit(clientEvents.startedThere, { host: this.#host.name });
-    const end = wayTo(found.serving, this.#byPort);
-    const socket = 'port' in end ? `${this.#folder.files.socket}-port` : this.#folder.files.socket;
-    await this.#host.forward(socket, end, signal);
+    const socket = await lineTo(this.#host, found.serving, this.#folder.files.socket, signal);
     if (found.token === '')
       throw clientErrors.NoToken({ file: `${this.#host.name}:tokens/owner`, problem: 'it is empty' });
     return { url: found.serving.url, token: found.token, socket };
@@ -88,10 +83,6 @@ export class RemoteLine {
     return this.#host.close();
   }
 }
-
-/** Where mantad takes connections on its host: its socket, which is its user's alone, or its port. */
-export const wayTo = ({ socket, url }: Serving, byPort = false): { socket: string } | { port: number } =>
-  socket === undefined || byPort ? { port: Number(new URL(url).port) } : { socket };
 
 interface ServingThere {
   readonly serving: Serving;
