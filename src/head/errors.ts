@@ -54,6 +54,12 @@ export const headErrors = {
     hint: () =>
       "'manta up' makes a new head; 'manta down' ends what is left of it and forgets it; workers end by their leases",
   }),
+  NodeEnded: defineError<{ instance: string; detail: string }>({
+    code: 'MANTA_HEAD_NODE_ENDED',
+    exit: 5,
+    message: (e) => `the node on ${e.instance} ended before Ray knew it: ${e.detail}`,
+    hint: (e) => `all that it said is in instances/.ended/${e.instance}/agent.log of the state folder`,
+  }),
   NoExtension: defineError<{ until: string }>({
     code: 'MANTA_HEAD_NO_EXTENSION',
     exit: 2,

@@ -1,12 +1,10 @@
-import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { stripVTControlCharacters } from 'node:util';
 import { entryFile } from '../../base/entry.ts';
 import { makeFolder, namesIn } from '../../base/json-file.ts';
 import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
-import { endingFile } from '../../providers/process/record.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import { rayFront } from '../gateway/ray-front.ts';
@@ -15,7 +13,9 @@ import { processGround } from '../process-ground.ts';
 import { RayReports } from '../ray/ray-reports.ts';
 import { readCluster, type StateFolder } from '../state-folder.ts';
 import { rayActivity } from '../turn-off/activity.ts';
+import { lastWords } from './last-words.ts';
 import { openPlace, removePlace, tokenOf } from './raylet-place.ts';
+import { rayletRegistered } from './raylet-registered.ts';
 
 /** Many may start on few cores. */
 const longestBoot = 180_000;
@@ -57,7 +57,7 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
       const heads = (await provider.list(signal).catch(() => undefined))?.filter(({ kind }) => kind === 'head');
       const head = heads?.find(({ state }) => state !== 'stopping');
       if (heads !== undefined && head?.id !== current) {
-        const detail = current === undefined ? undefined : lastWords(folder, current);
+        const detail = current === undefined ? undefined : lastWords(folder, current)?.text;
         if (detail !== undefined) {
           log(`Ray's head ${current} ended: ${detail}`);
           if (ready) events.emit(headEvents.rayGone, { address: '127.0.0.1' });
@@ -74,6 +74,20 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
   return {
     ...ground,
     engine,
+    starter: {
+      ...ground.starter,
+      bringUp: (instance, signal) =>
+        rayletRegistered(
+          instance,
+          {
+            list: (during) => provider.list(during),
+            nodeTable: (during) => engine.nodeTable(during),
+            lastWords: (id) => lastWords(folder, id),
+            clock,
+          },
+          signal,
+        ),
+    },
     ray: rayFront({ engine, dashboardPort: place.dashboardPort, head: '127.0.0.1', token }),
     // Ray's nodes are up to a second late in telling what runs on them.
     settings: { ...ground.settings, demandLag: 1_000, batchIdle: 20, batchMax: 500 },
@@ -112,17 +126,4 @@ function keptArchive(folder: StateFolder, path: string, name: string): string {
   copyFileSync(path, `${kept}.new`);
   renameSync(`${kept}.new`, kept);
   return kept;
-}
-
-/** What a node said last, when it ended before anybody wanted that; undefined for one that was told to. */
-function lastWords({ files }: StateFolder, instance: string): string | undefined {
-  const at = [join(files.instances, instance), join(files.instances, '.ended', instance)].find(existsSync);
-  if (at !== undefined && existsSync(endingFile(at))) return undefined;
-  const said = at === undefined ? undefined : join(at, 'agent.log');
-  const text =
-    said === undefined || !existsSync(said) ? '' : stripVTControlCharacters(readFileSync(said, 'utf8')).trim();
-  // Of a Ray that failed on its own the lines of errors say why.
-  const lines = text.split('\n');
-  const errors = lines.filter((line) => /\bERR\b|Error\b|error:/.test(line));
-  return (errors.length > 0 ? errors : lines).slice(-5).join(' | ').slice(-1_000) || 'it said nothing';
 }
