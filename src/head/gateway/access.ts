@@ -2,14 +2,17 @@
 export const isPublicOfRay = (path: string): boolean =>
   path === '/' || path === '/favicon.ico' || path.startsWith('/static/');
 
-/** What Ray answers to a GET by reading only, and without the output or the environment of anybody's job. */
+/**
+ * What Ray answers to a GET by reading only, and without the output or the environment of anybody's job: those that have
+ * them beside other things are handed on with blanks (blanks.ts). Events and the timeline have the words of failed jobs and
+ * tasks, Serve and Train their settings and errors.
+ */
 const readable = new Set([
   '/',
   '/favicon.ico',
   '/timezone',
   '/nodes',
   '/logical/actors',
-  '/events',
   '/cluster_id',
   '/usage_stats_enabled',
   '/api/gcs_healthz',
@@ -18,14 +21,9 @@ const readable = new Set([
   '/api/grafana_health',
   '/api/prometheus_health',
   '/api/prometheus/sd',
-  '/api/serve/applications/',
-  '/api/train/v2/runs',
-  '/api/train/v2/runs/v1',
   '/api/v0/actors',
   '/api/v0/actors/summarize',
-  '/api/v0/cluster_events',
   '/api/v0/cluster_metadata',
-  '/api/v0/jobs',
   '/api/v0/nodes',
   '/api/v0/objects',
   '/api/v0/objects/summarize',
@@ -34,7 +32,6 @@ const readable = new Set([
   '/api/v0/runtime_env_redaction',
   '/api/v0/tasks',
   '/api/v0/tasks/summarize',
-  '/api/v0/tasks/timeline',
   '/api/v0/workers',
 ]);
 const readableBelow = /^\/(?:static\/.+|nodes\/[^/]+|logical\/actors\/[^/]+|api\/data\/datasets\/[^/]+)$/;

@@ -122,6 +122,12 @@ test('what changes or does something in Ray is for administrators', async (t) =>
     ['GET', '/memory_profile?pid=1'],
     ['GET', '/api/v0/logs/file?filename=job-driver-x.log'],
     ['GET', '/api/v0/runtime_envs'],
+    ['GET', '/api/v0/jobs'],
+    ['GET', '/api/v0/cluster_events'],
+    ['GET', '/api/v0/tasks/timeline'],
+    ['GET', '/events'],
+    ['GET', '/api/serve/applications/'],
+    ['GET', '/api/train/v2/runs'],
     ['GET', '/api/v0/something_new'],
   ];
   for (const [method, path] of acting) {
@@ -132,9 +138,41 @@ test('what changes or does something in Ray is for administrators', async (t) =>
   assert.equal(bed.ray.reached.length, 0);
   for (const [method, path] of acting) assert.equal((await bed.ask(path, { method })).status, 200, `${method} ${path}`);
   assert.equal(bed.ray.reached.length, acting.length);
-  assert.equal((await bed.ask('/api/v0/tasks?detail=1', { as: bed.guest })).status, 200);
+  assert.equal((await bed.ask('/api/v0/nodes?detail=1', { as: bed.guest })).status, 200);
   assert.match(bed.ray.reached.at(-1)?.headers['user-agent'] ?? '', /^Mozilla/, 'Ray masks for browsers');
 });
+
+test('what a job of another was given or has said is blank where it stands among other things', async (t) => {
+  const bed = await GatewayBed.open(t);
+  const secret = { deep: 'SECRET' };
+  const rows = [
+    ['/api/v0/tasks?detail=1', { task_id: 't', error_type: 'E', error_message: 'SECRET', runtime_env_info: secret }],
+    ['/api/v0/tasks', { task_id: 't', profiling_data: secret }],
+    ['/api/v0/actors?detail=True', { actor_id: 'a', death_cause: secret, serialized_runtime_env: 'SECRET' }],
+    ['/api/v0/workers?detail=1', { worker_id: 'w', exit_type: 'E', exit_detail: 'SECRET' }],
+    ['/logical/actors', { actorId: 'a', exitDetail: 'SECRET' }],
+    ['/logical/actors/a', { actorId: 'a', exitDetail: 'SECRET' }],
+    ['/nodes/n', { raylet: { nodeId: 'n' }, actors: { a: { exitDetail: 'SECRET', runtimeEnv: secret } } }],
+  ] as const;
+  for (const [path, row] of rows) {
+    const whole = JSON.stringify({ result: true, data: { result: [row] } });
+    bed.ray.answer = (_, response) => void response.setHeader('content-type', 'application/json').end(whole);
+    const { status, text, headers } = await bed.ask(path, { as: bed.guest, headers: { 'accept-encoding': 'gzip' } });
+    assert.equal(status, 200, path);
+    assert.doesNotMatch(text, /SECRET/, path);
+    assert.deepEqual([Object.keys((JSON.parse(text) as typeof empty).data.result[0] ?? {})], [Object.keys(row)]);
+    assert.equal(headers['content-type'], 'application/json');
+    assert.equal(bed.ray.reached.at(-1)?.headers['accept-encoding'], 'identity');
+    assert.equal((await bed.ask(path)).text, whole, 'an administrator sees it as it is');
+  }
+  for (const answer of ['SECRET', '{"data": NaN, "error_message": "SECRET"}']) {
+    bed.ray.answer = (_, response) => void response.end(answer);
+    const { status, text } = await bed.ask('/api/v0/tasks', { as: bed.guest });
+    assert.equal(status, 502);
+    assert.doesNotMatch(text, /SECRET/, 'what cannot be read is not handed on');
+  }
+});
+const empty = { data: { result: [] as object[] } };
 
 test('Ray’s token and cookies reach nobody, and its files cannot act as the page', async (t) => {
   const bed = await GatewayBed.open(t);
@@ -223,7 +261,7 @@ test('a client that goes away takes its request from Ray', async (t) => {
 test('a revoked user’s open stream ends', async (t) => {
   const bed = await GatewayBed.open(t);
   bed.ray.answer = (_, response) => void response.write('a stream');
-  const answer = await bed.send('/events', { as: bed.guest });
+  const answer = await bed.send('/nodes', { as: bed.guest });
   answer.on('error', () => {});
   await bed.bed.users.revoke('guest');
   answer.resume();

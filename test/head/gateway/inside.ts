@@ -192,6 +192,7 @@ asyncio.run(first())
       ['GET', '/api/v0/logs?node_ip=127.0.0.1'],
       ['GET', '/worker/traceback?pid=1&ip=127.0.0.1'],
       ['GET', '/api/v0/runtime_envs'],
+      ['GET', '/api/v0/jobs'],
     ] as const)
       assert.equal((await ask(method, path, { as: guest })).status, 403, path);
     assert.equal((await ask('GET', '/api/v0/logs?node_ip=127.0.0.1')).status, 200);
