@@ -149,7 +149,7 @@ test('the jobs API is Manta’s in every spelling, the rest is Ray’s where the
 });
 
 test('everything but a known plain read is for administrators', () => {
-  for (const path of ['/nodes', '/nodes/abc', '/api/v0/tasks', '/static/js/main.js', '/api/serve/applications/'])
+  for (const path of ['/nodes', '/nodes/abc', '/api/v0/tasks', '/static/js/main.js', '/api/v0/nodes'])
     for (const method of ['GET', 'HEAD']) assert.equal(needsAdmin(method, path), false, `${method} ${path}`);
   for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'])
     assert.equal(needsAdmin(method, '/nodes'), true, method);
@@ -163,6 +163,9 @@ test('everything but a known plain read is for administrators', () => {
     '/api/v0/logs',
     '/api/v0/logs/file',
     '/api/v0/runtime_envs',
+    '/api/v0/jobs',
+    '/api/serve/applications/',
+    '/events',
     '/api/v1/anything-new',
     '/NODES',
     '/nodes/',
