@@ -160,6 +160,10 @@ export function assembleView(ledger: Ledger, answers: Answers, now: Instant, dem
       ...(typeof takenBackAt === 'number' && { takenBackAt }),
     });
   }
+  for (const node of answers.state?.nodes ?? []) {
+    const ofLedger = node.providerId !== undefined && ledger.ofMachine(node.providerId) !== undefined;
+    if (node.state === 'alive' && !node.head && !ofLedger) instances.push(addedByHand(node, now));
+  }
   return {
     at: now,
     complete: { engine: answers.state !== undefined, provider: answers.instances !== undefined },
@@ -178,6 +182,19 @@ function* going(
   for (const [machine, node] of nodes)
     if (!node.head && (node.state === 'draining' || (node.state === 'alive' && takenBack.has(machine)))) yield node;
 }
+
+/** A node that nobody asked a provider for, under the names that Ray's status gives it. */
+const addedByHand = (node: EngineNode, now: Instant): InstanceView => ({
+  id: node.id,
+  type: node.type ?? `node_${node.id}`,
+  kind: 'worker',
+  status: 'running',
+  requestedAt: now,
+  since: now,
+  byHand: true,
+  ...(node.providerId === undefined ? {} : { providerId: node.providerId }),
+  node,
+});
 
 function viewOf(record: InstanceRecord, node: NodeView | undefined): InstanceView {
   return {

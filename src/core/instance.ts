@@ -58,6 +58,8 @@ export interface InstanceView {
   readonly launchHash?: string;
   /** Instances of one multi-host slice live and end together. */
   readonly slice?: string;
+  /** Nobody asked a provider for it: its node was added by hand. It takes work, stays, and counts in no limit. */
+  readonly byHand?: boolean;
   /** A worker to which Ray's instance manager gave no kind; only the `ray` policy tells it from others. */
   readonly unmanaged?: boolean;
 }

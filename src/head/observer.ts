@@ -58,8 +58,9 @@ export function unknownOf(sight: Sight, engine: ClusterAnswer['engine']): string
 
 export function priceOf(
   spec: ScalingSpec,
-  instance: Pick<InstanceView, 'type' | 'zone' | 'market'>,
+  instance: Pick<InstanceView, 'type' | 'zone' | 'market' | 'byHand'>,
 ): number | undefined {
+  if (instance.byHand) return undefined;
   const offers = spec.nodeTypes.find((type) => type.name === instance.type)?.offers ?? [];
   const own = offers.find((offer) => offer.zone === instance.zone && offer.market === instance.market);
   return (own ?? offers[0])?.pricePerHour;
@@ -164,6 +165,7 @@ export function nodeAnswers(
       ...(price !== undefined && { pricePerHour: price }),
       ...(launched !== undefined && { launchedBecause: launched }),
       ...(end !== undefined && { endsBecause: endWords(end, now) }),
+      ...(instance.byHand && { byHand: true }),
     };
   });
 }

@@ -41,6 +41,7 @@ const afterRefusal: Readonly<Record<Refusal['reason'], string>> = {
   quota: 'ask the provider for a higher quota, list node types that another quota covers, or lower max_workers',
   throttled: 'wait: the provider takes fewer calls than are made, and is asked again',
   denied: 'check the credentials and their permissions, and what node_config asks for; then run `manta up` again',
+  unanswered: 'see whether the provider is well: `manta events` has its words; list more zones, markets or node types',
   'launch-timeout': 'look at the machines in the pages of the provider: they were given and never answered',
   'setup-failed':
     'mend what sets the node up (setup_commands, start commands, image): `manta events` has what it said; then run `manta up` again',
@@ -59,6 +60,14 @@ export function whyInstance(id: string, facts: readonly Fact[], now: Instant): W
     next: [],
   };
 }
+
+/** Of a node that nobody asked a provider for. */
+export const whyByHand = (id: string): WhyAnswer => ({
+  subject: `node ${id}`,
+  state: 'added by hand: it takes work, counts in no limit, and is never ended by the cluster',
+  chain: [],
+  next: ['to be rid of it, end Ray on its machine'],
+});
 
 function instanceSteps(id: string, fact: Fact): Step[] {
   switch (fact.kind) {

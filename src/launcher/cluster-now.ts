@@ -82,8 +82,8 @@ async function askMantad<Value>(
   }
 }
 
-function workerOf({ kind, instance, machine, address, type, status }: NodeAnswer): WorkerNow[] {
-  if (kind !== 'worker' || isFinal(status)) return [];
+function workerOf({ kind, instance, machine, address, type, status, byHand }: NodeAnswer): WorkerNow[] {
+  if (kind !== 'worker' || byHand || isFinal(status)) return [];
   return [{ name: address ?? machine ?? instance, type, ending: !isPending(status) && status !== 'running' }];
 }
 

@@ -44,7 +44,7 @@ export async function endWorkers(
 
 async function workersOf(http: HttpClient): Promise<readonly NodeAnswer[]> {
   const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes');
-  return nodes.filter(({ kind }) => kind === 'worker');
+  return nodes.filter(({ kind, byHand }) => kind === 'worker' && !byHand);
 }
 
 const nameOf = ({ address, instance }: NodeAnswer): string => address ?? instance;

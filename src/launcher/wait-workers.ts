@@ -97,7 +97,7 @@ export async function waitForWorkers(
   let last = { state: '', since: clock.now() };
   for (;;) {
     const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes', { signal });
-    const workers = nodes.filter((node) => node.kind === 'worker');
+    const workers = nodes.filter(({ kind, byHand }) => kind === 'worker' && !byHand);
     const running = workers.filter((node) => node.node !== undefined && node.status === 'running');
     if (running.length >= wanted) return { wanted, running, troubles: [] };
     const trying = workers.filter((node) => isPending(node.status)).length;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InstanceView } from '../../src/core/instance.ts';
 import type { View } from '../../src/core/view.ts';
-import { clusterAnswer, type Sight, samplePoint, statusOf, unknownOf } from '../../src/head/observer.ts';
+import { clusterAnswer, nodeAnswers, type Sight, samplePoint, statusOf, unknownOf } from '../../src/head/observer.ts';
 
 const now = 1_800_000_000_000;
 const identity = { name: 'c', engine: 'ray', mantaVersion: '1', startedAt: 0, user: 'u', spent: 0 } as const;
@@ -58,4 +58,19 @@ test('a provider that does not answer is told too; while all answer nothing is u
   const sight = sightOf({ complete: { engine: true, provider: false }, silent, instances: [worker('a', { node })] });
   assert.deepEqual(unknownOf(sight, 'embedded'), ['The provider has not answered for 30 s: token expired']);
   assert.equal(clusterAnswer(sightOf({ instances: [worker('a', { node })] }), identity).unknown, undefined);
+});
+
+test('a node that was added by hand is in status, usage and list, and costs nothing', () => {
+  const node = { id: 'abc', total: { hand: 2 }, available: { hand: 1 }, labels: {}, idleFor: 0 };
+  const added = worker('abc', { type: 'node_abc', byHand: true, node });
+  const sight = sightOf({ instances: [added] });
+  const { active } = statusOf(sight, { failedLaunches: [], failedNodes: [] }, undefined);
+  assert.deepEqual(
+    active.map(({ type }) => type),
+    ['node_abc'],
+  );
+  const { nodes, usage } = clusterAnswer(sight, identity);
+  assert.deepEqual([nodes.running, usage['hand']], [1, { used: 1, total: 2 }]);
+  const [answer] = nodeAnswers(sight, () => undefined);
+  assert.deepEqual([answer?.byHand, answer?.pricePerHour], [true, undefined]);
 });

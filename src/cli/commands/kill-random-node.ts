@@ -32,7 +32,7 @@ async function endInstance(cluster: RemoteCluster, io: Io): Promise<string> {
   const http = new HttpClient(chooseTarget({ name: cluster.name }, io.env, io.events), io.signal);
   try {
     const { nodes } = await http.json<{ nodes: readonly NodeAnswer[] }>('GET', '/api/manta/v1/nodes');
-    const running = nodes.filter(({ kind, status }) => kind === 'worker' && status === 'running');
+    const running = nodes.filter(({ kind, status, byHand }) => kind === 'worker' && !byHand && status === 'running');
     const { instance, address, machine } = chosen(cluster, running);
     const path = `/api/manta/v1/nodes/${encodeURIComponent(instance)}/end`;
     const { accepted } = await http.json<{ accepted: boolean }>('POST', path);

@@ -17,6 +17,9 @@ export interface Bin {
   readonly shared?: boolean;
 }
 
+/** Outside the limits of the spec, and never ended: the head, and nodes that were added by hand. */
+export const isExempt = ({ state, instance }: Bin): boolean => state.head || instance?.byHand === true;
+
 /** Why a node is launched: the first thing placed on it. */
 export interface LaunchCause {
   readonly kind: 'min-workers' | 'standing' | 'gang' | 'tasks';

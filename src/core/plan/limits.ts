@@ -1,5 +1,5 @@
 import type { InstanceView } from '../instance.ts';
-import type { Bin } from './bin.ts';
+import { type Bin, isExempt } from './bin.ts';
 import type { Pass } from './pass.ts';
 import type { EndReason } from './plan.ts';
 import type { TypeInfo } from './state.ts';
@@ -7,27 +7,27 @@ import type { TypeInfo } from './state.ts';
 /** Nothing is ended unless provider and engine both answered in full. */
 export const mayEnd = ({ view }: Pass): boolean => view.complete.engine && view.complete.provider;
 
-/** Heads among the nodes of this pass. Ray's limits count them, the spec's do not. */
-const heads = (bins: readonly Bin[], type?: TypeInfo): number =>
-  bins.reduce((sum, { state }) => sum + (state.head && (type === undefined || state.type === type) ? 1 : 0), 0);
+/** Nodes of this pass that the spec's limits do not count. Ray's count the head. */
+const exempt = (bins: readonly Bin[], type?: TypeInfo): number =>
+  bins.reduce((sum, bin) => sum + (isExempt(bin) && (type === undefined || bin.state.type === type) ? 1 : 0), 0);
 
 /** Nodes, the head among them, that the cluster may have. */
 function nodeLimit(pass: Pass): number {
-  return pass.spec.maxWorkers === undefined ? Number.POSITIVE_INFINITY : pass.spec.maxWorkers + heads(pass.bins);
+  return pass.spec.maxWorkers === undefined ? Number.POSITIVE_INFINITY : pass.spec.maxWorkers + exempt(pass.bins);
 }
 
 const typeLimit = (pass: Pass, type: TypeInfo): number =>
-  type.spec === undefined ? Number.POSITIVE_INFINITY : type.spec.maxWorkers + heads(pass.bins, type);
+  type.spec === undefined ? Number.POSITIVE_INFINITY : type.spec.maxWorkers + exempt(pass.bins, type);
 
 export const typeFloor = (pass: Pass, type: TypeInfo): number =>
-  type.spec === undefined ? 0 : Math.min(type.spec.minWorkers, type.spec.maxWorkers) + heads(pass.bins, type);
+  type.spec === undefined ? 0 : Math.min(type.spec.minWorkers, type.spec.maxWorkers) + exempt(pass.bins, type);
 
 /** Ends nodes whose type is gone or has another launch configuration. */
 export function endOutdated(pass: Pass): void {
   if (!pass.spec.replaceOutdated || !mayEnd(pass)) return;
   const outdated = new Map<TypeInfo, Bin[]>();
   for (const bin of pass.bins) {
-    if (bin.fate !== 'keep' || bin.state.head || bin.instance === undefined) continue;
+    if (bin.fate !== 'keep' || isExempt(bin) || bin.instance === undefined) continue;
     const { type } = bin.state;
     if (type.spec === undefined) end(bin, { kind: 'type-removed' });
     else if (type.spec.launchHash !== '' && type.spec.launchHash !== launchHash(pass, bin))
@@ -103,7 +103,7 @@ export function endAboveClusterLimit(pass: Pass): void {
   if (pass.policy.like === 'ray') pass.bins = [...ended, ...victims, ...others];
 }
 
-/** The least loss first: what runs no node yet, then what is idle longest, then what is least used. Never the head. */
+/** The least loss first: what runs no node yet, then what is idle longest, then what is least used. Never the head, nor what was added by hand. */
 function chooseVictims(pass: Pass, bins: readonly Bin[], count: number): { victims: Bin[]; others: readonly Bin[] } {
   if (count <= 0) return { victims: [], others: bins };
   const asRay = pass.policy.like === 'ray';
@@ -117,7 +117,7 @@ function chooseVictims(pass: Pass, bins: readonly Bin[], count: number): { victi
     const head = at < 0 ? [] : sorted.splice(at, 1);
     return { victims: sorted.slice(0, count), others: [...sorted.slice(count), ...head] };
   }
-  const workers = sorted.filter(({ state }) => !state.head);
+  const workers = sorted.filter((bin) => !isExempt(bin));
   const victims = wholeSlices(workers, workers.slice(0, count));
   return { victims, others: [] };
 }

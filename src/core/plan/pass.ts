@@ -91,6 +91,9 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
   };
 }
 
+/** What is added by hand is of no type of the spec, whatever it calls itself. */
+const byHandType = '';
+
 /** A type that instances still have and the spec no longer has. */
 function removedType(name: NodeTypeName, index: number): TypeInfo {
   return {
@@ -133,7 +136,7 @@ function readInstances(
       if (status !== 'terminated' && status !== 'launch-failed') outside.push(instance);
       continue;
     }
-    const type = typeOf(instance.type);
+    const type = typeOf(instance.byHand ? byHandType : instance.type);
     if (status === 'running' && node !== undefined) {
       const state = states.of({
         type,
@@ -182,11 +185,12 @@ const progress: Readonly<Record<string, number>> = {
 };
 
 /**
- * The order in which equals are used: by type, busy before idle, further along before less far, older before newer.
+ * The order in which equals are used: what was added by hand first, which stays anyway; then by type, busy before idle, further along before less far, older before newer.
  * What is left over is then what is best ended.
  */
 function compareInstances(a: InstanceView, b: InstanceView, types: ReadonlyMap<NodeTypeName, TypeInfo>): number {
-  const rank = (instance: InstanceView): number => types.get(instance.type)?.index ?? Number.MAX_SAFE_INTEGER;
+  const rank = (instance: InstanceView): number =>
+    instance.byHand ? -1 : (types.get(instance.type)?.index ?? Number.MAX_SAFE_INTEGER);
   return (
     rank(a) - rank(b) ||
     compareText(a.type, b.type) ||

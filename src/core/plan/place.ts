@@ -1,5 +1,5 @@
 import type { GangDemand, StandingDemand } from '../demand.ts';
-import type { Bin, LaunchCause } from './bin.ts';
+import { type Bin, isExempt, type LaunchCause } from './bin.ts';
 import { clusterRoom, typeRoom } from './limits.ts';
 import { type Ground, type Packed, type PoolType, pack } from './pack.ts';
 import type { Pass } from './pass.ts';
@@ -89,11 +89,14 @@ function settle(pass: Pass, packed: Packed, cause: Pick<LaunchCause, 'kind' | 'g
 
 /** Whether demand could ever find a place: in an empty cluster at its limits, or on whole nodes as they stand now. */
 export function couldHold(pass: Pass, runs: readonly Run[]): boolean {
-  const heads = pass.bins.filter(({ state }) => state.head);
   const pool = pass.types
     .filter(({ spec }) => (spec?.maxWorkers ?? 0) > 0)
     .map((type) => poolType(pass, type, type.spec?.maxWorkers ?? 0));
-  const empty: Ground = { bins: heads, pool, room: pass.spec.maxWorkers ?? Number.POSITIVE_INFINITY };
+  const empty: Ground = {
+    bins: pass.bins.filter(isExempt),
+    pool,
+    room: pass.spec.maxWorkers ?? Number.POSITIVE_INFINITY,
+  };
   const holds = (ground: Ground): boolean => pack(pass, ground, runs, standing).left.every((left) => left === 0);
   return holds(empty) || holds({ ...groundOf(pass), bins: pass.bins.filter(({ fate }) => fate === 'keep') });
 }

@@ -1,7 +1,7 @@
 import type { Duration, Instant } from '../../base/clock.ts';
 import type { InstanceView } from '../instance.ts';
 import { isPending } from '../lifecycle.ts';
-import type { Bin } from './bin.ts';
+import { type Bin, isExempt } from './bin.ts';
 import { end, mayEnd, typeFloor } from './limits.ts';
 import type { Pass } from './pass.ts';
 import type { PlanFact } from './plan.ts';
@@ -70,7 +70,7 @@ const earliest = (a: Instant | undefined, b: Instant): Instant => (a === undefin
  */
 function inEndingOrder(pass: Pass): Bin[][] {
   const asRay = pass.policy.like === 'ray';
-  const workers = pass.bins.filter((bin) => bin.fate === 'keep' && !bin.state.head && (asRay || bin.state.running));
+  const workers = pass.bins.filter((bin) => bin.fate === 'keep' && !isExempt(bin) && (asRay || bin.state.running));
   const units = asRay
     ? workers.map((bin) => [bin])
     : bySlice(workers).filter((unit) => unit.every((bin) => idleFor(pass, bin) > 0));

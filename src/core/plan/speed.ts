@@ -54,8 +54,8 @@ function allowance(pass: Pass, type: TypeInfo): { allowed: number; pending: numb
   let pending = 0;
   let lately = 0;
   let recent: Instant | undefined;
-  for (const { kind, status, requestedAt, type: name } of pass.view.instances) {
-    if (name !== type.name || kind === 'head') continue;
+  for (const { kind, status, requestedAt, byHand, type: name } of pass.view.instances) {
+    if (name !== type.name || kind === 'head' || byHand) continue;
     if (status === 'running') running++;
     if (isPending(status)) pending++;
     if (pass.now - requestedAt < rayLoop && status !== 'launch-failed') {

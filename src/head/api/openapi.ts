@@ -89,6 +89,7 @@ const headSchemas: Readonly<Record<string, Schema>> = {
       pricePerHour: amount,
       launchedBecause: text,
       endsBecause: text,
+      byHand: flag,
     },
     ['instance', 'type', 'kind', 'status', 'since', 'requestedAt', 'total', 'available', 'jobs'],
   ),

@@ -14,7 +14,7 @@ import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import type { Head } from '../head.ts';
 import { sideNames, statusOf } from '../observer.ts';
-import { whyDemand, whyInstance } from '../why.ts';
+import { whyByHand, whyDemand, whyInstance } from '../why.ts';
 import { whyJob } from '../why-job.ts';
 import type { ClusterAnswer, WhyAnswer } from './types.ts';
 
@@ -74,8 +74,9 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
     return aboutJob(head, answerOf(job, isOwner(job, reader)), now);
   }
   if (kind === 'node') {
-    const instance =
-      head.sight().view?.instances.find((each) => each.id === id || each.node?.id.startsWith(id))?.id ?? id;
+    const found = head.sight().view?.instances.find((each) => each.id === id || each.node?.id.startsWith(id));
+    if (found?.byHand) return whyByHand(found.id);
+    const instance = found?.id ?? id;
     const answer = whyInstance(instance, head.journal.about(instance, 500), now);
     if (answer !== undefined) return withSuspicions(answer, instance, head);
   }

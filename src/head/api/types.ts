@@ -97,6 +97,8 @@ export interface NodeAnswer {
   /** Why it was launched, and why it ended or is ending, in words. */
   readonly launchedBecause?: string;
   readonly endsBecause?: string;
+  /** Nobody asked a provider for it, so `since` and `requestedAt` say nothing. It is never ended. */
+  readonly byHand?: boolean;
 }
 
 /**

@@ -151,7 +151,7 @@ export class LabCloudProvider implements CloudProvider {
       if (next !== undefined) query.set('page_token', next);
       const answer = await this.#page({ call: 'list' }, 'GET', `/v1/instances?${query.toString()}`, signal);
       for (const instance of answer.instances) found.set(instance.id, instance);
-      if (answer.next_page === undefined) return [...found.values()].filter(isThere);
+      if (answer.next_page === undefined) return [...found.values()].filter((each) => isThere(each) && isOwn(each));
       next = answer.next_page;
     }
     throw providerErrors.Unreachable({ call: 'list', detail: `the list has not ended after ${mostPages} pages` });
@@ -179,6 +179,9 @@ export class LabCloudProvider implements CloudProvider {
 const pathOf = (id: string): string => `/v1/instances/${encodeURIComponent(id)}`;
 
 const isThere = ({ state }: CloudInstance): boolean => state !== 'terminated';
+
+/** Ray's mark for machines that somebody else keeps: they are neither set up nor ended. */
+const isOwn = ({ tags }: CloudInstance): boolean => tags[rayTags.kind] !== 'unmanaged';
 
 const instanceOf = (instance: CloudInstance): ProviderInstance => ({
   id: instance.id,

@@ -42,7 +42,7 @@ export function NodeDetail({ instance, onClose }: { instance: string; onClose: (
             <dl class="facts">
               <dt>State</dt>
               <dd>
-                <StateMark look={instanceLooks[node.status]} /> <Ago at={node.since} />
+                <StateMark look={instanceLooks[node.status]} /> {node.byHand !== true && <Ago at={node.since} />}
               </dd>
               <dt>Type</dt>
               <dd>{node.type}</dd>
@@ -53,9 +53,7 @@ export function NodeDetail({ instance, onClose }: { instance: string; onClose: (
                 </>
               )}
               <dt>Asked for</dt>
-              <dd>
-                <Ago at={node.requestedAt} />
-              </dd>
+              <dd>{node.byHand ? 'by hand' : <Ago at={node.requestedAt} />}</dd>
               {node.idleFor !== undefined && node.idleFor > 0 && (
                 <>
                   <dt>Idle for</dt>

@@ -40,7 +40,12 @@ const columns: readonly Column<NodeAnswer>[] = [
     right: true,
     cell: (node) => (node.idleFor === undefined || node.idleFor === 0 ? '–' : durationText(node.idleFor)),
   },
-  { name: 'age', label: 'Asked for', right: true, cell: (node) => <Ago at={node.requestedAt} /> },
+  {
+    name: 'age',
+    label: 'Asked for',
+    right: true,
+    cell: (node) => (node.byHand ? 'by hand' : <Ago at={node.requestedAt} />),
+  },
   {
     name: 'why',
     label: 'Why',

@@ -30,6 +30,16 @@ test('a list is complete over many pages', async (t) => {
   assert.equal((await cloud.admin.calls({ call: 'list' })).length, 4);
 });
 
+test('an instance that is marked as unmanaged is not in the list: nobody sets it up or ends it', async (t) => {
+  const provider = providerOf(await standInCloud(t));
+  const [one, other] = await provider.launch(ask('two', { count: 2 }), never);
+  await provider.tag(one?.id ?? '', { [rayTags.kind]: 'unmanaged' }, never);
+  assert.deepEqual(
+    (await provider.list(never)).map(({ id }) => id),
+    [other?.id],
+  );
+});
+
 test('a list of which one page is missing is an error and no list', async (t) => {
   const cloud = await standInCloud(t, { settings: { page_size: 3 } });
   const provider = providerOf(cloud);
