@@ -43,10 +43,11 @@ for line in sys.stdin:
     elif word == "cancel":
         for actor in actors:
             ray.kill(actor)
-        for ref in refs:
-            ray.cancel(ref)
-        if refs:
-            ray.wait(refs, num_returns=len(refs), fetch_local=False)
+        # Ray loses a cancel that arrives while the task's worker starts.
+        while refs:
+            for ref in refs:
+                ray.cancel(ref)
+            _, refs = ray.wait(refs, num_returns=len(refs), timeout=1, fetch_local=False)
         refs, actors = [], []
         tell("cancelled", time.time() * 1000)
     elif word == "alive":
