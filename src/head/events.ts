@@ -8,6 +8,12 @@ export const headEvents = {
     text: (e) =>
       `mantad ${e.version} serves ${e.url}${e.adopted > 0 ? `; ${e.adopted} instances were there already` : ''}`,
   }),
+  portTaken: defineEvent<{ port: number; url: string }>({
+    code: 'MANTA_HEAD_PORT_TAKEN_BY_ANOTHER',
+    level: 'warn',
+    text: (e) =>
+      `another program on the head has port ${e.port} of localhost (127.0.0.1 or ::1): mantad serves ${e.url}, and whoever is told localhost:${e.port} there gives that program their token`,
+  }),
   ending: defineEvent<{ why: string }>({
     code: 'MANTA_HEAD_ENDING',
     level: 'info',

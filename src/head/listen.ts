@@ -1,13 +1,13 @@
 import type { SendHandle } from 'node:child_process';
 import { chmodSync, closeSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:net';
+import { type LoopbackPair, listenOnPair, listenOnSix, listensAt } from '../base/loopback.ts';
 import { headErrors } from './errors.ts';
 
 const usualPort = 8265;
 const portsTried = 100;
-/** Where the supervisor puts the socket that it holds for the daemon. */
-const heldFd = 3;
+/** Where the supervisor puts the sockets that it holds for the daemon. */
+const heldFds = { four: 3, six: 4 };
 /** Longest path of a unix socket that every system takes. */
 const longestSocketPath = 100;
 
@@ -17,9 +17,10 @@ export interface HeldSocket {
   close(): void;
 }
 
-/** What the daemon tells the supervisor when it listens on a port that was not held yet. */
+/** What the daemon tells the supervisor when it listens on a port that was not held yet, at 127.0.0.1 or at ::1. */
 export interface HoldMessage {
   readonly hold: number;
+  readonly family: 4 | 6;
 }
 
 export interface ListenOrder {
@@ -27,47 +28,64 @@ export interface ListenOrder {
   readonly port: number | undefined;
   /** The one that clients know from before. */
   readonly lastPort: number | undefined;
-  /** The one whose socket the supervisor has handed over. */
+  /** The one whose sockets the supervisor has handed over. */
   readonly heldPort: number | undefined;
+  /** Whether the one at ::1 is among them. */
+  readonly heldSix: boolean;
 }
 
-/** The held socket where it is of the right port; else the port asked for, or the last, or the usual, or the next free. */
-export async function listenOnLoopback(server: Server, { port, lastPort, heldPort }: ListenOrder): Promise<number> {
+export interface Listening {
+  readonly port: number;
+  /** The port that was wanted, and that another has at 127.0.0.1 or ::1. */
+  readonly taken?: number;
+}
+
+/**
+ * The held sockets where they are of the right port; else the port asked for, or the last, or the usual, or the next free.
+ * What is not held yet is handed to the supervisor.
+ */
+export async function listenOnLoopback(pair: LoopbackPair, order: ListenOrder): Promise<Listening> {
+  const { port, lastPort, heldPort } = order;
   if (heldPort !== undefined && (port === undefined || port === heldPort)) {
-    if (await listens(server, { fd: heldFd })) return heldPort;
-  } else if (heldPort !== undefined) closeSync(heldFd);
-  const usual = Array.from({ length: portsTried }, (_, index) => usualPort + index);
-  for (const next of port !== undefined ? [port] : [...(lastPort === undefined ? [] : [lastPort]), ...usual]) {
-    if (await listens(server, { port: next, host: '127.0.0.1' })) return (server.address() as AddressInfo).port;
-    if (port !== undefined) throw headErrors.PortTaken({ port });
+    const held = await listenOnHeld(pair, heldPort, order.heldSix);
+    if (held !== undefined) return held;
+  } else if (heldPort !== undefined) {
+    closeSync(heldFds.four);
+    if (order.heldSix) closeSync(heldFds.six);
   }
-  throw headErrors.PortTaken({ port: usualPort });
+  const usual = Array.from({ length: portsTried }, (_, index) => usualPort + index);
+  const wanted = port !== undefined ? [port] : [...(lastPort === undefined ? [] : [lastPort]), ...usual];
+  for (const next of wanted) {
+    const bound = await listenOnPair(pair, next);
+    if (bound === undefined) continue;
+    handToSupervisor(pair.four, bound, 4);
+    handToSupervisor(pair.six, bound, 6);
+    return { port: bound, ...(next !== wanted[0] && { taken: wanted[0] as number }) };
+  }
+  throw headErrors.PortTaken({ port: port ?? usualPort });
+}
+
+/** Clients know the port: where another has got hold of it at ::1 meanwhile, it is served at 127.0.0.1 and told. */
+async function listenOnHeld(pair: LoopbackPair, port: number, heldSix: boolean): Promise<Listening | undefined> {
+  if (!(await listensAt(pair.four, { fd: heldFds.four }).catch(() => false))) return undefined;
+  if (heldSix && (await listensAt(pair.six, { fd: heldFds.six }).catch(() => false))) return { port };
+  if (!(await listenOnSix(pair.six, port))) return { port, taken: port };
+  handToSupervisor(pair.six, port, 6);
+  return { port };
 }
 
 /** Listens on a socket for this user alone. False where its path is longer than systems allow. */
 export async function listenOnSocket(server: Server, path: string): Promise<boolean> {
   if (Buffer.byteLength(path) > longestSocketPath) return false;
   rmSync(path, { force: true });
-  if (!(await listens(server, { path }))) return false;
+  if (!(await listensAt(server, { path }))) return false;
   chmodSync(path, 0o600);
   return true;
 }
 
-function listens(server: Server, where: { fd: number } | { port: number; host: string } | { path: string }) {
-  return new Promise<boolean>((resolve, reject) => {
-    const failed = (error: NodeJS.ErrnoException): void =>
-      error.code === 'EADDRINUSE' || 'fd' in where ? resolve(false) : reject(error);
-    server.once('error', failed);
-    server.listen(where, () => {
-      server.removeListener('error', failed);
-      resolve(true);
-    });
-  });
-}
-
 /** Gives the supervisor a hold of the socket, so that nobody takes the port while the daemon is started again. */
-export function handToSupervisor(server: Server, port: number): void {
-  if (process.send === undefined) return;
+function handToSupervisor(server: Server, port: number, family: 4 | 6): void {
+  if (process.send === undefined || !server.listening) return;
   const { _handle: handle } = server as unknown as { _handle: SendHandle };
-  process.send({ hold: port } satisfies HoldMessage, handle, {}, () => {});
+  process.send({ hold: port, family } satisfies HoldMessage, handle, {}, () => {});
 }

@@ -17,11 +17,11 @@ import { readCluster, type Serving, stateFolder } from './state-folder.ts';
 /** The user that `manta up` acts as. */
 const owner = 'owner';
 
-const [home, name, held] = process.argv.slice(2);
+const [home, name, held, both] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
 
 const folder = stateFolder(home, name);
-const { head, serving } = await start(name).catch((error: unknown) => {
+const { head, serving, isRayHead } = await start(name).catch((error: unknown) => {
   const words = error instanceof MantaError ? error.message : (error as Error).stack;
   // `up` shows the last line of the log when nothing serves in the end.
   log(`mantad could not start: ${words}`);
@@ -33,6 +33,9 @@ head.events.emit(headEvents.started, {
   url: serving.url,
   adopted: (await head.engine.state(AbortSignal.timeout(10_000)).catch(() => undefined))?.nodes.length ?? 0,
 });
+// Clusters of one machine stand side by side, each on the next port; on a head, Ray's clients know one port alone.
+if (isRayHead && serving.taken !== undefined)
+  head.events.emit(headEvents.portTaken, { port: serving.taken, url: serving.url });
 
 let ending = false;
 process.on('uncaughtException', survive);
@@ -59,19 +62,24 @@ head.due
     process.exit(1);
   });
 
-async function start(cluster: string): Promise<{ readonly head: Head; readonly serving: ServingServer }> {
+async function start(cluster: string): Promise<{
+  readonly head: Head;
+  readonly serving: ServingServer;
+  readonly isRayHead: boolean;
+}> {
   const record = readCluster(folder);
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
   const head = await openHead(folder, wallClock, process.env, log);
   await ensureOwner(head);
+  const isRayHead = record.ray !== undefined;
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readJson<Serving>(folder.files.serving);
   const serving = await serve(head, {
     ...(record.port !== undefined && { port: record.port }),
-    ...(before !== undefined && { lastPort: Number(new URL(before.url).port) }),
-    ...(held !== undefined && { heldPort: Number(held) }),
+    ...(before !== undefined && !isRayHead && { lastPort: Number(new URL(before.url).port) }),
+    ...(held !== undefined && { heldPort: Number(held), heldSix: both === 'both' }),
   });
   writeJson(folder.files.serving, {
     mantad: identify(process.pid) as ProcessIdentity,
@@ -80,7 +88,7 @@ async function start(cluster: string): Promise<{ readonly head: Head; readonly s
     version,
     startedAt: head.startedAt,
   } satisfies Serving);
-  return { head, serving };
+  return { head, serving, isRayHead };
 }
 
 /** The supervisor sends standard error to `mantad.log`. */

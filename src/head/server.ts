@@ -10,7 +10,7 @@ import { Front } from './gateway/front.ts';
 import { Gateway } from './gateway/gateway.ts';
 import type { RayFront } from './gateway/ray-front.ts';
 import type { Head } from './head.ts';
-import { handToSupervisor, listenOnLoopback, listenOnSocket } from './listen.ts';
+import { listenOnLoopback, listenOnSocket } from './listen.ts';
 import { isPagePath, readPage } from './page.ts';
 
 /** The Ray whose API is spoken: its clients compare versions. */
@@ -22,12 +22,15 @@ export interface ServeOrder {
   readonly port?: number;
   /** The port of the daemon before. */
   readonly lastPort?: number;
-  /** The port whose socket the supervisor has handed over. */
+  /** The port whose sockets the supervisor has handed over, and whether the one at ::1 is among them. */
   readonly heldPort?: number;
+  readonly heldSix?: boolean;
 }
 
 export interface Serving {
   readonly port: number;
+  /** The port that was wanted and that another has, at 127.0.0.1 or ::1. */
+  readonly taken?: number;
   readonly url: string;
   /** For this user alone; absent where its path would be too long. */
   readonly socket?: string;
@@ -40,7 +43,7 @@ const open = new Set(['/healthz', '/readyz', '/metrics']);
  * Serves a head on loopback and on a socket of its folder: health and metrics for all, the page, behind a token Ray's jobs
  * API and Manta's own, and where there is a Ray its dashboard behind all of that.
  */
-export async function serve(head: Head, { port, lastPort, heldPort }: ServeOrder): Promise<Serving> {
+export async function serve(head: Head, { port, lastPort, heldPort, heldSix = false }: ServeOrder): Promise<Serving> {
   const auth: AuthDeps = {
     users: head.users,
     clock: head.clock,
@@ -60,19 +63,19 @@ export async function serve(head: Head, { port, lastPort, heldPort }: ServeOrder
   };
   const gateway = head.ray && new Gateway({ auth, ray: head.ray });
   const front = new Front(appOf(head, deps), deps, gateway);
-  const server = front.server();
-  const bound = await listenOnLoopback(server, { port, lastPort, heldPort });
-  if (bound !== heldPort) handToSupervisor(server, bound);
+  const pair = { four: front.server(), six: front.server() };
+  const { port: bound, taken } = await listenOnLoopback(pair, { port, lastPort, heldPort, heldSix });
   head.ray?.servesMetricsAt(`127.0.0.1:${bound}`);
   const near = front.server();
   const { mantadSocket } = head.folder.files;
   const hasSocket = await listenOnSocket(near, mantadSocket);
   return {
     port: bound,
+    ...(taken !== undefined && { taken }),
     url: `http://127.0.0.1:${bound}`,
     ...(hasSocket && { socket: mantadSocket }),
     close: async () => {
-      await Promise.all([server, near].map(ended));
+      await Promise.all([pair.four, pair.six, near].map(ended));
       gateway?.close();
     },
   };

@@ -1,6 +1,6 @@
 /**
  * Keeps mantad alive: starts it, starts it again when it dies, ends it when told to. Small on purpose: it holds no
- * state but the back-off and mantad's listening socket, which it never accepts on: while mantad is started again nobody
+ * state but the back-off and mantad's listening sockets, which it never accepts on: while mantad is started again nobody
  * else can take the port, and clients wait instead of being refused. `node supervisor.js <state folder's home> <name>`.
  */
 import type { ChildProcess } from 'node:child_process';
@@ -40,7 +40,7 @@ let everServed = false;
 let child: ChildProcess | undefined;
 let timer: NodeJS.Timeout | undefined;
 let ending = false;
-let held: { readonly socket: HeldSocket; readonly port: number } | undefined;
+let held: { readonly port: number; readonly four: HeldSocket; six?: HeldSocket } | undefined;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
 process.on('SIGHUP', () => {});
@@ -65,17 +65,16 @@ function start(): void {
       home as string,
       name as string,
       ...(held ? [String(held.port)] : []),
+      ...(held?.six ? ['both'] : []),
     ],
     {
-      stdio: ['ignore', log, log, held?.socket.fd ?? 'ignore', 'ipc'],
+      stdio: ['ignore', log, log, held?.four.fd ?? 'ignore', held?.six?.fd ?? 'ignore', 'ipc'],
       cwd: folder.path,
     },
   );
   closeSync(log);
   child.on('message', (message, socket) => {
-    if (socket === undefined) return;
-    held?.socket.close();
-    held = { socket: socket as unknown as HeldSocket, port: (message as HoldMessage).hold };
+    if (socket !== undefined) hold(message as HoldMessage, socket as unknown as HeldSocket);
   });
   child.on('error', () => later(startedAt, false));
   const { pid } = child;
@@ -85,6 +84,19 @@ function start(): void {
     if (ending || code === 0) finish();
     else later(startedAt, readServing()?.mantad.pid === pid);
   });
+}
+
+/** The one at 127.0.0.1 is told first. */
+function hold({ hold: port, family }: HoldMessage, socket: HeldSocket): void {
+  if (family === 6) {
+    held?.six?.close();
+    if (held?.port === port) held.six = socket;
+    else socket.close();
+    return;
+  }
+  held?.four.close();
+  held?.six?.close();
+  held = { port, four: socket };
 }
 
 function later(startedAt: number, served: boolean): void {

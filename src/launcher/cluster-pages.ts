@@ -1,7 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { MantaError } from '../base/errors.ts';
+import { closePair, type LoopbackPair, listenOnPair } from '../base/loopback.ts';
 import { clusterHost } from '../head/cluster-host.ts';
 import { listPage, problemPage, style } from './cluster-pages-text.ts';
 import { launcherErrors } from './errors.ts';
@@ -46,7 +47,7 @@ export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortS
   const open = new Set<Socket>();
   const key = randomBytes(24).toString('base64url');
   const list = createHttp((request, response) => void answer(request, response));
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
+  const serve = (near: Socket): void => {
     open.add(near);
     near.on('close', () => open.delete(near));
     near.on('error', () => near.destroy());
@@ -59,8 +60,10 @@ export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortS
       if (cluster === undefined) return void near.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
       void lead(near, order.wayTo(cluster.name), signal).catch(() => near.destroy());
     });
-  });
-  const port = await listen(server, order.port, order.spare);
+  };
+  const make = (): Server => createServer({ allowHalfOpen: true, noDelay: true }, serve);
+  const pair = { four: make(), six: make() };
+  const port = await listen(pair, order.port, order.spare);
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
@@ -93,7 +96,7 @@ export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortS
     link: `http://localhost:${port}/?key=${key}`,
     close: async () => {
       for (const socket of open) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await closePair(pair);
     },
   };
 }
@@ -138,17 +141,10 @@ const isSame = (given: string, key: string): boolean => timingSafeEqual(digestOf
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-async function listen(server: Server, first: number, spare: number): Promise<number> {
+async function listen(pair: LoopbackPair, first: number, spare: number): Promise<number> {
   for (let port = first; port <= first + spare; port++) {
-    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-    const failed = (error: NodeJS.ErrnoException): void =>
-      error.code === 'EADDRINUSE' ? resolve(false) : reject(error);
-    server.once('error', failed);
-    server.listen(port, '127.0.0.1', () => {
-      server.removeListener('error', failed);
-      resolve(true);
-    });
-    if (await promise) return (server.address() as AddressInfo).port;
+    const bound = await listenOnPair(pair, port);
+    if (bound !== undefined) return bound;
   }
   throw launcherErrors.PortTaken({ port: first });
 }

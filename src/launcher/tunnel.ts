@@ -1,4 +1,5 @@
 import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
+import { closePair, listenOnPair } from '../base/loopback.ts';
 import type { Target } from '../head/client/target.ts';
 import { recordTunnel } from '../head/client/tunnel.ts';
 import type { StateFolder } from '../head/state-folder.ts';
@@ -24,18 +25,20 @@ export interface TunnelOrder {
 /** Holds a port on loopback for a cluster and says so in its folder, so that Manta's own tools trust it. */
 export async function holdTunnel(order: TunnelOrder, signal: AbortSignal): Promise<Tunnel> {
   const open = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (near) => {
+  const serve = (near: Socket): void => {
     open.add(near);
     near.on('close', () => open.delete(near));
     near.on('error', () => near.destroy());
     void lead(near, order, signal).catch(() => near.destroy());
-  });
-  await listen(server, order.port);
+  };
+  const make = (): Server => createServer({ allowHalfOpen: true }, serve);
+  const pair = { four: make(), six: make() };
+  if ((await listenOnPair(pair, order.port)) === undefined) throw launcherErrors.PortTaken({ port: order.port });
   recordTunnel(order.folder, order.port);
   return {
     close: async () => {
       for (const socket of open) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await closePair(pair);
     },
   };
 }
@@ -69,15 +72,6 @@ export async function lead(
     order.lost();
     if (tries > 0) throw new Error('no way to the head');
   }
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? launcherErrors.PortTaken({ port }, error) : error),
-    );
-    server.listen(port, '127.0.0.1', resolve);
-  });
 }
 
 /** The way to mantad of a cluster, as a tunnel's far end. */

@@ -283,7 +283,9 @@ export function raw(
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
     const { method = 'GET', path = '/', headers = {} } = options;
-    const sent = request({ hostname, port, path, method, headers }, (answer) => {
+    // Within a URL an IPv6 address stands in brackets.
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const sent = request({ host, port, path, method, headers }, (answer) => {
       const pieces: Buffer[] = [];
       answer.on('data', (piece: Buffer) => pieces.push(piece));
       answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(pieces).toString() }));
