@@ -34,10 +34,10 @@ describe('a cluster is safe by default', () => {
 
   test('it listens on loopback and nowhere else', () => {
     const sockets = listening(home.processes().map(({ pid }) => pid));
-    assert.deepEqual(
-      sockets.map((each) => each.replace(/:[0-9A-F]+$/, '')),
-      ['tcp 0100007F'],
-    );
+    const loopback = ['tcp 0100007F', 'tcp6 00000000000000000000000001000000'];
+    const held = sockets.map((each) => each.replace(/:[0-9A-F]+$/, ''));
+    assert.deepEqual(held, loopback.slice(0, held.length));
+    assert.ok(held.length > 0);
   });
 
   test('state is for its user alone', () => {
