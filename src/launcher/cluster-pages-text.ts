@@ -20,11 +20,14 @@ export function listPage(clusters: readonly ListedCluster[]): string {
   return page('Clusters', `<h1>Clusters</h1>${body}`);
 }
 
+export const signedInPage = (): string =>
+  page('Manta', '<p><a href="/">All clusters</a></p>', '<meta http-equiv="refresh" content="0;url=/">');
+
 export function problemPage(problem: string, next: string): string {
   return page('Manta', `<h1>${escaped(problem)}</h1><p>${escaped(next)}</p><p><a href="/">All clusters</a></p>`);
 }
 
-const page = (title: string, body: string): string =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Manta</title><link rel="stylesheet" href="/style.css"><main>${body}</main></html>`;
+const page = (title: string, body: string, more = ''): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8">${more}<meta name="viewport" content="width=device-width, initial-scale=1"><title>${title} · Manta</title><link rel="stylesheet" href="/style.css"><main>${body}</main></html>`;
 
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);
+export const escaped = (text: string): string => text.replace(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`);

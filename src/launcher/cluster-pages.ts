@@ -1,10 +1,10 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { MantaError } from '../base/errors.ts';
 import { closePair, type LoopbackPair, listenOnPair } from '../base/loopback.ts';
-import { clusterHost } from '../head/cluster-host.ts';
-import { listPage, problemPage, style } from './cluster-pages-text.ts';
+import { clusterHost, listHost } from '../head/cluster-host.ts';
+import { listPage, problemPage, signedInPage, style } from './cluster-pages-text.ts';
 import { launcherErrors } from './errors.ts';
 import { lead, type TunnelOrder } from './tunnel.ts';
 
@@ -28,31 +28,30 @@ export interface ClusterPagesOrder {
 }
 
 export interface ClusterPages {
-  /** For the browser of the user, who alone knows it. */
-  readonly link: string;
+  /** A link of its own each time, which lets one browser in, once. */
+  newLink(): string;
   close(): Promise<void>;
 }
 
-const ownHosts = ['localhost', '127.0.0.1', '[::1]'];
 const largestHead = 32 << 10;
 const headWithin = 20_000;
 const cookie = 'manta-clusters';
 
 /**
- * One port of this machine for all clusters of a user: a list of them at `localhost`, and each under a name of its own
- * (`<cluster>.localhost`), so that their cookies and scripts never meet. A connection goes to where its first request
+ * One port of this machine for all clusters of a user: a list of them and each of them under a name of its own
+ * (`<cluster>.localhost`), so that their cookies and scripts never meet, nor those of other ports. A connection goes to where its first request
  * says; what else it asks there, the cluster judges itself.
  */
 export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortSignal): Promise<ClusterPages> {
   const open = new Set<Socket>();
-  const key = randomBytes(24).toString('base64url');
+  const [keys, sessions] = [new Set<string>(), new Set<string>()];
   const list = createHttp((request, response) => void answer(request, response));
   const serve = (near: Socket): void => {
     open.add(near);
     near.on('close', () => open.delete(near));
     near.on('error', () => near.destroy());
     readHost(near, (host) => {
-      if (ownHosts.includes(host)) {
+      if (host === listHost) {
         list.emit('connection', near);
         return void near.resume();
       }
@@ -70,16 +69,22 @@ export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortS
     const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
     const say = (status: number, body: string, more: Record<string, string> = {}): void =>
       void response.writeHead(status, { ...guards, 'content-type': 'text/html; charset=utf-8', ...more }).end(body);
-    if (!ownHosts.includes(host) || request.method !== 'GET') return say(403, '');
+    if (host !== listHost || request.method !== 'GET') return say(403, '');
     if (pathname === '/style.css') return say(200, style, { 'content-type': 'text/css; charset=utf-8' });
-    const given = searchParams.get('key');
-    if (given !== null && isSame(given, key))
-      return say(303, '', {
-        location: '/',
-        'set-cookie': `${cookie}=${key}; HttpOnly; SameSite=Strict; Path=/`,
-      });
-    if (!isSame(cookieIn(request), key))
-      return say(401, problemPage('Nobody is signed in here', "open the link that 'manta dashboard' has printed"));
+    const key = searchParams.get('key');
+    if (key !== null && takeOut(keys, key)) {
+      const session = newWord(sessions);
+      // A page that goes on by itself: a browser that was sent here by another page brings this cookie only then.
+      return say(200, signedInPage(), { 'set-cookie': `${cookie}=${session}; HttpOnly; SameSite=Strict; Path=/` });
+    }
+    if (!has(sessions, cookieIn(request)))
+      return say(
+        401,
+        problemPage(
+          'Nobody is signed in here',
+          "a link lets in once; 'manta dashboard' prints another when it is started anew",
+        ),
+      );
     if (pathname === '/') return say(200, listPage(order.clusters()));
     const name = order.clusters().find((each) => pathname === `/open/${encodeURIComponent(each.name)}`)?.name;
     if (name === undefined) return say(404, problemPage('There is no such page', 'go back to the list'));
@@ -93,7 +98,7 @@ export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortS
   };
 
   return {
-    link: `http://localhost:${port}/?key=${key}`,
+    newLink: () => `http://${listHost}:${port}/?key=${newWord(keys)}`,
     close: async () => {
       for (const socket of open) socket.destroy();
       await closePair(pair);
@@ -137,9 +142,18 @@ function cookieIn({ headers }: IncomingMessage): string {
   return pairs.find((pair) => pair.startsWith(`${cookie}=`))?.slice(cookie.length + 1) ?? '';
 }
 
-const isSame = (given: string, key: string): boolean => timingSafeEqual(digestOf(given), digestOf(key));
+/** Kept as a digest: how long it takes to find one says nothing of the words that there are. */
+function newWord(words: Set<string>): string {
+  const word = randomBytes(24).toString('base64url');
+  words.add(digestOf(word));
+  return word;
+}
 
-const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+const has = (words: ReadonlySet<string>, word: string): boolean => words.has(digestOf(word));
+
+const takeOut = (words: Set<string>, word: string): boolean => words.delete(digestOf(word));
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 async function listen(pair: LoopbackPair, first: number, spare: number): Promise<number> {
   for (let port = first; port <= first + spare; port++) {

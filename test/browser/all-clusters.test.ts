@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildWeb } from '../../scripts/build-web.ts';
-import { clusterHost } from '../../src/head/cluster-host.ts';
+import { clusterHost, listHost } from '../../src/head/cluster-host.ts';
+import { writeWay } from '../../src/launcher/browser-way.ts';
 import { freePort, TestHome } from '../head/test-cluster.ts';
 import { openBrowser, picture, watchComplaints } from './browser.ts';
 
@@ -27,7 +28,7 @@ test('all clusters of a user are on one page, and each opens signed in under its
   });
   t.after(() => holder.kill('SIGKILL'));
   const link = await new Promise<string>((resolve) => createInterface({ input: holder.stdout }).once('line', resolve));
-  assert.match(link, new RegExp(`^http://localhost:${port}/\\?key=`));
+  assert.match(link, new RegExp(`^http://${listHost}:${port}/\\?key=`));
 
   const browser = await openBrowser();
   t.after(() => browser.close());
@@ -35,11 +36,12 @@ test('all clusters of a user are on one page, and each opens signed in under its
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const complaints = watchComplaints(page);
-  await page.goto(link);
+  // As a browser is opened: by a file that leads there.
+  await page.goto(`file://${writeWay(home.path, link)}`);
   await page.getByRole('heading', { name: 'Clusters' }).waitFor();
   await picture(page, 'all-clusters');
   for (const name of ['blue', 'green_2']) {
-    await page.goto(`http://localhost:${port}/`);
+    await page.goto(`http://${listHost}:${port}/`);
     await page.getByRole('link', { name }).click();
     await page.getByText('Live', { exact: true }).first().waitFor();
     assert.equal(new URL(page.url()).host, `${clusterHost(name)}:${port}`);
@@ -48,7 +50,11 @@ test('all clusters of a user are on one page, and each opens signed in under its
   const cookies = await context.cookies();
   assert.deepEqual(
     cookies.map(({ domain, name }) => `${domain} ${name}`).sort(),
-    [`${clusterHost('blue')} manta-blue`, `${clusterHost('green_2')} manta-green_2`, 'localhost manta-clusters'].sort(),
+    [
+      `${clusterHost('blue')} manta-blue`,
+      `${clusterHost('green_2')} manta-green_2`,
+      `${listHost} manta-clusters`,
+    ].sort(),
   );
   assert.deepEqual(complaints, []);
 

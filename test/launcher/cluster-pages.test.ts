@@ -5,7 +5,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { clusterHost } from '../../src/head/cluster-host.ts';
+import { clusterHost, listHost } from '../../src/head/cluster-host.ts';
 import { type ClusterPages, serveClusterPages } from '../../src/launcher/cluster-pages.ts';
 import { GatewayBed } from '../head/gateway/bed.ts';
 
@@ -43,7 +43,7 @@ describe('one page for all clusters', () => {
       },
       ending.signal,
     );
-    port = Number(new URL(pages.link).port);
+    port = Number(new URL(pages.newLink()).port);
   });
 
   after(async () => {
@@ -67,18 +67,22 @@ describe('one page for all clusters', () => {
     });
   const cookieOf = (headers: IncomingHttpHeaders): string => headers['set-cookie']?.[0]?.split(';')[0] ?? '';
   const signIn = async (): Promise<string> => {
-    const { pathname, search } = new URL(pages.link);
-    const { status, headers } = await ask(`${pathname}${search}`, 'localhost');
-    assert.equal(status, 303);
+    const { host, pathname, search, searchParams } = new URL(pages.newLink());
+    assert.equal(host, `${listHost}:${port}`);
+    const { status, headers } = await ask(`${pathname}${search}`, listHost);
+    assert.equal(status, 200);
     assert.match(headers['set-cookie']?.[0] ?? '', /HttpOnly; SameSite=Strict/);
-    return cookieOf(headers);
+    const cookie = cookieOf(headers);
+    assert.ok(!cookie.includes(searchParams.get('key') ?? ''), 'who sees the link later has no session');
+    assert.equal((await ask(`${pathname}${search}`, listHost)).status, 401, 'a link lets in once');
+    return cookie;
   };
 
   test('only who has the link sees the list and opens clusters', async () => {
     for (const path of ['/', '/open/blue', '/?key=wrong', '/?key='])
-      assert.equal((await ask(path, 'localhost')).status, 401, path);
+      assert.equal((await ask(path, listHost)).status, 401, path);
     const cookie = await signIn();
-    const { status, text } = await ask('/', 'localhost', { cookie });
+    const { status, text } = await ask('/', listHost, { cookie });
     assert.equal(status, 200);
     assert.match(text, /href="\/open\/blue"/);
     assert.match(text, /here &#38; &#60;there&#62;/);
@@ -89,7 +93,7 @@ describe('one page for all clusters', () => {
     const list = await signIn();
     const sessions = new Map<string, string>();
     for (const name of beds.keys()) {
-      const { status, headers } = await ask(`/open/${name}`, 'localhost', { cookie: list });
+      const { status, headers } = await ask(`/open/${name}`, listHost, { cookie: list });
       assert.equal(status, 303);
       const link = new URL(headers.location ?? '');
       assert.equal(link.host, `${clusterHost(name)}:${port}`);
@@ -108,14 +112,27 @@ describe('one page for all clusters', () => {
   });
 
   test('a cluster that cannot be reached says so on a page', async () => {
-    const { status, text } = await ask('/open/gone', 'localhost', { cookie: await signIn() });
+    const { status, text } = await ask('/open/gone', listHost, { cookie: await signIn() });
     assert.equal(status, 502);
     assert.match(text, /no mantad of &#39;gone&#39; runs/);
-    assert.equal((await ask('/open/nobody', 'localhost', { cookie: await signIn() })).status, 404);
+    assert.equal((await ask('/open/nobody', listHost, { cookie: await signIn() })).status, 404);
+  });
+
+  test('a browser that has a session keeps it when it comes with a link that is spent', async () => {
+    const cookie = await signIn();
+    assert.equal((await ask('/?key=spent', listHost, { cookie })).status, 200);
+    assert.notEqual(await signIn(), cookie, 'each browser has its own');
   });
 
   test('other names lead nowhere', async () => {
-    for (const host of ['evil.example', 'nobody.localhost', 'blue.localhost.evil.example', '10.0.0.1'])
+    for (const host of [
+      'localhost',
+      '127.0.0.1',
+      'evil.example',
+      'nobody.localhost',
+      'blue.localhost.evil.example',
+      '10.0.0.1',
+    ])
       assert.equal((await ask('/', host)).status, 403, host);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});

@@ -11,7 +11,11 @@ const lookEvery = 500;
 /** Holds one page for all clusters until Ctrl-C; each is reached when somebody opens it. */
 export async function holdAll(
   io: Io,
-  { port, spare, show }: { readonly port: number; readonly spare: number; readonly show: (link: string) => void },
+  {
+    port,
+    spare,
+    show,
+  }: { readonly port: number; readonly spare: number; readonly show: (newLink: () => string) => Promise<void> },
 ): Promise<number> {
   const open = new Map<string, Target>();
   const targetOf = (name: string): Target => {
@@ -37,7 +41,7 @@ export async function holdAll(
     io.signal,
   );
   try {
-    show(pages.link);
+    await show(pages.newLink);
     while (!io.signal.aborted) await wallClock.sleep(lookEvery, io.signal).catch(() => {});
     return 0;
   } finally {

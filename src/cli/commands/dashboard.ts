@@ -3,8 +3,10 @@ import { wallClock } from '../../base/wall-clock.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import type { Target } from '../../head/client/target.ts';
+import { clusterHost } from '../../head/cluster-host.ts';
 import { headErrors } from '../../head/errors.ts';
-import { readCluster, type StateFolder } from '../../head/state-folder.ts';
+import { readCluster, type StateFolder, stateHome } from '../../head/state-folder.ts';
+import { writeWay } from '../../launcher/browser-way.ts';
 import type { Invocation, Io, Run } from '../command.ts';
 import { targetOf } from './cluster-connection.ts';
 
@@ -19,7 +21,10 @@ export const run: Run = async (invocation, io) => {
     const place = await target.place(io.signal);
     if (place.socket !== undefined && target.folder !== undefined)
       return await hold(invocation, { ...target, folder: target.folder }, http, io);
-    show(await linkTo(place.url, http), invocation, io);
+    const { port } = new URL(place.url);
+    // By a name of its own: cookies of 127.0.0.1 go to each of its ports, whosever they are.
+    const url = target.folder === undefined ? place.url : `http://${clusterHost(target.folder.name)}:${port}`;
+    await show(() => linkTo(url, http), invocation, io);
     return 0;
   } finally {
     http.close();
@@ -34,8 +39,8 @@ async function all(invocation: Invocation, io: Io): Promise<number> {
     port,
     // Clusters of this machine may have the usual port.
     spare: port === usualPort ? portsTried : 0,
-    show: (link) => {
-      show(link, invocation, io);
+    show: async (newLink) => {
+      await show(newLink, invocation, io);
       if (!io.json) io.out('All clusters of yours, each opened when you go there. It stands until Ctrl-C.\n');
     },
   });
@@ -69,7 +74,8 @@ async function hold(
   const tunnel = await holdTunnel({ folder, port, ...end, socket }, io.signal);
   try {
     const base = `http://localhost:${port}`;
-    show(far === undefined ? await linkTo(base, http) : base, invocation, io);
+    const own = `http://${clusterHost(folder.name)}:${port}`;
+    await show(far === undefined ? () => linkTo(own, http) : () => base, invocation, io);
     if (!io.json && far === undefined)
       io.out(
         `It stands until Ctrl-C, and comes back by itself when the connection drops. Meanwhile, elsewhere:\n  eval "$(manta env ${target.folder.name})"; ray job submit --address ${base} -- python train.py\n`,
@@ -96,7 +102,6 @@ async function farPort(
   io: Io,
 ): Promise<{ socket: () => Promise<string>; lost: () => void; close: () => Promise<void> }> {
   const { openRemote } = await import('../../launcher/remote-cluster.ts');
-  const { stateHome } = await import('../../head/state-folder.ts');
   const cluster = openRemote({ home: stateHome(io.env), name: folder.name });
   const socket = `${folder.files.socket}-${port}`;
   await cluster.head.forward(socket, { port }, io.signal);
@@ -108,16 +113,24 @@ async function linkTo(url: string, http: HttpClient): Promise<string> {
   return `${url}/manta/?ticket=${encodeURIComponent(ticket)}`;
 }
 
-function show(link: string, { options }: Invocation, io: Io): void {
+/** Each link lets in once: the browser that is opened has another than the one on the screen. */
+async function show(newLink: () => string | Promise<string>, { options }: Invocation, io: Io): Promise<void> {
+  const link = await newLink();
   io.out(io.json ? `${JSON.stringify({ url: link })}\n` : `${link}\n`);
-  if (options['no-open'] !== true && !io.json && io.terminal) openBrowser(link, io);
+  if (options['no-open'] !== true && !io.json && io.terminal && hasScreen(io)) openBrowser(await newLink(), io);
 }
+
+const hasScreen = ({ env }: Io): boolean =>
+  process.platform === 'darwin' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY']);
 
 /** Tries to; where there is no browser the link is on the screen. */
 function openBrowser(link: string, { env }: Io): void {
-  const screen = process.platform === 'darwin' || env['DISPLAY'] || env['WAYLAND_DISPLAY'];
-  if (!screen) return;
-  const child = spawn(process.platform === 'darwin' ? 'open' : 'xdg-open', [link], { stdio: 'ignore', detached: true });
+  const file = writeWay(stateHome(env), link);
+  const child = spawn(process.platform === 'darwin' ? 'open' : 'xdg-open', [file], {
+    stdio: 'ignore',
+    detached: true,
+    env: { ...env },
+  });
   child.on('error', () => {});
   child.unref();
 }
