@@ -98,6 +98,7 @@ async function playWork({ demand, fault, outcome }: Scenario, bed: RayBed, order
     await placed(struck);
   }
   if (fault === 'busy beside idle') await letIdleGo(bed, order);
+  if (fault === 'node added by hand') assert.match(await bed.status(), /\n 1 node_[0-9a-f]+\n/);
   turnstile.letGo(order.number);
   const hosts = new Set(await order.done);
   assert.equal(hosts.size, outcome.hosts ?? outcome.asked, `it ran on ${[...hosts].join(', ')}`);

@@ -86,10 +86,10 @@ export class RayBed {
     await this.user.manta(['up', '-y', '--no-wait', file], { env });
   }
 
-  /** Workers that are, or may come to be. */
+  /** Workers of the cluster's own that are, or may come to be. */
   async workers(): Promise<readonly NodeAnswer[]> {
     const { nodes } = await this.#get<{ nodes: NodeAnswer[] }>('/nodes');
-    return nodes.filter(({ kind }) => kind === 'worker');
+    return nodes.filter(({ kind, byHand }) => kind === 'worker' && !byHand);
   }
 
   async events(after: number): Promise<readonly EventAnswer[]> {
