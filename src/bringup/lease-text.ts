@@ -32,7 +32,7 @@ export interface BootText extends LeaseText {
   readonly user: string;
 }
 
-const prelude = `born() {
+const time = `born() {
   r=
   if [ -r /proc/self/stat ]; then
     { read -r r <"/proc/$1/stat"; } 2>/dev/null || return 1
@@ -41,7 +41,9 @@ const prelude = `born() {
 }
 boot() { b=; { read -r b </proc/sys/kernel/random/boot_id; } 2>/dev/null; born 1; r=$b/$r; }
 uptime() { if { read -r u _ </proc/uptime; } 2>/dev/null; then u=\${u%%.*}; else u=$(date +%s); fi; }
-alive() { { IFS='|' read -r at pid since <watchdog.pid; } 2>/dev/null && boot && [ "$at" = "$r" ] && born "$pid" && [ "$since" = "$r" ]; }
+`;
+
+const prelude = `${time}alive() { { IFS='|' read -r at pid since <watchdog.pid; } 2>/dev/null && boot && [ "$at" = "$r" ] && born "$pid" && [ "$since" = "$r" ]; }
 stop() {
   alive || return 0
   kill -s TERM -- "-$pid" 2>/dev/null || kill -s TERM "$pid" 2>/dev/null
@@ -99,8 +101,7 @@ $leave /bin/sh -c ${shellQuoted(bootProgram({ cluster, user, lasts }))} manta-bo
 `;
 
 const bootProgram = ({ cluster, user, lasts }: BootText): string => `cd /
-${prelude}
-user=${shellQuoted(user)}
+${time}user=${shellQuoted(user)}
 uptime; until=$((u + ${lasts}))
 while :; do
   home=$(getent passwd "$user" 2>/dev/null | cut -d: -f6)

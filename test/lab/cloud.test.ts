@@ -4,12 +4,26 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type LabCloud, openLabCloud } from '../../lab/cloud/open.ts';
 import { type Lab, labProblem, openLab } from '../../lab/lab.ts';
+import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { bootWatchdog, leaseText } from '../../src/bringup/lease.ts';
+import { type NodeOrder, nodeFolder } from '../../src/bringup/node.ts';
 import type { LabCloudProvider } from '../../src/providers/lab-cloud/provider.ts';
 import type { ProviderInstance } from '../../src/providers/provider.ts';
 import { never, until } from '../contract/waiting.ts';
 import { providerOf } from '../providers/lab-cloud/cloud-bed.ts';
 
 const ssh = 'ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o ConnectTimeout=20';
+const order: NodeOrder = {
+  cluster: 'bed',
+  instance: 'i',
+  kind: 'worker',
+  type: 'worker',
+  commands: { initialization: [], setup: [], start: [] },
+  files: { mounts: [], exclude: [], filter: [] },
+  headAddress: '10.0.0.1',
+  loginShells: false,
+  usageStats: false,
+};
 const contract = fileURLToPath(new URL('./cloud-contract-inside.ts', import.meta.url));
 
 describe('a lab cloud', { skip: labProblem() ?? false }, () => {
@@ -17,13 +31,14 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
   let cloud: LabCloud;
   let provider: LabCloudProvider;
   let tokens = 0;
+  let boots: string | undefined;
   before(async () => {
     lab = await openLab({ hosts: 1 });
     cloud = await openLabCloud(lab);
     const publicKey = readFileSync(`${lab.key}.pub`, 'utf8').trim();
     provider = providerOf(
       { endpoint: cloud.localEndpoint, token: cloud.token },
-      { login: () => ({ user: 'ubuntu', publicKey }) },
+      { login: () => ({ user: 'ubuntu', publicKey }), bootProgram: () => boots ?? 'true' },
     );
   });
   after(async () => {
@@ -88,6 +103,25 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
     await gone(instance!.id);
     const told = (await cloud.admin.instances()).find(({ id }) => id === instance!.id);
     assert.equal(told?.reason, 'it switched itself off');
+  });
+
+  it('has machines that end themselves when nobody gives them a lease, and stay when somebody does', async () => {
+    boots = bootWatchdog('bed', 'ubuntu', 8_000);
+    const [left, taken] = await launch(2);
+    boots = undefined;
+    const lease = leaseText({ ...order, lease: { lasts: 600_000, powersOff: true } });
+    const folder = nodeFolder('bed');
+    await lab.laptop.must(`${ssh} ubuntu@${taken!.address} ${shellQuoted(`mkdir -p ${folder}\n${lease}`)}`);
+    await gone(left!.id);
+    assert.equal((await cloud.admin.instances()).find(({ id }) => id === left!.id)?.reason, 'it switched itself off');
+    const host = cloud.host(taken!.id)!;
+    await until(
+      'the watchdog of its boot has ended',
+      async () => (await host.exec('pgrep -f "[m]anta-boot$"')).code === 1,
+    );
+    assert.equal((await found(taken!.id))?.state, 'running');
+    await provider.terminate([taken!.id], never);
+    await gone(taken!.id);
   });
 
   it('tells an instance about itself, its preemption too, and ends it when it asks', async () => {
