@@ -1,23 +1,76 @@
-import type { ListedCluster } from './cluster-pages.ts';
+import { durationWords } from '../core/duration.ts';
+import type { ClusterState, ListedCluster } from './cluster-list.ts';
 
 export const style = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 40rem; margin: 3rem auto; padding: 0 1rem; }
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; --line: color-mix(in srgb, currentColor 20%, transparent); }
+body { max-width: 46rem; margin: 2.5rem auto; padding: 0 1rem; }
+h1 { font-size: 1.35rem; }
 ul { list-style: none; padding: 0; }
-li { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: 8px; margin: 0.75rem 0; }
-li a { display: flex; justify-content: space-between; gap: 1rem; padding: 0.75rem 1rem; color: inherit; text-decoration: none; }
-li a:hover, li a:focus-visible { background: color-mix(in srgb, currentColor 8%, transparent); }
-.where { opacity: 0.75; text-align: right; }
+li { border: 1px solid var(--line); border-radius: 8px; margin: 0.75rem 0; overflow-wrap: anywhere; }
+li > a, li > div { display: grid; grid-template-columns: 1fr auto; gap: 0.1rem 1rem; padding: 0.75rem 1rem; color: inherit; text-decoration: none; }
+li > a:hover, li > a:focus-visible { background: color-mix(in srgb, currentColor 7%, transparent); }
+.over { opacity: 0.75; }
+.state { font-size: 0.85rem; white-space: nowrap; }
+.state::before { content: ''; display: inline-block; width: 0.55rem; height: 0.55rem; border-radius: 50%; margin-right: 0.4rem; background: var(--mark, #888); }
+.running { --mark: #1a9c4b; }
+.silent { --mark: #c8371f; }
+.ending { --mark: #c98a00; }
+.more { grid-column: 1 / -1; font-size: 0.87rem; opacity: 0.8; }
 `;
 
-/** The clusters of a user, each a link that opens it. */
-export function listPage(clusters: readonly ListedCluster[]): string {
-  const rows = clusters.map(
-    ({ name, where }) =>
-      `<li><a href="/open/${encodeURIComponent(name)}"><strong>${escaped(name)}</strong><span class="where">${escaped(where)}</span></a></li>`,
-  );
-  const body = rows.length === 0 ? '<p>No cluster is known on this machine.</p>' : `<ul>${rows.join('')}</ul>`;
-  return page('Clusters', `<h1>Clusters</h1>${body}`);
+/** Anew by itself: what clusters say comes in while the page stands. */
+const lookAgain = '<meta http-equiv="refresh" content="10">';
+
+/** The clusters of a user: how each is, and a link that opens it where there is something to open. */
+export function listPage(clusters: readonly ListedCluster[], now: number): string {
+  const body =
+    clusters.length === 0
+      ? '<p>No cluster is known on this machine.</p>'
+      : `<ul>${clusters.map((cluster) => row(cluster, now)).join('')}</ul>`;
+  return page('Clusters', `<h1>Clusters</h1>${body}`, lookAgain);
+}
+
+const marks: Readonly<Record<ClusterState, string>> = {
+  running: 'running',
+  'not asked': '',
+  silent: 'silent',
+  'being taken down': 'ending',
+  down: '',
+  ended: '',
+};
+
+function row(cluster: ListedCluster, now: number): string {
+  const { name, kind, where, state } = cluster;
+  const more = [[kind, ...(where === undefined ? [] : [`head at ${where}`])].join(', '), ...linesOf(cluster, now)];
+  const inside = `<strong>${escaped(name)}</strong><span class="state ${marks[state]}">${escaped(state)}</span>${more
+    .map((line) => `<span class="more">${escaped(line)}</span>`)
+    .join('')}`;
+  return state === 'ended' || state === 'down'
+    ? `<li class="over"><div>${inside}</div></li>`
+    : `<li><a href="/open/${encodeURIComponent(name)}">${inside}</a></li>`;
+}
+
+function linesOf({ now: said, state, silence, ended, until, ending }: ListedCluster, now: number): string[] {
+  const lines: string[] = [];
+  if (said !== undefined) {
+    const { nodes, jobs } = said;
+    const pending = nodes.pending > 0 ? `, ${nodes.pending} on their way` : '';
+    lines.push(`nodes: ${nodes.running}${pending}; jobs: ${jobs.running} running, ${jobs.queued} queued`);
+  }
+  if (silence !== undefined) lines.push(`it does not answer: ${silence}`);
+  if (state === 'not asked') lines.push('it is asked when you open it');
+  if (state === 'down') lines.push("'manta up' brings it back");
+  if (ended !== undefined) lines.push(`ended ${timeOf(ended.at)} (${durationWords(now - ended.at)} ago): ${ended.why}`);
+  else if (until !== undefined)
+    lines.push(`ends ${timeOf(until)}${until > now ? ` (in ${durationWords(until - now)})` : ''}`);
+  else if (ending !== undefined) lines.push(`it ${ending}`);
+  return lines;
+}
+
+/** By the clock of this machine, which is the browser's too. */
+function timeOf(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString();
+  return `${local.slice(0, 10)} ${local.slice(11, 16)}`;
 }
 
 export const signedInPage = (): string =>

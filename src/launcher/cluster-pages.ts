@@ -4,16 +4,10 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { MantaError } from '../base/errors.ts';
 import { closePair, type LoopbackPair, listenOnPair } from '../base/loopback.ts';
 import { clusterHost, listHost } from '../head/cluster-host.ts';
+import type { ListedCluster } from './cluster-list.ts';
 import { listPage, problemPage, signedInPage, style } from './cluster-pages-text.ts';
 import { launcherErrors } from './errors.ts';
 import { lead, type TunnelOrder } from './tunnel.ts';
-
-/** A cluster of this user, as this machine knows it. */
-export interface ListedCluster {
-  readonly name: string;
-  /** Where it runs, in words. */
-  readonly where: string;
-}
 
 export interface ClusterPagesOrder {
   readonly port: number;
@@ -21,6 +15,8 @@ export interface ClusterPagesOrder {
   readonly spare: number;
   /** Asked anew for each visit. */
   readonly clusters: () => readonly ListedCluster[];
+  /** The same with what they say themselves, as far as that is known soon. */
+  readonly look: () => Promise<readonly ListedCluster[]>;
   /** The way to a cluster; opened when somebody goes there. */
   readonly wayTo: (cluster: string) => Pick<TunnelOrder, 'socket' | 'lost'>;
   /** A word that signs a browser in at the cluster once. */
@@ -85,7 +81,7 @@ export async function serveClusterPages(order: ClusterPagesOrder, signal: AbortS
           "a link lets in once; 'manta dashboard' prints another when it is started anew",
         ),
       );
-    if (pathname === '/') return say(200, listPage(order.clusters()));
+    if (pathname === '/') return say(200, listPage(await order.look(), Date.now()));
     const name = order.clusters().find((each) => pathname === `/open/${encodeURIComponent(each.name)}`)?.name;
     if (name === undefined) return say(404, problemPage('There is no such page', 'go back to the list'));
     try {

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { WebSocket } from 'ws';
 import { clusterHost, listHost } from '../../src/head/cluster-host.ts';
+import type { ListedCluster } from '../../src/launcher/cluster-list.ts';
 import { type ClusterPages, serveClusterPages } from '../../src/launcher/cluster-pages.ts';
 import { GatewayBed } from '../head/gateway/bed.ts';
 
@@ -14,6 +15,10 @@ describe('one page for all clusters', () => {
   const cleanUps: (() => Promise<void>)[] = [];
   const opened: string[] = [];
   const ending = new AbortController();
+  const listed = (): readonly ListedCluster[] => [
+    ...[...beds.keys()].map((name) => ({ name, kind: 'here & <there>', state: 'running' as const })),
+    { name: 'gone', kind: '', state: 'not asked' },
+  ];
   let pages: ClusterPages;
   let port: number;
 
@@ -24,10 +29,8 @@ describe('one page for all clusters', () => {
       {
         port: 0,
         spare: 0,
-        clusters: () => [
-          ...[...beds.keys()].map((name) => ({ name, where: 'here & <there>' })),
-          { name: 'gone', where: '' },
-        ],
+        clusters: () => listed(),
+        look: async () => listed(),
         wayTo: (name) => ({
           socket: async () => {
             opened.push(name);

@@ -1,12 +1,17 @@
 import { wallClock } from '../../base/wall-clock.ts';
+import type { ClusterAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { chooseTarget, type Target } from '../../head/client/target.ts';
-import { clusterNames, readCluster, servingOf, stateFolder, stateHome } from '../../head/state-folder.ts';
-import { type ClusterPages, type ListedCluster, serveClusterPages } from '../../launcher/cluster-pages.ts';
+import { servingOf, stateFolder, stateHome } from '../../head/state-folder.ts';
+import { ClusterWatch, knownClusters } from '../../launcher/cluster-list.ts';
+import { type ClusterPages, serveClusterPages } from '../../launcher/cluster-pages.ts';
 import { mantadSocket } from '../../launcher/tunnel.ts';
 import type { Io } from '../command.ts';
 
 const lookEvery = 500;
+const tickets = '/api/manta/v1/tickets';
+/** How long the page of all clusters waits for what they say; what comes later is on it the next time. */
+const pageWaits = 300;
 
 /** Holds one page for all clusters until Ctrl-C; each is reached when somebody opens it. */
 export async function holdAll(
@@ -23,20 +28,36 @@ export async function holdAll(
     open.set(name, known);
     return known;
   };
+  const speak = async <Value>(
+    name: string,
+    signal: AbortSignal,
+    say: (http: HttpClient) => Promise<Value>,
+  ): Promise<Value> => {
+    const http = new HttpClient({ ...targetOf(name), close: async () => {} }, signal);
+    try {
+      return await say(http);
+    } finally {
+      http.close();
+    }
+  };
+  const home = stateHome(io.env);
+  const watch = new ClusterWatch(
+    {
+      hasLine: (name) => open.has(name) || servingOf(stateFolder(home, name)) !== undefined,
+      ask: (name, signal) => speak(name, signal, (http) => http.json<ClusterAnswer>('GET', '/api/manta/v1/cluster')),
+    },
+    io.signal,
+  );
   const pages: ClusterPages = await serveClusterPages(
     {
       port,
       spare,
-      clusters: () => listed(io),
+      clusters: () => knownClusters(home),
+      look: () => watch.look(knownClusters(home), pageWaits),
       wayTo: (name) => mantadSocket(targetOf(name)),
-      ticketOf: async (name) => {
-        const http = new HttpClient({ ...targetOf(name), close: async () => {} }, io.signal);
-        try {
-          return (await http.json<{ ticket: string }>('POST', '/api/manta/v1/tickets', { repeatable: true })).ticket;
-        } finally {
-          http.close();
-        }
-      },
+      ticketOf: async (name) =>
+        (await speak(name, io.signal, (http) => http.json<{ ticket: string }>('POST', tickets, { repeatable: true })))
+          .ticket,
     },
     io.signal,
   );
@@ -48,20 +69,4 @@ export async function holdAll(
     await pages.close();
     await Promise.all([...open.values()].map(async (target) => await target.close?.()));
   }
-}
-
-function listed(io: Io): readonly ListedCluster[] {
-  const home = stateHome(io.env);
-  return clusterNames(home).flatMap((name) => {
-    const folder = stateFolder(home, name);
-    try {
-      const record = readCluster(folder);
-      if (record === undefined) return [];
-      if (record.remote !== undefined) return [{ name, where: `head at ${record.remote.address}` }];
-      return [{ name, where: servingOf(folder) === undefined ? 'down' : 'on this machine' }];
-    } catch {
-      // A folder that is not ours to read is nobody's cluster here.
-      return [];
-    }
-  });
 }

@@ -1,0 +1,146 @@
+import type { ClusterAnswer } from '../head/api/types.ts';
+import { type ClusterFile, clusterNames, readCluster, servingOf, stateFolder } from '../head/state-folder.ts';
+
+export type ClusterState =
+  /** It answers, or its mantad is seen on this machine. */
+  | 'running'
+  /** A cluster of other machines that nobody has asked. */
+  | 'not asked'
+  /** It was asked, and did not answer. */
+  | 'silent'
+  | 'being taken down'
+  | 'down'
+  /** It turned itself off, or its head was found to be gone. */
+  | 'ended';
+
+/** A cluster of this user, as this machine knows it. */
+export interface ListedCluster {
+  readonly name: string;
+  readonly kind: string;
+  /** Where its head is. */
+  readonly where?: string;
+  readonly state: ClusterState;
+  /** Of one that has ended. */
+  readonly ended?: { readonly at: number; readonly why: string };
+  /** When it ends as far as is known, and what it says of that itself. */
+  readonly until?: number;
+  readonly ending?: string;
+  /** What it said last. */
+  readonly now?: Pick<ClusterAnswer, 'nodes' | 'jobs'>;
+  /** Why it said nothing. */
+  readonly silence?: string;
+}
+
+/** By what is written down in a home, without asking anybody; those that run come first, those that ended last. */
+export function knownClusters(home: string): readonly ListedCluster[] {
+  const known = clusterNames(home).flatMap((name) => {
+    const folder = stateFolder(home, name);
+    try {
+      const record = readCluster(folder);
+      return record === undefined ? [] : [asRecorded(name, record, servingOf(folder) !== undefined)];
+    } catch {
+      // A folder that is not ours to read is nobody's cluster here.
+      return [];
+    }
+  });
+  return known.toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name));
+}
+
+const order: readonly ClusterState[] = ['running', 'silent', 'not asked', 'being taken down', 'down', 'ended'];
+const rank = ({ state }: ListedCluster): number => order.indexOf(state);
+
+function asRecorded(name: string, record: ClusterFile, serves: boolean): ListedCluster {
+  const { remote, ended, until } = record;
+  return {
+    name,
+    kind: kindOf(record),
+    ...(remote?.address !== undefined && { where: remote.address }),
+    state: stateOf(record, serves),
+    ...(ended && { ended: { at: ended.at, why: ended.why } }),
+    ...(until !== undefined && !ended && { until }),
+  };
+}
+
+function kindOf({ engine, remote }: ClusterFile): string {
+  if (remote === undefined) return engine === 'ray' ? 'Ray on this machine' : 'on this machine';
+  const isCloud = remote.instance !== undefined || remote.clusterId !== undefined || remote.launchToken !== undefined;
+  return isCloud ? 'Ray in a cloud' : 'Ray on hosts of yours';
+}
+
+function stateOf({ ended, endingSince, turningOff, remote }: ClusterFile, serves: boolean): ClusterState {
+  if (ended !== undefined) return 'ended';
+  if (endingSince !== undefined || turningOff !== undefined) return 'being taken down';
+  if (remote !== undefined) return 'not asked';
+  return serves ? 'running' : 'down';
+}
+
+/** What a cluster answered, or why it did not, and when. */
+interface Heard {
+  readonly at: number;
+  readonly answer?: ClusterAnswer;
+  readonly silence?: string;
+}
+
+export interface ClusterEars {
+  /** Whether a cluster can be asked without anything being started for it. */
+  readonly hasLine: (name: string) => boolean;
+  readonly ask: (name: string, signal: AbortSignal) => Promise<ClusterAnswer>;
+}
+
+const askWithin = 5_000;
+const holdsFor = 5_000;
+
+/** Asks clusters how they are, each at most once at a time, and never waits for one longer than it is told to. */
+export class ClusterWatch {
+  readonly #ears: ClusterEars;
+  readonly #signal: AbortSignal;
+  readonly #heard = new Map<string, Heard>();
+  readonly #asking = new Map<string, Promise<void>>();
+
+  constructor(ears: ClusterEars, signal: AbortSignal) {
+    this.#ears = ears;
+    this.#signal = signal;
+  }
+
+  /** The clusters with what they said last. Those that are asked now have `within` to answer in time for this. */
+  async look(clusters: readonly ListedCluster[], within: number): Promise<readonly ListedCluster[]> {
+    const open = clusters.filter(({ state }) => state === 'running' || state === 'not asked');
+    const asked = open.filter(({ name }) => this.#ears.hasLine(name)).map(({ name }) => this.#ask(name));
+    let late: NodeJS.Timeout | undefined;
+    await Promise.race([Promise.all(asked), new Promise((resolve) => (late = setTimeout(resolve, within)))]);
+    clearTimeout(late);
+    return clusters
+      .map((cluster) => (open.includes(cluster) ? withHeard(cluster, this.#heard.get(cluster.name)) : cluster))
+      .toSorted((one, other) => rank(one) - rank(other));
+  }
+
+  #ask(name: string): Promise<void> {
+    if (performance.now() - (this.#heard.get(name)?.at ?? Number.NEGATIVE_INFINITY) < holdsFor)
+      return Promise.resolve();
+    const asking = this.#asking.get(name) ?? this.#askNow(name).finally(() => this.#asking.delete(name));
+    this.#asking.set(name, asking);
+    return asking;
+  }
+
+  async #askNow(name: string): Promise<void> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(askWithin)]);
+    const heard = await this.#ears.ask(name, signal).then(
+      (answer) => ({ answer }),
+      (error: Error) => ({ silence: signal.aborted ? 'it has not answered in time' : error.message }),
+    );
+    this.#heard.set(name, { at: performance.now(), ...heard });
+  }
+}
+
+function withHeard(cluster: ListedCluster, heard: Heard | undefined): ListedCluster {
+  if (heard === undefined) return cluster;
+  if (heard.answer === undefined) return { ...cluster, state: 'silent', silence: heard.silence ?? '' };
+  const { nodes, jobs, turnOff } = heard.answer;
+  return {
+    ...cluster,
+    state: 'running',
+    now: { nodes, jobs },
+    ...(turnOff?.at !== undefined && { until: turnOff.at }),
+    ...(turnOff && { ending: turnOff.text }),
+  };
+}

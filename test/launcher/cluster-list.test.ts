@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { writeJson } from '../../src/base/json-file.ts';
+import { identify, type ProcessIdentity } from '../../src/base/process.ts';
+import type { ClusterAnswer } from '../../src/head/api/types.ts';
+import { changeCluster, createCluster, stateFolder } from '../../src/head/state-folder.ts';
+import { ClusterWatch, knownClusters, type ListedCluster } from '../../src/launcher/cluster-list.ts';
+import { listPage } from '../../src/launcher/cluster-pages-text.ts';
+
+const at = Date.UTC(2026, 4, 1, 12);
+const minute = 60_000;
+
+function homeOf(t: TestContext): string {
+  const home = mkdtempSync(join(tmpdir(), 'manta-list-'));
+  t.after(() => rmSync(home, { recursive: true }));
+  const make = (name: string, more: object = {}): void => {
+    createCluster(stateFolder(home, name), { createdAt: at, engine: 'ray' });
+    changeCluster(stateFolder(home, name), (record) => ({ ...record, ...more }));
+  };
+  make('stopped', { engine: 'embedded' });
+  make('hosts', { remote: { address: '10.0.0.5' }, until: at + 90 * minute });
+  make('cloud', { remote: { address: '10.0.0.6', instance: 'i-1', clusterId: 'c' } });
+  make('leaving', { remote: { address: '10.0.0.7' }, endingSince: at });
+  make('over', { remote: { address: '10.0.0.8' }, ended: { at, why: 'nothing ran & waited', left: [] } });
+  make('serving');
+  writeJson(stateFolder(home, 'serving').files.serving, {
+    mantad: identify(process.pid) as ProcessIdentity,
+    url: 'http://127.0.0.1:1',
+    version: '0',
+    startedAt: at,
+  });
+  return home;
+}
+
+test('each cluster is listed with its kind and how it is, as far as that is written down', (t) => {
+  const found = knownClusters(homeOf(t));
+  assert.deepEqual(
+    found.map(({ name, kind, state, where }) => [name, kind, state, where]),
+    [
+      ['serving', 'Ray on this machine', 'running', undefined],
+      ['cloud', 'Ray in a cloud', 'not asked', '10.0.0.6'],
+      ['hosts', 'Ray on hosts of yours', 'not asked', '10.0.0.5'],
+      ['leaving', 'Ray on hosts of yours', 'being taken down', '10.0.0.7'],
+      ['stopped', 'on this machine', 'down', undefined],
+      ['over', 'Ray on hosts of yours', 'ended', '10.0.0.8'],
+    ],
+  );
+  const page = listPage(found, at + 30 * minute);
+  assert.match(page, /\(30m ago\): nothing ran &#38; waited/);
+  assert.match(page, /\(in 1h\)/);
+  assert.match(page, /href="\/open\/cloud"/);
+  assert.doesNotMatch(page, /href="\/open\/(?:over|stopped)"/, 'there is nothing to open');
+});
+
+const answer = (more: Partial<ClusterAnswer> = {}): ClusterAnswer =>
+  ({
+    nodes: { running: 3, pending: 2, draining: 0, failed: 0 },
+    jobs: { running: 4, queued: 5 },
+    ...more,
+  }) as ClusterAnswer;
+const listed = (name: string): ListedCluster => ({ name, kind: 'Ray on hosts of yours', state: 'not asked' });
+
+test('those that can be asked say how they are, and one that is slow holds up nobody', async (t) => {
+  const ending = new AbortController();
+  t.after(() => ending.abort());
+  const asked: string[] = [];
+  const late = Promise.withResolvers<ClusterAnswer>();
+  const watch = new ClusterWatch(
+    {
+      hasLine: (name) => name !== 'far',
+      ask: async (name) => {
+        asked.push(name);
+        if (name === 'slow') return await late.promise;
+        if (name === 'broken') throw new Error('no way to the head');
+        return answer({ turnOff: { at: at + minute, soon: true, text: 'ends soon' } });
+      },
+    },
+    ending.signal,
+  );
+  const clusters = ['far', 'slow', 'broken', 'quick'].map(listed);
+  const first = await watch.look(clusters, 50);
+  const stateOf = (name: string, all = first): ListedCluster | undefined => all.find((each) => each.name === name);
+  assert.deepEqual(
+    first.map(({ name, state }) => [name, state]),
+    [
+      ['quick', 'running'],
+      ['broken', 'silent'],
+      ['far', 'not asked'],
+      ['slow', 'not asked'],
+    ],
+  );
+  assert.equal(stateOf('quick')?.until, at + minute);
+  const page = listPage(first, at);
+  assert.match(page, /nodes: 3, 2 on their way; jobs: 4 running, 5 queued/);
+  assert.match(page, /it does not answer: no way to the head/);
+  await watch.look(clusters, 0);
+  assert.deepEqual(asked.toSorted(), ['broken', 'quick', 'slow'], 'nobody is asked while an answer is out or fresh');
+  late.resolve(answer());
+  assert.equal(stateOf('slow', await watch.look(clusters, 10_000))?.state, 'running');
+});
