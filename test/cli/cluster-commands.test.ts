@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -145,6 +145,22 @@ test('the commands that speak to a running cluster', { timeout: 300_000 }, async
     const [there, host] = [link.replace(own, cluster.url), new URL(own).host];
     assert.match((await headersOf(there, host))['set-cookie']?.[0] ?? '', /HttpOnly/);
     assert.equal((await headersOf(there, host))['set-cookie'], undefined);
+  });
+
+  await t.test('the browser is opened with nothing that others on the machine could use', async () => {
+    const bin = join(cluster.home.path, 'bin');
+    mkdirSync(bin);
+    const said = join(bin, 'said');
+    const opener = `#!/bin/sh\nprintf '%s\\n' "$*" >${said}.new; mv ${said}.new ${said}\n`;
+    for (const name of ['xdg-open', 'open']) writeFileSync(join(bin, name), opener, { mode: 0o700 });
+    const env = { ...place.env, PATH: `${bin}:${process.env['PATH']}`, DISPLAY: ':0' };
+    const { stdout } = await runManta(['dashboard'], { ...place, env, terminal: true });
+    const words = await eventually('it is opened', () => existsSync(said) && readFileSync(said, 'utf8').trim());
+    assert.doesNotMatch(words, /ticket|key/);
+    assert.equal(statSync(words).mode & 0o777, 0o600);
+    const [, shown = ''] = /ticket=(\S+)/.exec(stdout) ?? [];
+    const [, given = ''] = /ticket=([^"]+)"/.exec(readFileSync(words, 'utf8')) ?? [];
+    assert.ok(shown !== '' && given !== '' && shown !== given, 'each lets in once, so there are two');
   });
 
   await t.test('a follower lives through the death of mantad', async () => {
