@@ -62,6 +62,12 @@ export const autoscalerEvents = {
         ? `the provider gave ${e.given} of ${counted(e.asked, 'instance')} of ${e.type}`
         : `the provider gave ${counted(e.given, 'instance')} of ${e.type}`,
   }),
+  unanswered: defineEvent<{ type: string; zone?: string | undefined; market: string; token: string; said: string }>({
+    code: 'MANTA_AUTOSCALER_LAUNCH_UNANSWERED',
+    level: 'warn',
+    text: (e) =>
+      `a launch of ${e.type} (${place(e)}) was not answered and is asked for again under its token: ${e.said}`,
+  }),
   refused: defineEvent<{
     type: string;
     zone?: string | undefined;

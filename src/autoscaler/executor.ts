@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Instant } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { InstanceId } from '../core/instance.ts';
@@ -42,6 +42,8 @@ export class Executor {
   readonly book: Book;
   readonly settings: LoopSettings;
   readonly calls: Calls;
+  /** Launches whose last try was not answered: when that was, and what was said instead. */
+  readonly unanswered = new Map<string, { readonly at: Instant; readonly said: string }>();
   readonly #wake: () => void;
   readonly #actors = new Map<InstanceId, Actor>();
   readonly #launching = new Map<string, Promise<void>>();

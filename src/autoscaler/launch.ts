@@ -9,7 +9,7 @@ import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { Fact } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import { granted, isOfMachines, type Refused, refuse, refusedBy } from './refusals.ts';
+import { granted, isOfMachines, type Refused, refuse, refusedBy, wordsOf } from './refusals.ts';
 
 /** What to ask the provider for, under a token that is in the journal. */
 export interface LaunchOrder {
@@ -51,8 +51,27 @@ export function intendLaunch(
   return { kind: 'launch', at, token, action, records };
 }
 
-/** The launches that were asked for and never answered: those of a crash, and those given up after many tries. */
-export function unansweredLaunches(records: Iterable<InstanceRecord>): LaunchOrder[] {
+/**
+ * Goes on with launches that were asked for and never answered: those of a crash, and those whose tries have all failed.
+ * Once a complete list, asked for at `listedAt`, would show what the last try made and shows nothing, the launch counts as
+ * refused, which is what the facts say: another offer gets its turn. What comes late is taken in by its token, and ended.
+ */
+export function followUpLaunches(executor: Executor, listedAt: Instant | undefined): Fact[] {
+  const { book, unanswered, settings } = executor;
+  const orders = unansweredLaunches(book.ledger.records);
+  const waiting = new Set(orders.map(({ token }) => token));
+  for (const token of unanswered.keys()) if (!waiting.has(token)) unanswered.delete(token);
+  return orders.flatMap((order) => {
+    if (executor.launching(order.token)) return [];
+    const last = unanswered.get(order.token);
+    if (last === undefined || listedAt === undefined) executor.launch(order);
+    else if (listedAt - last.at >= settings.listLag)
+      return refused(order, { reason: 'unanswered', detail: last.said }, executor);
+    return [];
+  });
+}
+
+function unansweredLaunches(records: Iterable<InstanceRecord>): LaunchOrder[] {
   const orders = new Map<string, LaunchOrder>();
   const waiting = new Set<string>();
   for (const record of records) {
@@ -89,11 +108,21 @@ export async function carryOutLaunch(order: LaunchOrder, executor: Executor): Pr
         await book.write(refused(order, why, executor));
         return;
       }
+      if (executor.stopped) return;
       // Whether it took effect is not known: only its token, or the list, can tell.
-      if (attempt >= settings.launchTries || executor.stopped) return;
+      if (why === undefined) tellUnanswered(order, error, executor);
+      if (attempt >= settings.launchTries) return;
     }
     await edges.clock.sleep(settings.launchRetry * 2 ** (attempt - 1));
   }
+}
+
+/** Each thing once a launch, however often it is tried. */
+function tellUnanswered(order: LaunchOrder, error: unknown, { edges, unanswered }: Executor): void {
+  const { type, zone, market, token } = order;
+  const said = wordsOf(error);
+  if (unanswered.get(token)?.said !== said) edges.events.emit(events.unanswered, { type, zone, market, token, said });
+  unanswered.set(token, { at: edges.clock.now(), said });
 }
 
 /** Machines are tied to records; records that got none have failed. */

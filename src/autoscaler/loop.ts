@@ -14,7 +14,7 @@ import { type Checks, checks as usualChecks } from './check.ts';
 import { autoscalerEvents as events } from './events.ts';
 import { type Edges, type End, Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
-import { forgiven, intendLaunch, unansweredLaunches } from './launch.ts';
+import { followUpLaunches, forgiven, intendLaunch } from './launch.ts';
 import { learn } from './learn.ts';
 import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
@@ -120,6 +120,7 @@ export class Autoscaler {
       this.#forgiving = false;
       await this.#book.write(forgiven(this.#book.ledger, this.#options.clock.now()));
     }
+    const listedAt = this.#options.clock.now();
     const listing = this.#list();
     if (this.#listedBefore) await this.#launchEarly();
     const instances = await listing;
@@ -131,7 +132,9 @@ export class Autoscaler {
     };
     const plan = await this.#decide(answers);
     this.#executor.abandonGone();
-    for (const order of unansweredLaunches(this.#book.ledger.records)) this.#executor.launch(order);
+    const givenUp = followUpLaunches(this.#executor, instances === undefined ? undefined : listedAt);
+    await this.#book.write(givenUp);
+    if (givenUp.length > 0) this.wake();
     if (instances !== undefined && state !== undefined) {
       this.#bringUp(instances);
       await this.#end(plan, instances, state);

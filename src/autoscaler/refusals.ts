@@ -1,5 +1,5 @@
 import type { Duration, Instant } from '../base/clock.ts';
-import { MantaError, redact } from '../base/errors.ts';
+import { MantaError, messageOf, redact } from '../base/errors.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
 import type { Refusal } from '../core/view.ts';
 import { providerErrors } from '../providers/errors.ts';
@@ -24,6 +24,7 @@ export const refusalPauses: RefusalPauses = {
     quota: 120_000,
     throttled: 5_000,
     denied: 300_000,
+    unanswered: 30_000,
     'launch-timeout': 300_000,
     'setup-failed': 15_000,
   },
@@ -46,7 +47,9 @@ function reasonOf(error: unknown): RefusalReason | undefined {
 
 const longestDetail = 300;
 
-/** What the provider itself said with an error. */
+/** What the provider, or whoever asked it, said with an error. */
+export const wordsOf = (error: unknown): string => saidBy(error).detail ?? inShort(messageOf(error));
+
 function saidBy(error: unknown): { readonly detail?: string } {
   const said = error instanceof MantaError ? (error.data as { readonly detail?: unknown }).detail : undefined;
   return typeof said === 'string' && said !== '' ? { detail: inShort(said) } : {};

@@ -21,7 +21,7 @@ export interface LoopSettings {
   readonly callDeadline: Duration;
   /** First wait before an unanswered or throttled launch is repeated with its token; it doubles. @default 2 s */
   readonly launchRetry: Duration;
-  /** Repetitions of one launch within one attempt. @default 5 */
+  /** Tries of one launch before the provider's list has to say what came of it. @default 5 */
   readonly launchTries: number;
   /** First wait before a drain, or an order to end a machine that failed, is repeated; it doubles up to `terminateAgain`. @default 2 s */
   readonly orderRetry: Duration;

@@ -17,7 +17,7 @@ export interface Refusal {
   readonly zone?: string;
   readonly market: Market;
   /** `setup-failed` is of the whole type, wherever its machines are; the others are of one offer. */
-  readonly reason: 'no-capacity' | 'quota' | 'throttled' | 'denied' | 'launch-timeout' | 'setup-failed';
+  readonly reason: 'no-capacity' | 'quota' | 'throttled' | 'denied' | 'unanswered' | 'launch-timeout' | 'setup-failed';
   /** In the words of whoever refused; bounded, and without secrets. */
   readonly detail?: string;
   /** Consecutive refusals; a success clears the entry. */

@@ -56,6 +56,7 @@ const refusals: Readonly<Record<Refusal['reason'], string>> = {
   quota: 'a quota of the account is used up',
   throttled: 'the provider throttles requests',
   denied: 'the provider denies the request',
+  unanswered: 'the provider does not answer launches',
   'launch-timeout': 'launches did not come up in time',
   'setup-failed': 'its machines could not be set up',
 };
