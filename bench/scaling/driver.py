@@ -9,7 +9,10 @@ ray.init(address="auto", logging_level="error", log_to_driver=False)
 
 @ray.remote(num_cpus=0)
 def hold(seconds):
-    time.sleep(seconds)
+    # A cancel does not wake a sleep: it is heard between two.
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        time.sleep(0.05)
 
 
 @ray.remote(num_cpus=0)
