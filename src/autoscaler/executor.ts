@@ -131,6 +131,12 @@ export class Executor {
     for (const { record } of ready) this.#actors.set(record.id, { kind: 'terminate', done: work });
   }
 
+  /** A set-up is at work on its machine, or may be. */
+  inSetUp({ id, status, providerId }: InstanceRecord): boolean {
+    if (this.#actors.get(id)?.kind === 'bring-up') return true;
+    return providerId !== undefined && (status === 'setting-up' || status === 'setup-failed');
+  }
+
   /**
    * Makes sure that no set-up is at work on a machine that is to be ended. False when that cannot be known: then a node
    * may come up on it at any moment.
@@ -143,14 +149,14 @@ export class Executor {
       this.#setUp.delete(record.id);
       return true;
     }
-    const { providerId, status } = record;
-    if (providerId === undefined || (status !== 'setting-up' && status !== 'setup-failed')) return true;
+    const { providerId } = record;
+    if (providerId === undefined || !this.inSetUp(record)) return true;
     const late = (): Error => autoscalerErrors.NoAnswer({ call: 'halt', instance: record.id });
     try {
       await this.calls.make(late, (signal) => this.edges.starter.halt(providerId, signal));
       return true;
     } catch (error) {
-      this.#failed('stopping a set-up', error);
+      if (!this.stopped) this.#failed('stopping a set-up', error);
       return false;
     }
   }

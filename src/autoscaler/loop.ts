@@ -50,6 +50,7 @@ export class Autoscaler {
   readonly #book: Book;
   readonly #executor: Executor;
   readonly #silent = new Map<'provider' | 'engine', Silence>();
+  readonly #endings = new Map<InstanceId, Promise<void>>();
   #wakeUps = 0;
   #listedBefore = false;
   #forgiving = false;
@@ -99,6 +100,7 @@ export class Autoscaler {
       await this.#rest(seen, Math.max(wait, this.#settings.batchIdle), signal);
     }
     await this.#executor.stop();
+    await Promise.all(this.#endings.values());
   }
 
   #sweep(): Duration {
@@ -122,7 +124,7 @@ export class Autoscaler {
     }
     const listedAt = this.#options.clock.now();
     const listing = this.#list();
-    if (this.#listedBefore) await this.#launchEarly();
+    if (this.#listedBefore) await this.#launchUntil(listing);
     const instances = await listing;
     const state = await this.#engineState();
     if (instances !== undefined) this.#listedBefore = true;
@@ -143,9 +145,20 @@ export class Autoscaler {
   }
 
   /**
-   * Launches for what waits before the provider's list has come: a list may take seconds, and what was asked for is in
-   * the ledger. Nothing else is done on such a view. The first list is waited for: there may be more than the ledger knows.
+   * Launches for what waits before the provider's list has come, and for what comes meanwhile: a list may take a minute, and
+   * what was asked for is in the ledger. The first list is waited for: there may be more than the ledger knows.
    */
+  async #launchUntil(listing: Promise<unknown>): Promise<void> {
+    const listed = new AbortController();
+    void listing.finally(() => listed.abort());
+    do {
+      const seen = this.#wakeUps;
+      await this.#launchEarly();
+      await this.#rest(seen, this.#settings.callDeadline, listed.signal);
+    } while (!listed.signal.aborted);
+  }
+
+  /** Nothing else is done on a view without the provider's list. */
   async #launchEarly(): Promise<void> {
     const state = await this.#engineState();
     if (state === undefined) return;
@@ -244,7 +257,7 @@ export class Autoscaler {
     for (const machine of instances) {
       if (machine.state !== 'running') continue;
       const record = this.#book.ledger.ofMachine(machine.id);
-      if (record?.kind !== 'worker' || record.isolated !== undefined) continue;
+      if (record?.kind !== 'worker' || record.isolated !== undefined || this.#endings.has(record.id)) continue;
       if (record.status === 'allocated' || record.status === 'setting-up') this.#executor.bringUp(record, machine);
     }
   }
@@ -264,7 +277,21 @@ export class Autoscaler {
         ends.push({ record, because: action.because });
       }
     }
-    if (ends.length > 0) await this.#terminate(ends);
+    for (const end of ends) if (this.#executor.inSetUp(end.record)) this.#endInSetUp(end);
+    const others = ends.filter(({ record }) => !this.#executor.inSetUp(record));
+    if (others.length > 0) await this.#terminate(others);
+  }
+
+  /** Beside the passes: to stop a set-up takes as long as its machine takes to answer. */
+  #endInSetUp(end: End): void {
+    const { id } = end.record;
+    if (this.#endings.has(id)) return;
+    const ending = this.#terminate([end])
+      .catch((error: unknown) => {
+        this.#options.events.emit(events.failed, { during: 'ending instances', reason: messageOf(error) });
+      })
+      .finally(() => this.#endings.delete(id));
+    this.#endings.set(id, ending);
   }
 
   #drain(actions: readonly Drain[], instances: readonly ProviderInstance[], state: EngineState): void {
@@ -310,7 +337,7 @@ export class Autoscaler {
   /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
   async #terminate(wanted: readonly End[]): Promise<void> {
     const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopSetUp(record)));
-    const state = await this.#engineState();
+    const state = this.#executor.stopped ? undefined : await this.#engineState();
     if (state === undefined) return;
     const nodes = nodesByMachine(state.nodes);
     const ends: End[] = [];
@@ -333,7 +360,7 @@ export class Autoscaler {
   /** Waits for the next reason to look: a wake-up and the quiet after it, or the end of `wait`. */
   async #rest(seen: number, wait: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    if (this.#wakeUps === seen) {
+    if (this.#wakeUps === seen && !signal.aborted) {
       const sleeping = new AbortController();
       const stop = (): void => sleeping.abort();
       this.#woken = stop;
