@@ -58,7 +58,5 @@ export function listensAt(
 
 /** Until nothing of either is open; connections are for the caller to end. */
 export async function closePair({ four, six }: LoopbackPair): Promise<void> {
-  await Promise.all(
-    [four, six].map((server) => server.listening && new Promise<void>((resolve) => server.close(() => resolve()))),
-  );
+  for (const server of [four, six]) if (server.listening) await new Promise((resolve) => server.close(resolve));
 }

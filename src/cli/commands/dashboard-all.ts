@@ -62,7 +62,7 @@ export async function holdAll(
     io.signal,
   );
   try {
-    await show(pages.newLink);
+    await show(() => pages.newLink());
     while (!io.signal.aborted) await wallClock.sleep(lookEvery, io.signal).catch(() => {});
     return 0;
   } finally {

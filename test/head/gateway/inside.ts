@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { tokenFile } from '../../../src/bringup/shell-text.ts';
-import { createCluster, servingOf, stateFolder } from '../../../src/head/state-folder.ts';
+import { createCluster, servingOf, stateFolder, supervisorOf } from '../../../src/head/state-folder.ts';
 import { openBrowser, picture, watchComplaints } from '../../browser/browser.ts';
 import { env, folder, python, rayProgram, removeFolder, token } from '../../engines/ray/ray-cluster.ts';
 import { rayCommand } from '../../jobs/ray-python.ts';
@@ -52,9 +53,7 @@ before(async () => {
       mounts: [],
     },
   });
-  const supervisor = fileURLToPath(new URL('../../../src/head/supervisor.ts', import.meta.url));
-  const words = [supervisor, join(folder, '.manta/head'), name];
-  spawn(process.execPath, words, { env, stdio: 'ignore', detached: true }).unref();
+  startSupervisor();
   const serving = await eventually('mantad serves', () => servingOf(cluster)).catch((error: unknown) => {
     throw new Error(readFileSync(cluster.files.daemonLog, 'utf8'), { cause: error });
   });
@@ -69,6 +68,12 @@ before(async () => {
 });
 
 after(removeFolder);
+
+function startSupervisor(): void {
+  const supervisor = fileURLToPath(new URL('../../../src/head/supervisor.ts', import.meta.url));
+  const words = [supervisor, join(folder, '.manta/head'), name];
+  spawn(process.execPath, words, { env, stdio: 'ignore', detached: true }).unref();
+}
 
 const ask = (method: string, path: string, more: { as?: string; body?: string; url?: string } = {}) =>
   raw(more.url ?? address, {
@@ -200,6 +205,53 @@ asyncio.run(first())
     for (const path of paths) assert.equal((await raw(address, { path })).status, 401, path);
   });
 
+  it('what a job was given and has said is nowhere in what others read of Ray', async () => {
+    const [given, said] = ['given-4711', 'said-4711'];
+    const program = `
+import ray, time
+ray.init(log_to_driver=False)
+@ray.remote(max_retries=0, num_cpus=0.1, runtime_env={"env_vars": {"GIVEN": "given-" + str(4711)}})
+def fails(): raise ValueError("said-" + str(4711))
+@ray.remote(num_cpus=0.1)
+class Dies:
+    def __init__(self): raise ValueError("said-" + str(4711))
+    def ready(self): pass
+for ref in [fails.remote(), Dies.remote().ready.remote()]:
+    try: ray.get(ref)
+    except Exception as error: print(error)
+time.sleep(3)
+raise SystemExit(1)
+`;
+    writeFileSync(join(folder, 'fails.py'), program);
+    const words = ['--address', address, '--submission-id', 'fails', '--', python, join(folder, 'fails.py')];
+    const { out } = await ray('job', 'submit', ...words);
+    assert.match(out, /said-4711/);
+    const details = ['tasks', 'actors', 'workers', 'nodes', 'objects', 'placement_groups', 'jobs', 'cluster_events'];
+    const node = /"node_id": ?"([0-9a-f]+)"/.exec((await ask('GET', '/api/v0/nodes')).body)?.[1];
+    const paths = [
+      ...details.flatMap((what) => [`/api/v0/${what}`, `/api/v0/${what}?detail=1`]),
+      ...[
+        '/logical/actors',
+        '/nodes?view=summary',
+        `/nodes/${node}`,
+        '/events',
+        '/api/v0/tasks/timeline',
+        '/api/jobs/',
+      ],
+      ...['/api/v0/tasks/summarize', '/api/v0/actors/summarize', '/api/cluster_status', '/api/serve/applications/'],
+    ];
+    await eventually('Ray knows of it', async () => (await ask('GET', '/api/v0/tasks?detail=1')).body.includes(said));
+    const seen = { owner: '', guest: 0 };
+    for (const path of paths) {
+      seen.owner += (await ask('GET', path)).body;
+      const { status, body } = await ask('GET', path, { as: guest });
+      if (status === 200) seen.guest += 1;
+      for (const secret of [given, said]) assert.ok(!body.includes(secret), `${path}: ${body}`);
+    }
+    assert.ok(seen.owner.includes(given) && seen.owner.includes(said), 'there was something to see');
+    assert.ok(seen.guest >= 15, `${seen.guest} of ${paths.length} are for everybody`);
+  });
+
   it('Ray’s page and Manta’s load in a browser, each with its own, and neither shows Ray’s token', async () => {
     const browser: Browser = await openBrowser();
     try {
@@ -252,5 +304,32 @@ asyncio.run(first())
     assert.match(body, /MANTA_GATEWAY_NO_ANSWER/);
     assert.equal((await ask('GET', '/api/jobs/')).status, 200);
     assert.equal((await ask('GET', '/api/jobs/first')).status, 200);
+  });
+
+  it('says so when another has taken its port while nobody held it', async () => {
+    const ended = servingOf(cluster)?.mantad.pid;
+    process.kill(supervisorOf(cluster)?.pid as number);
+    await eventually('nobody serves', () => servingOf(cluster) === undefined);
+    const taker = createServer();
+    await eventually(
+      'it is taken',
+      () =>
+        new Promise<boolean>((resolve) => {
+          taker.once('error', () => resolve(false));
+          taker.listen(8265, '::1', () => resolve(true));
+        }),
+    );
+    try {
+      startSupervisor();
+      const serving = await eventually('another serves', () => servingOf(cluster));
+      assert.notEqual(serving.mantad.pid, ended);
+      assert.equal(serving.url, 'http://127.0.0.1:8266');
+      await eventually('it is told', async () => {
+        const { body } = await ask('GET', '/api/manta/v1/events', { url: serving.url });
+        return body.includes('MANTA_HEAD_PORT_TAKEN_BY_ANOTHER');
+      });
+    } finally {
+      taker.close();
+    }
   });
 });
