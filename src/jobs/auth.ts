@@ -25,7 +25,13 @@ export interface JobsEnv {
 export const loopbackHosts: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /** Bounds for the HTTP server that carries these routes. */
-export const serverLimits = { maxHeaderSize: 32 << 10, headersTimeout: 20_000, bodyBytes: 2 << 20 } as const;
+export const serverLimits = {
+  maxHeaderSize: 32 << 10,
+  headersTimeout: 20_000,
+  bodyBytes: 2 << 20,
+  /** How long a body may stop coming. How long all of it takes is limited by nothing: packages are large, lines slow. */
+  bodySilence: 60_000,
+} as const;
 
 /** Open in Ray too: its clients ask them before they have a token. */
 const rayPublic = new Set([

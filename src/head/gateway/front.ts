@@ -6,7 +6,7 @@ import { type JobsApiDeps, makeUpgradeHandler } from '../../jobs/api.ts';
 import { type JobsEnv, serverLimits } from '../../jobs/auth.ts';
 import { othersOf } from '../../jobs/ray-api/details.ts';
 import { gatewayErrors } from './errors.ts';
-import { type Gateway, refuse, refusedFor } from './gateway.ts';
+import { type Gateway, hasBody, refuse, refusedFor } from './gateway.ts';
 import { ambiguityOf } from './headers.ts';
 import { byAttempt } from './logs.ts';
 import { type RequestTarget, readTarget, routeOf } from './path.ts';
@@ -15,25 +15,35 @@ import { endWith, passUpgrade } from './upgrade.ts';
 /** How long a client has to read the last of what was said to it. */
 const lingers = 5_000;
 
+/** How long clients may keep this side waiting, in milliseconds. */
+interface Waiting {
+  readonly headersTimeout: number;
+  readonly bodySilence: number;
+}
+
 /** Reads where each request goes, once and for all, and gives it to whoever answers there. */
 export class Front {
   readonly #answer: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
   readonly #tail: ReturnType<typeof makeUpgradeHandler>;
   readonly #deps: JobsApiDeps;
   readonly #gateway: Gateway | undefined;
+  readonly #limits: Waiting;
 
-  constructor(app: Hono<JobsEnv>, deps: JobsApiDeps, gateway: Gateway | undefined) {
+  constructor(app: Hono<JobsEnv>, deps: JobsApiDeps, gateway: Gateway | undefined, limits: Waiting = serverLimits) {
     this.#answer = getRequestListener(app.fetch);
     this.#tail = makeUpgradeHandler(deps);
     this.#deps = deps;
     this.#gateway = gateway;
+    this.#limits = limits;
   }
 
   server(): Server {
     const server = createServer(
       {
         maxHeaderSize: serverLimits.maxHeaderSize,
-        headersTimeout: serverLimits.headersTimeout,
+        headersTimeout: this.#limits.headersTimeout,
+        requestTimeout: 0,
+        connectionsCheckingInterval: this.#limits.headersTimeout / 2,
         keepAliveTimeout: 65_000,
         noDelay: true,
         // A client that vanished without a word is noticed, and what it followed is let go.
@@ -47,6 +57,7 @@ export class Front {
   }
 
   #request(request: IncomingMessage, response: ServerResponse): void {
+    if (hasBody(request)) endSilent(request, this.#limits.bodySilence);
     const target = readWhole(request);
     if (typeof target === 'string')
       return refuse(request, response, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
@@ -101,6 +112,24 @@ export class Front {
     request.url = `${target.path}${target.query}`;
     if (!this.#tail(request, socket, early)) endWith(socket, { status: 404, text: 'not found', code: '' });
   }
+}
+
+/** A body that has stopped coming is given up, unless it is this side that does not read. */
+function endSilent(request: IncomingMessage, silence: number): void {
+  const { socket } = request;
+  if (socket.destroyed) return;
+  let read = socket.bytesRead;
+  const looking = setInterval(() => {
+    const waitsForUs = request.readableLength >= request.readableHighWaterMark;
+    if (socket.bytesRead === read && !waitsForUs && !request.complete) socket.destroy();
+    read = socket.bytesRead;
+  }, silence);
+  const over = (): void => {
+    clearInterval(looking);
+    socket.off('close', over);
+  };
+  request.once('end', over);
+  socket.once('close', over);
 }
 
 /** Everything is said: a client that does not close holds no socket for ever. */

@@ -189,5 +189,5 @@ export function refuse(request: IncomingMessage, response: ServerResponse, refus
   response.end(request.method === 'HEAD' ? undefined : refused.text);
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
