@@ -102,8 +102,7 @@ async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<
       await markEnding(head, name, look, clock.now(), signal);
       await stopMantad(head, name, look, { signal });
     }
-    // What a head that does not answer has launched, nobody knows.
-    const unseen = look instanceof Error ? listsLag : await unseenOn(head, name, signal).catch(() => listsLag);
+    const unseen = look instanceof Error ? unseenOf(down) : await unseenOn(head, name, signal).catch(() => listsLag);
     // The head goes with the rest, and the mark keeps others off it meanwhile.
     await Promise.all(unlocks.splice(0).map((unlock) => unlock()));
     events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
@@ -118,6 +117,12 @@ async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<
     await Promise.all(unlocks.map((unlock) => unlock()));
     taken.lock.release();
   }
+}
+
+/** What a head that does not answer has launched, nobody knows; one that is gone launches nothing. */
+function unseenOf({ cluster, clock }: DownRemoteRequest): Duration {
+  const { ended } = readCluster(cluster.folder) ?? {};
+  return ended?.headGone === true ? ended.at + listsLag - clock.now() : listsLag;
 }
 
 /** For how long the cloud's lists may not show all that was launched there. */

@@ -78,6 +78,10 @@ describe('a cluster of a cloud that nobody ends', { skip: clusterProblem() ?? fa
     await eventually('the worker is gone', async () => (await ofKind('worker')) === undefined);
     const ended = (await cloud.admin.instances()).find(({ id }) => id === worker.id);
     assert.equal(ended?.reason, 'it switched itself off');
+    await cloud.admin.preempt(head.id, 0);
+    const { code, shown } = await status();
+    assert.equal(code, 4, shown);
+    assert.match(shown, /has lost its head, .* was found to be gone \(it was preempted\); workers .* then: 0/);
     await manta('down', '-y', file);
     assert.deepEqual(await existing(), []);
     assert.deepEqual(await leftOn(bed, bed.laptop, 'brief'), []);
