@@ -12,6 +12,12 @@ export const rayErrors = {
     exit: 6,
     message: (e) => `Ray refused '${e.call}': ${e.detail}`,
   }),
+  TlsUnreadable: defineError<{ variable: string; path: string; detail: string }>({
+    code: 'MANTA_RAY_TLS_UNREADABLE',
+    exit: 6,
+    message: (e) => `Ray's head runs with TLS, and mantad cannot read '${e.path}' of ${e.variable}: ${e.detail}`,
+    hint: () => 'mantad speaks to Ray with the certificates of its head: its user must be able to read them',
+  }),
   PackageTooLarge: defineError<{ name: string; size: string; limit: string }>({
     code: 'MANTA_RAY_PACKAGE_TOO_LARGE',
     exit: 6,

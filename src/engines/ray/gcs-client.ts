@@ -5,14 +5,18 @@ import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import type { Duration } from '../../base/clock.ts';
 import { engineErrors } from '../errors.ts';
 import { rayErrors } from './errors.ts';
+import type { GcsTls } from './gcs-tls.ts';
 
 export interface GcsOptions {
   /** `host:port` of the head's GCS, on loopback or through a tunnel unless `tls` is given. */
   readonly address: string;
   /** Ray's cluster token. Absent: Ray runs without authentication. */
   readonly token?: string;
-  /** Ray's certificates, in PEM, where it runs with `RAY_USE_TLS=1`: both sides show theirs. */
-  readonly tls?: { readonly ca: Uint8Array; readonly cert: Uint8Array; readonly key: Uint8Array };
+  /**
+   * Ray's certificates where it runs with `RAY_USE_TLS=1`. Asked again when it does not answer: it may have been started
+   * anew, or only now, and with others.
+   */
+  readonly tls?: () => GcsTls | undefined;
   /** @default 10 seconds */
   readonly timeout?: Duration;
 }
@@ -30,21 +34,27 @@ const channelOptions = {
   'grpc.enable_http_proxy': 0,
 };
 
+/** Questions about certificates while nothing answers. */
+const lookEvery = 500;
+
 /** Ray's control store over gRPC. Failures are told apart: not reachable, token not accepted, refused. */
 export class GcsClient {
   readonly #address: string;
-  readonly #credentials: ChannelCredentials;
+  readonly #look: () => GcsTls | undefined;
   readonly #metadata = new Metadata();
   readonly #timeout: Duration;
+  #tls: GcsTls | undefined;
+  #lookedAt = 0;
+  /** Why it cannot be spoken to at all. */
+  #obstacle: Error | undefined;
   #client: Client;
 
   constructor({ address, token, tls, timeout }: GcsOptions) {
     this.#address = address;
-    this.#credentials = tls
-      ? credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert))
-      : credentials.createInsecure();
+    this.#look = tls ?? (() => undefined);
     if (token !== undefined) this.#metadata.set('authorization', `Bearer ${token}`);
     this.#timeout = timeout ?? 10_000;
+    this.#tls = this.#certificates();
     this.#client = this.#connect();
   }
 
@@ -54,6 +64,8 @@ export class GcsClient {
     signal: AbortSignal,
   ): Promise<MessageShape<Output>> {
     signal.throwIfAborted();
+    if (this.#obstacle !== undefined) this.#lookAgain();
+    if (this.#obstacle !== undefined) return Promise.reject(this.#obstacle);
     const { promise, resolve, reject } = Promise.withResolvers<MessageShape<Output>>();
     const client = this.#client;
     const call = client.makeUnaryRequest(
@@ -66,6 +78,7 @@ export class GcsClient {
       (error, answer) => {
         signal.removeEventListener('abort', cancel);
         if (error?.code === status.DEADLINE_EXCEEDED) this.#replace(client);
+        if (error?.code === status.DEADLINE_EXCEEDED || error?.code === status.UNAVAILABLE) this.#lookAgain();
         if (signal.aborted) reject(signal.reason as Error);
         else if (error) reject(readable(method.name, error));
         else resolve(answer as MessageShape<Output>);
@@ -81,7 +94,26 @@ export class GcsClient {
   }
 
   #connect(): Client {
-    return new Client(this.#address, this.#credentials, channelOptions);
+    return new Client(this.#address, credentialsOf(this.#tls), channelOptions);
+  }
+
+  #certificates(): GcsTls | undefined {
+    this.#lookedAt = performance.now();
+    this.#obstacle = undefined;
+    try {
+      return this.#look();
+    } catch (error) {
+      this.#obstacle = error as Error;
+      return undefined;
+    }
+  }
+
+  #lookAgain(): void {
+    if (performance.now() - this.#lookedAt < lookEvery) return;
+    const found = this.#certificates();
+    if (sameCertificates(found, this.#tls)) return;
+    this.#tls = found;
+    this.#replace(this.#client);
   }
 
   /** A connection whose other end vanished without a word looks whole until its next ping, minutes away. */
@@ -90,6 +122,16 @@ export class GcsClient {
     this.#client = this.#connect();
     client.close();
   }
+}
+
+const credentialsOf = (tls: GcsTls | undefined): ChannelCredentials =>
+  tls === undefined
+    ? credentials.createInsecure()
+    : credentials.createSsl(Buffer.from(tls.ca), Buffer.from(tls.key), Buffer.from(tls.cert));
+
+function sameCertificates(a: GcsTls | undefined, b: GcsTls | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return (['ca', 'cert', 'key'] as const).every((part) => Buffer.compare(a[part], b[part]) === 0);
 }
 
 function readable(call: string, error: ServiceError): Error {

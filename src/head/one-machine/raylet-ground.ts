@@ -5,6 +5,7 @@ import { entryFile } from '../../base/entry.ts';
 import { makeFolder, namesIn } from '../../base/json-file.ts';
 import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
+import { tlsOfGcs } from '../../engines/ray/gcs-tls.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import { rayFront } from '../gateway/ray-front.ts';
@@ -33,6 +34,7 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
     address: `127.0.0.1:${place.gcsPort}`,
     dashboard: `http://127.0.0.1:${place.dashboardPort}`,
     token,
+    tls: () => tlsOfGcs(place.gcsPort),
     folder: makeFolder(join(folder.path, 'attempts')),
     clock,
     events,

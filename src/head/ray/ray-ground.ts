@@ -18,6 +18,7 @@ import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import type { RayNodeInfo } from '../../engines/ray/gcs.ts';
+import { tlsOfGcs } from '../../engines/ray/gcs-tls.ts';
 import { isCloud, listsLag } from '../../providers/clouds.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 import { removeBootText } from '../boot-entry.ts';
@@ -52,6 +53,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     address: hostPort(first.address, first.gcsPort),
     dashboard: `http://127.0.0.1:${first.dashboardPort}`,
     ...(token !== undefined && { token }),
+    tls: () => tlsOfGcs(first.gcsPort),
     folder: makeFolder(join(folder.path, 'attempts')),
     clock,
     events,

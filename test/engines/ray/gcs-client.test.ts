@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { rayErrors } from '../../../src/engines/ray/errors.ts';
 import { GcsClient } from '../../../src/engines/ray/gcs-client.ts';
+import type { GcsTls } from '../../../src/engines/ray/gcs-tls.ts';
 import { InternalKVGcsService } from '../../../src/engines/ray/gen/gcs_pb.js';
-import { never } from '../../contract/waiting.ts';
+import { never, until } from '../../contract/waiting.ts';
+import { makeCertificate } from './certificate.ts';
 
 const { internalKVGet: method } = InternalKVGcsService.method;
 const question = { key: Buffer.from('k'), namespace: Buffer.from('n') };
@@ -48,6 +50,14 @@ async function serve(
   return { port: bound, stop: () => server.forceShutdown() };
 }
 
+/** A folder with a certificate and a key for each name. */
+function certificates(t: TestContext, ...names: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-tls-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of names) makeCertificate(join(folder, name));
+  return folder;
+}
+
 it('goes on when the control store was restarted', async (t) => {
   const first = await serve(t, 0, 1);
   const client = new GcsClient({ address: `127.0.0.1:${first.port}`, timeout: 5_000 });
@@ -81,38 +91,12 @@ it('is not tied to a connection that has gone silent, and can be broken off', as
 });
 
 it('shows its certificate, and takes only the one it knows', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'manta-tls-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = certificates(t, 'own', 'other');
   const pem = (name: string): Buffer => readFileSync(join(folder, name));
-  for (const name of ['own', 'other'])
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-days',
-        '1',
-        '-subj',
-        '/CN=localhost',
-      ].concat([
-        '-addext',
-        'subjectAltName=IP:127.0.0.1',
-        '-keyout',
-        join(folder, `${name}.key`),
-        '-out',
-        join(folder, `${name}.crt`),
-      ]),
-      { stdio: 'ignore' },
-    );
   const own = { private_key: pem('own.key'), cert_chain: pem('own.crt') };
   const { port } = await serve(t, 0, 3, ServerCredentials.createSsl(pem('own.crt'), [own], true));
   const clientOf = (ca: string, name: string): GcsClient => {
-    const tls = { ca: pem(ca), cert: pem(`${name}.crt`), key: pem(`${name}.key`) };
+    const tls = () => ({ ca: pem(ca), cert: pem(`${name}.crt`), key: pem(`${name}.key`) });
     const client = new GcsClient({ address: `127.0.0.1:${port}`, tls, timeout: 3_000 });
     t.after(() => client.close());
     return client;
@@ -120,4 +104,34 @@ it('shows its certificate, and takes only the one it knows', async (t) => {
   assert.equal((await clientOf('own.crt', 'own').call(method, question, never)).value.length, 3);
   await assert.rejects(clientOf('other.crt', 'own').call(method, question, never), /did not answer/);
   await assert.rejects(clientOf('own.crt', 'other').call(method, question, never), /did not answer/);
+});
+
+it('finds out that a control store was started anew with certificates', async (t) => {
+  const folder = certificates(t, 'own');
+  const pem = (name: string): Buffer => readFileSync(join(folder, name));
+  const plain = await serve(t, 0, 1);
+  let tls: GcsTls | undefined;
+  const client = new GcsClient({ address: `127.0.0.1:${plain.port}`, tls: () => tls, timeout: 3_000 });
+  t.after(() => client.close());
+  await client.call(method, question, never);
+  plain.stop();
+  const own = { private_key: pem('own.key'), cert_chain: pem('own.crt') };
+  await serve(t, plain.port, 2, ServerCredentials.createSsl(pem('own.crt'), [own], true));
+  await assert.rejects(client.call(method, question, never), /did not answer/);
+  tls = { ca: pem('own.crt'), cert: pem('own.crt'), key: pem('own.key') };
+  await until('it is spoken to', async () => (await client.call(method, question, never)).value.length === 2);
+});
+
+it('says why it cannot speak to a control store whose certificates it cannot read', async (t) => {
+  let readable = false;
+  const { port } = await serve(t, 0, 1);
+  const problem = rayErrors.TlsUnreadable({ variable: 'RAY_TLS_SERVER_KEY', path: '/tls/key', detail: 'EACCES' });
+  const tls = (): undefined => {
+    if (!readable) throw problem;
+  };
+  const client = new GcsClient({ address: `127.0.0.1:${port}`, tls });
+  t.after(() => client.close());
+  await assert.rejects(client.call(method, question, never), (error) => rayErrors.TlsUnreadable.is(error));
+  readable = true;
+  await until('it is spoken to', async () => (await client.call(method, question, never)).value.length === 1);
 });
