@@ -52,9 +52,21 @@ export interface StepText {
   readonly shell: 'bash' | 'sh';
 }
 
+/**
+ * Sh function that starts a program which lives on in a session of its own. What a shell sends to the background without
+ * job control ignores SIGINT for good, and with it all that Ray starts: its `cancel` would do nothing.
+ */
+const leaveText = `leave() {
+  if setsid -f true 2>/dev/null; then setsid -f "$@"
+  elif perl -MPOSIX=setsid -e 1 2>/dev/null; then perl -MPOSIX=setsid -e 'exit if fork; setsid(); exec @ARGV' -- "$@"
+  else (trap '' HUP; "$@" &)
+  fi
+} </dev/null >/dev/null 2>&1
+`;
+
 /** Starts the step unless it was claimed before, and follows its output from an offset. */
 export function startAndFollow(step: StepText, mark: string, offset: number): string {
-  return `${prelude}
+  return `${prelude}${leaveText}
 f=${shellQuoted(step.folder)}; d=$f/${shellQuoted(step.id)}; w=attached
 text=${shellQuoted(step.program)}
 run=${shellQuoted(runner)}
@@ -64,9 +76,8 @@ if mkdir "$d" 2>/dev/null; then
   w=started
   { printf %s "$text" >"$d/program" && printf %s "$run" >"$d/run" && echo ${mark} >"$d/mark" && : >"$d/output" &&
     printf %16384s '' >"$d/reserve"; } || no 'the step cannot be written down'
-  if command -v setsid >/dev/null; then leave=setsid; else leave=; trap '' HUP; fi
-  MANTA_STEP=${mark} $leave /bin/sh "$d/run" "$d" ${step.shell} ${mark} "$mask" </dev/null >/dev/null 2>&1 &
-  pid=$!
+  (MANTA_STEP=${mark}; export MANTA_STEP; leave /bin/sh "$d/run" "$d" ${step.shell} ${mark} "$mask")
+  n=0; until known "$d" && [ -n "$since" ] || [ $n -ge 500 ]; do sleep 0.01 2>/dev/null || sleep 1; n=$((n+1)); done
   set -- "$f"/*/
   if [ $# -gt ${keptSteps + 5} ]; then
     set -- $(ls -1t "$f"); shift ${keptSteps}

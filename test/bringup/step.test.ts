@@ -284,6 +284,16 @@ suite('a step on a plain host', { skip }, () => {
     return bin;
   };
 
+  for (const without of [[], ['setsid']])
+    test(`what a step starts hears SIGINT, which a cancel of Ray's needs${without.map((each) => `, without ${each} too`).join('')}`, async (t) => {
+      if (process.platform !== 'linux') return t.skip('signals are read from /proc');
+      const { sshd, run } = await bed(t);
+      const bin = path(sshd.folder, Object.fromEntries(without.map((name) => [name, undefined])));
+      writeFileSync(join(sshd.home, '.bashrc'), `PATH=${bin}\n`);
+      const { output } = await run('a', "sh -c 'grep SigIgn /proc/self/status'");
+      assert.equal(Number.parseInt(output.split(/\s+/)[1] ?? '', 16) & 0b110, 0, output);
+    });
+
   test('without GNU tail and without setsid it works the same', async (t) => {
     const { sshd, run } = await bed(t);
     const tail = '#!/bin/sh\ncase "$*" in *--pid*) echo "usage: tail" >&2; exit 1;; esac\nexec /usr/bin/tail "$@"\n';
