@@ -113,7 +113,7 @@ async function hostWithSwitch(t: TestContext): Promise<Host> {
 echo 'exec /bin/sleep 0.1' >/tmp/bin/sleep; chmod +x /tmp/bin/*`,
     { signal },
   );
-  return { ...host, sh: ((program, options) => host.sh(`PATH=/tmp/bin:$PATH\n${program}`, options)) as Host['sh'] };
+  return { ...host, sh: (program, options) => host.sh(`PATH=/tmp/bin:$PATH\n${program}`, options) };
 }
 const switchedOff = async (host: Host): Promise<number> =>
   (await lines(host, "cat /tmp/powered 2>/dev/null | grep 'poweroff$'; exit 0")).length;

@@ -246,7 +246,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       await thisHost().sh(`cd "$HOME" || exit 0\n${removeBootText(folder.name)}`, { signal });
       return { ended: [...workers.ended, ...own.ended], left: [...workers.left, ...own.left] };
     },
-    ...(machines.endHead !== undefined && { leave: machines.endHead }),
+    ...(machines.endHead !== undefined && { leave: async (left, signal) => machines.endHead?.(left, signal) }),
     close: async () => {
       ending.abort();
       await machines.close();

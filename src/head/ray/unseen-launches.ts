@@ -52,7 +52,7 @@ export class UnseenLaunches {
 
   /** For how long lists have to show none before there are none. */
   settles(): Duration {
-    return settlesIn(this.#until(), this.#clock.now());
+    return Math.max(listsSettleIn, this.#until() - this.#clock.now());
   }
 
   #until(): Instant {
@@ -74,8 +74,6 @@ export class UnseenLaunches {
 
 /** A launch that was answered so has made nothing. */
 const refusals = [providerErrors.NoCapacity, providerErrors.Quota, providerErrors.Throttled, providerErrors.Denied];
-
-export const settlesIn = (until: Instant, now: Instant): Duration => Math.max(listsSettleIn, until - now);
 
 function readUntil(file: string): Instant {
   try {
