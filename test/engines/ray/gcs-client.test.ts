@@ -110,15 +110,15 @@ it('finds out that a control store was started anew with certificates', async (t
   const folder = certificates(t, 'own');
   const pem = (name: string): Buffer => readFileSync(join(folder, name));
   const plain = await serve(t, 0, 1);
-  let tls: GcsTls | undefined;
-  const client = new GcsClient({ address: `127.0.0.1:${plain.port}`, tls: () => tls, timeout: 3_000 });
+  const found: { tls?: GcsTls } = {};
+  const client = new GcsClient({ address: `127.0.0.1:${plain.port}`, tls: () => found.tls, timeout: 3_000 });
   t.after(() => client.close());
   await client.call(method, question, never);
   plain.stop();
   const own = { private_key: pem('own.key'), cert_chain: pem('own.crt') };
   await serve(t, plain.port, 2, ServerCredentials.createSsl(pem('own.crt'), [own], true));
   await assert.rejects(client.call(method, question, never), /did not answer/);
-  tls = { ca: pem('own.crt'), cert: pem('own.crt'), key: pem('own.key') };
+  found.tls = { ca: pem('own.crt'), cert: pem('own.crt'), key: pem('own.key') };
   await until('it is spoken to', async () => (await client.call(method, question, never)).value.length === 2);
 });
 
