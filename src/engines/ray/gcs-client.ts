@@ -80,7 +80,7 @@ export class GcsClient {
         if (error?.code === status.DEADLINE_EXCEEDED) this.#replace(client);
         if (error?.code === status.DEADLINE_EXCEEDED || error?.code === status.UNAVAILABLE) this.#lookAgain();
         if (signal.aborted) reject(signal.reason as Error);
-        else if (error) reject(readable(method.name, error));
+        else if (error) reject(readable(method.name, error, this.#timeout));
         else resolve(answer as MessageShape<Output>);
       },
     );
@@ -134,8 +134,12 @@ function sameCertificates(a: GcsTls | undefined, b: GcsTls | undefined): boolean
   return (['ca', 'cert', 'key'] as const).every((part) => Buffer.compare(a[part], b[part]) === 0);
 }
 
-function readable(call: string, error: ServiceError): Error {
-  const detail = error.details;
+/** Of a connection that was replaced under a call all that gRPC says is that its channel was closed. */
+const isLate = ({ code, details }: ServiceError): boolean =>
+  code === status.DEADLINE_EXCEEDED || details === 'Channel closed before call started';
+
+function readable(call: string, error: ServiceError, timeout: Duration): Error {
+  const detail = isLate(error) ? `it said nothing within ${timeout / 1_000} s` : error.details;
   switch (error.code) {
     case status.UNAVAILABLE:
     case status.DEADLINE_EXCEEDED:
