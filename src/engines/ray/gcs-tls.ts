@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { rayErrors } from './errors.ts';
 
@@ -28,13 +28,17 @@ export function tlsOfGcs(port: number): GcsTls | undefined {
   return { ca: read('RAY_TLS_CA_CERT'), cert: read('RAY_TLS_SERVER_CERT'), key: read('RAY_TLS_SERVER_KEY') };
 }
 
+/** Anybody may call a process so: one of this user's own counts first. */
 function gcsOn(port: number): string | undefined {
-  const own = `--gcs_server_port=${port}`;
-  return names('/proc').find((pid) => {
+  const word = `--gcs_server_port=${port}`;
+  const found = names('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     const [program, ...words] = wordsOf(`/proc/${pid}/cmdline`);
-    return program?.endsWith('gcs_server') === true && words.includes(own);
+    return program?.endsWith('gcs_server') === true && words.includes(word);
   });
+  const isOwn = (pid: string): boolean =>
+    statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.();
+  return found.find(isOwn) ?? found[0];
 }
 
 function environmentOf(pid: string): ReadonlyMap<string, string> {
