@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { Transform } from 'node:stream';
@@ -29,20 +29,29 @@ export async function writeZip(files: readonly FileToPack[], target: string, sig
   const zip = new ZipWriter();
   // 1980-01-01 is the first date a zip can hold.
   const mtime = new Date(Date.UTC(1980, 0, 1));
+  let reading: ReadStream | undefined;
   for (const file of files) {
-    if (file.path === undefined) zip.addEmptyDirectory(file.name, { mtime, mode: 0o40755 });
+    const { path } = file;
+    if (path === undefined) zip.addEmptyDirectory(file.name, { mtime, mode: 0o40755 });
     else
-      zip.addFile(file.path, file.name, {
-        mtime,
-        mode: 0o100000 | (file.mode & 0o777),
-        compress: true,
-        forceDosTimestamp: true,
-      });
+      zip.addReadStreamLazy(
+        file.name,
+        { mtime, mode: 0o100000 | (file.mode & 0o777), compress: true, forceDosTimestamp: true },
+        (give) => {
+          reading = createReadStream(path).on('error', (error) => zip.emit('error', error));
+          give(null, reading);
+        },
+      );
   }
   zip.end();
-  const failed = new Promise<never>((_, reject) => (zip as unknown as NodeJS.EventEmitter).once('error', reject));
+  const failed = new Promise<never>((_, reject) => zip.once('error', reject));
   const written = pipeline(zip.outputStream, createWriteStream(target, { mode: 0o600 }), { ...(signal && { signal }) });
-  await Promise.race([written, failed]);
+  try {
+    await Promise.race([written, failed]);
+  } finally {
+    // Of a zip that is broken off nobody reads it to its end.
+    reading?.destroy();
+  }
 }
 
 /**

@@ -181,9 +181,11 @@ function queuedText(question: JobQuestion): string {
   return `${waited}: ${block ? blockWords(block, question) : 'it starts as soon as its environment is ready'}; ${lineWords(ahead)}`;
 }
 
-/** What holds a queued job up. The queue finds no room where it cannot look for any. */
+/** What holds a queued job up. The queue finds no room where it cannot look for any, and does not look before it has heard all. */
 const heldBy = ({ block, engineSilence }: JobQuestion): Block | 'engine-silent' | undefined =>
-  engineSilence !== undefined && (block === 'no-room' || block === 'reserved') ? 'engine-silent' : block;
+  engineSilence !== undefined && (block === undefined || block === 'no-room' || block === 'reserved')
+    ? 'engine-silent'
+    : block;
 
 function blockWords(block: Block | 'engine-silent', { job: { user }, engineSilence }: JobQuestion): string {
   switch (block) {

@@ -96,6 +96,8 @@ export class ClusterWatch {
   readonly #signal: AbortSignal;
   readonly #heard = new Map<string, Heard>();
   readonly #asking = new Map<string, Promise<void>>();
+  /** Questions without an answer, which may be older than their askers wait. */
+  readonly #open = new Map<string, Promise<Omit<Heard, 'at'>>>();
 
   constructor(ears: ClusterEars, signal: AbortSignal) {
     this.#ears = ears;
@@ -122,12 +124,28 @@ export class ClusterWatch {
     return asking;
   }
 
+  /** Puts the question, which is answered or fails in its own time. */
+  #put(name: string): Promise<Omit<Heard, 'at'>> {
+    const asked = this.#ears
+      .ask(name, this.#signal)
+      .then(
+        (answer) => ({ answer }),
+        (error: Error) => ({ silence: error.message }),
+      )
+      .finally(() => this.#open.delete(name));
+    this.#open.set(name, asked);
+    return asked;
+  }
+
   async #askNow(name: string): Promise<void> {
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(askWithin)]);
-    const heard = await this.#ears.ask(name, signal).then(
-      (answer) => ({ answer }),
-      (error: Error) => ({ silence: signal.aborted ? 'it has not answered in time' : error.message }),
-    );
+    // A line that is opened for this is everybody's: it goes on when this has waited long enough.
+    const asked = this.#open.get(name) ?? this.#put(name);
+    let late: NodeJS.Timeout | undefined;
+    const waited = new Promise<{ silence: string }>((resolve) => {
+      late = setTimeout(() => resolve({ silence: 'it has not answered in time' }), askWithin);
+    });
+    const heard = await Promise.race([asked, waited]);
+    clearTimeout(late);
     this.#heard.set(name, { at: performance.now(), ...heard });
   }
 }

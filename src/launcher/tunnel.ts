@@ -62,7 +62,7 @@ export async function lead(
       far.on('error', () => near.destroy());
       far.on('close', () => {
         // Nobody took the other end: what goes there is to be found anew for the next connection.
-        if (far.bytesRead === 0 && !near.destroyed) order.lost();
+        if (far.bytesRead === 0 && near.bytesRead > 0 && !near.destroyed) order.lost();
         near.destroy();
       });
       near.on('close', () => far.destroy());

@@ -163,6 +163,11 @@ test('a job that waits while the engine is silent is not told that there is no r
     /where there is room for it is not known \(Ray has not answered for 3 min: no connection\)/,
   );
   assert.doesNotMatch(texts.join(), /no node has room/);
+  assert.match(
+    ask({ state: 'queued' }, { engineSilence }).texts.join(),
+    /is not known/,
+    'nor before anybody has looked',
+  );
   assert.match(ask({ state: 'queued' }, { block: 'user-limit', engineSilence }).texts.join(), /as many jobs of/);
 });
 

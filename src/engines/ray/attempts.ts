@@ -127,6 +127,7 @@ export class RayAttempts {
     this.#shipping.get(id)?.abort();
     await this.#starting.get(id)?.catch(() => {});
     const attempt = this.#attempts.get(id);
+    if (attempt && !attempt.record.accepted && !attempt.record.end) await this.#giveUp(attempt, signal);
     if (!attempt?.record.accepted || attempt.record.end) return;
     this.#save(attempt, { stopAsked: true });
     await this.#edges.jobs.stop(attempt.record.submission, signal);

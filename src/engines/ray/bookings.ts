@@ -118,10 +118,13 @@ export class Bookings {
   }
 }
 
-/** Where it was to go while that node is there, else where there is room now. */
+/** Where it was to go while there is room there, else where there is room now. */
 function heldParts({ asked, placement }: Booking, nodes: readonly EngineNode[]): Placement | undefined {
   const alive = nodes.filter(({ state }) => state === 'alive');
-  const stands = placement?.every(({ node }) => alive.some(({ id }) => id === node));
+  const stands = placement?.every(({ node, resources }) => {
+    const there = alive.find(({ id }) => id === node);
+    return there && Object.entries(resources).every(([name, amount]) => amountOf(there.available, name) >= amount);
+  });
   return stands ? placement : placeOn(asked, alive);
 }
 

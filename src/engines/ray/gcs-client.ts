@@ -16,7 +16,7 @@ export interface GcsOptions {
    * Ray's certificates where it runs with `RAY_USE_TLS=1`. Asked again when it does not answer: it may have been started
    * anew, or only now, and with others.
    */
-  readonly tls?: () => GcsTls | undefined;
+  readonly tls?: (before: GcsTls | undefined) => GcsTls | undefined;
   /** @default 10 seconds */
   readonly timeout?: Duration;
 }
@@ -40,7 +40,7 @@ const lookEvery = 500;
 /** Ray's control store over gRPC. Failures are told apart: not reachable, token not accepted, refused. */
 export class GcsClient {
   readonly #address: string;
-  readonly #look: () => GcsTls | undefined;
+  readonly #look: (before: GcsTls | undefined) => GcsTls | undefined;
   readonly #metadata = new Metadata();
   readonly #timeout: Duration;
   #tls: GcsTls | undefined;
@@ -101,7 +101,7 @@ export class GcsClient {
     this.#lookedAt = performance.now();
     this.#obstacle = undefined;
     try {
-      return this.#look();
+      return this.#look(this.#tls);
     } catch (error) {
       this.#obstacle = error as Error;
       return undefined;

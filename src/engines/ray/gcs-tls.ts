@@ -11,14 +11,16 @@ export interface GcsTls {
 
 /**
  * The certificates of the GCS that has this port of this machine, as the environment says that it was started with, also
- * of one in a container; undefined where it runs without, or where there is none. Throws when they cannot be read.
+ * of one in a container; undefined where it runs without. Of one that is not there nothing is known, and those known before
+ * count: what is meant for it is not told in clear to whoever has the port. Throws when they cannot be read.
  */
-export function tlsOfGcs(port: number): GcsTls | undefined {
+export function tlsOfGcs(port: number, before?: GcsTls): GcsTls | undefined {
   const pid = gcsOn(port);
-  const env = pid === undefined ? undefined : environmentOf(pid);
-  if (pid === undefined || !/^(?:1|true)$/i.test(env?.get('RAY_USE_TLS') ?? '')) return undefined;
+  if (pid === undefined) return before;
+  const env = environmentOf(pid);
+  if (!/^(?:1|true)$/i.test(env.get('RAY_USE_TLS') ?? '')) return undefined;
   const read = (variable: string): Uint8Array => {
-    const path = env?.get(variable) ?? '';
+    const path = env.get(variable) ?? '';
     try {
       return readFileSync(path.startsWith('/') ? `/proc/${pid}/root${path}` : join(`/proc/${pid}/cwd`, path));
     } catch (error) {

@@ -15,8 +15,8 @@ const ofJobs = new Set([
   'serializedruntimeenv',
 ]);
 
-/** Far above what Ray gives: ten thousand tasks with their details are some ten. */
-const largestAnswer = 64 << 20;
+/** Above what Ray gives: ten thousand tasks with their details are some ten. */
+const largestAnswer = 16 << 20;
 
 export const hasBlanks = (path: string): boolean => mixed.test(path);
 
@@ -28,16 +28,17 @@ export function withBlanks(text: string): string {
 /** The state API and the page write the same word in two ways. */
 const plainly = (key: string): string => key.replaceAll('_', '').toLowerCase();
 
-/** Hands such an answer on when all of it is there; `fail` hears why it cannot be. */
-export function passWithBlanks(
+/** Hands such an answer on when all of it is there; `fail` hears why it cannot be. Resolves when it is over. */
+export async function passWithBlanks(
   answer: IncomingMessage,
   response: ServerResponse,
   path: string,
   fail: (why: string) => void,
-): void {
+): Promise<void> {
+  if (answer.destroyed) return;
+  const closed = new Promise<void>((resolve) => answer.once('close', resolve));
   const pieces: Buffer[] = [];
   let size = 0;
-  answer.on('error', () => response.destroy());
   answer.on('data', (piece: Buffer) => {
     size += piece.length;
     if (size <= largestAnswer) pieces.push(piece);
@@ -55,4 +56,5 @@ export function passWithBlanks(
     const { 'content-length': _, etag: __, ...headers } = headersForClient(answer, path);
     response.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': Buffer.byteLength(text) }).end(text);
   });
+  await closed;
 }

@@ -6,6 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { MantaError } from '../../base/errors.ts';
+import { Slots } from '../../base/ssh/slots.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
 import { type AuthDeps, headOfMessage, judge } from '../../jobs/auth.ts';
 import type { User } from '../../jobs/users.ts';
@@ -44,6 +45,8 @@ export class Gateway {
   readonly #deps: GatewayDeps;
   readonly #limits: GatewayLimits;
   readonly #agent: Agent;
+  /** Such answers are held in memory whole. */
+  readonly #blanked = new Slots(2);
 
   constructor(deps: GatewayDeps) {
     this.#deps = { ...deps, auth: { ...deps.auth, isPublic: isPublicOfRay } };
@@ -96,9 +99,14 @@ export class Gateway {
       if (status < 200) return noAnswer(`${status} is no status of an answer`);
       // Told on, it would read as if the client's own token were wrong.
       if (status === 401 || status === 403) return fail(gatewayErrors.TokenRefused({ address, status }), 502);
-      if (blanks && request.method === 'GET') return passWithBlanks(answer, response, target.path, noAnswer);
-      response.writeHead(status, headersForClient(answer, target.path));
       answer.on('error', () => response.destroy());
+      if (blanks && request.method === 'GET') {
+        const gone = new AbortController();
+        response.once('close', () => gone.abort());
+        const pass = (): Promise<void> => passWithBlanks(answer, response, target.path, noAnswer);
+        return void this.#blanked.use(gone.signal, pass).catch(() => {});
+      }
+      response.writeHead(status, headersForClient(answer, target.path));
       answer.pipe(response);
     });
     sent.on('error', (error) => {

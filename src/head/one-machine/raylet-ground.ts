@@ -34,7 +34,7 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
     address: `127.0.0.1:${place.gcsPort}`,
     dashboard: `http://127.0.0.1:${place.dashboardPort}`,
     token,
-    tls: () => tlsOfGcs(place.gcsPort),
+    tls: (before) => tlsOfGcs(place.gcsPort, before),
     folder: makeFolder(join(folder.path, 'attempts')),
     clock,
     events,

@@ -53,7 +53,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     address: hostPort(first.address, first.gcsPort),
     dashboard: `http://127.0.0.1:${first.dashboardPort}`,
     ...(token !== undefined && { token }),
-    tls: () => tlsOfGcs(first.gcsPort),
+    tls: (before) => tlsOfGcs(first.gcsPort, before),
     folder: makeFolder(join(folder.path, 'attempts')),
     clock,
     events,
@@ -169,7 +169,9 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         const instance = (await provider.list(signal)).find((each) => each.id === providerId);
         if (instance === undefined) return;
         const containers = containersOf(edges.spec());
-        const what = { cluster: folder.name, instance: providerId, containers, remove: false };
+        // A machine that costs until it is ended goes with its lease, whatever becomes of the order to end it.
+        const keepLease = machines.powersOff === true;
+        const what = { cluster: folder.name, instance: providerId, containers, remove: false, keepLease };
         await endNode(machines.hostOf(instance), what, signal);
       },
     },

@@ -19,6 +19,7 @@ function attemptsOf(t: TestContext) {
   const said: string[] = [];
   const told: AttemptReport[] = [];
   const travel = Promise.withResolvers<void>();
+  let refusing = false;
   const submissionOf = async (name: string, order: AttemptOrder, signal: AbortSignal): Promise<Submission> => {
     said.push(`ship ${name}`);
     const broken = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -32,6 +33,7 @@ function attemptsOf(t: TestContext) {
     bookings: new Bookings(),
     jobs: {
       submit: async ({ submission_id }: Submission) => {
+        if (refusing) throw new Error('no way to Ray');
         said.push(`submit ${submission_id}`);
         infos.set(submission_id, { status: 'PENDING' });
         return {};
@@ -56,7 +58,7 @@ function attemptsOf(t: TestContext) {
     const plain = { id, job: 'j', entrypoint: 'true', env: {}, setup: [], resources: { CPU: 1 }, labels: {} };
     return { ...plain, log: join(folder, id) };
   };
-  return { attempts, infos, said, told, arrive: () => travel.resolve(), order };
+  return { attempts, infos, said, told, arrive: () => travel.resolve(), refuse: () => void (refusing = true), order };
 }
 
 it('an attempt has its room before its packages travel', async (t) => {
@@ -89,4 +91,17 @@ it('one that came there by an earlier try, whose answer was lost, is stopped the
   assert.ok(said.includes('stop a.1'), said.join());
   infos.set('a.1', { status: 'STOPPED' });
   await until('its end is told', () => told.some(({ state, cause }) => state === 'ended' && cause === 'stopped'));
+});
+
+it('one that Ray has not taken yet is over when it is stopped', async (t) => {
+  const { attempts, told, arrive, order, refuse } = attemptsOf(t);
+  arrive();
+  refuse();
+  await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
+  await attempts.stop('a.1', 0, never);
+  assert.deepEqual(
+    told.map(({ state, cause }) => [state, cause]),
+    [['ended', 'stopped']],
+  );
+  assert.equal(attempts.busy, false);
 });

@@ -85,6 +85,12 @@ describe('room that is held for what is on its way to ray', () => {
     bookings.hold('a', cpus(4), stateOf(node('gone', 4)), 0);
     const other = bookings.seenIn(stateOf(node('other', 4)), long);
     assert.deepEqual([other.nodes[0]?.idleFor, other.demand.tasks], [0, []]);
+    const full = bookings.seenIn(stateOf(node('gone', 1), node('other', 4)), long);
+    assert.deepEqual(
+      full.nodes.map(({ available }) => available['CPU']),
+      [1, 0],
+      'nor where others have taken its room',
+    );
     const none = bookings.seenIn(stateOf(node('head', 1)), long);
     assert.deepEqual(none.demand.tasks, [
       { request: { resources: { CPU: 4 }, selectors: [], placement: [] }, count: 1 },

@@ -83,7 +83,10 @@ it('is not tied to a connection that has gone silent, and can be broken off', as
   const silent = await serve(t, 0, -1);
   const client = new GcsClient({ address: `127.0.0.1:${silent.port}`, timeout: 200 });
   t.after(() => client.close());
-  await assert.rejects(client.call(method, question, never), /did not answer 'InternalKVGet': it said nothing within 0.2 s/);
+  await assert.rejects(
+    client.call(method, question, never),
+    /did not answer 'InternalKVGet': it said nothing within 0.2 s/,
+  );
   const control = new AbortController();
   const call = client.call(method, question, control.signal);
   control.abort(new Error('enough'));

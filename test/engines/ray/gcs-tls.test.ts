@@ -42,6 +42,8 @@ it('the certificates of a GCS are those that it was started with', { skip: linux
   assert.deepEqual([found?.ca, found?.key], [readFileSync(`${path}.crt`), readFileSync(`${path}.key`)]);
   assert.equal(tlsOfGcs(await gcs(t, files)), undefined);
   assert.equal(tlsOfGcs(1), undefined);
+  assert.equal(tlsOfGcs(1, found), found, 'of one that is not there those known before count');
+  assert.equal(tlsOfGcs(await gcs(t, {}), found), undefined);
 });
 
 it('certificates that cannot be read are named', { skip: linux }, async (t) => {
