@@ -15,16 +15,21 @@ export interface NodeToEnd {
   readonly containers: readonly ContainerPlace[];
   /** Containers go too; otherwise they stay with what was set up in them, for the next start. */
   readonly remove: boolean;
+  /** The lease stays: it ends the machine where the order to end it does not come through. @default false */
+  readonly keepLease?: boolean;
 }
 
 type ContainerPlace = Place & { readonly kind: 'container' };
 
 /** Ends what was started for a node on its host: lease, steps under way, Ray, containers. Returns what is still there. */
 export async function endNode(host: Host, what: NodeToEnd, signal: AbortSignal): Promise<readonly string[]> {
-  const { cluster, instance, containers, remove } = what;
+  const { cluster, instance, containers, remove, keepLease = false } = what;
   const of = { cluster, ...(instance !== undefined && { instance }) };
   const session = inOneSession(host);
-  const first = Promise.all([endLease(session, cluster, { signal }), endSteps(session, stepsFolder(cluster), signal)]);
+  const first = Promise.all([
+    keepLease ? [] : endLease(session, cluster, { signal }),
+    endSteps(session, stepsFolder(cluster), signal),
+  ]);
   if (containers.length > 0) await first;
   const left: string[] = [];
   for (const place of containers) {

@@ -95,6 +95,19 @@ test('a node that is ended has neither lease nor watchdog any more', { skip }, a
   assert.deepEqual(await endLease(host, 'mine', { signal }), []);
 });
 
+test('a set-up that is stopped on a machine of a cloud leaves the machine its lease', { skip }, async (t) => {
+  const host = await hostWithSwitch(t);
+  const node = order('mine', 600_000, { lease: { lasts: 600_000, powersOff: true } });
+  await prepareNode(host, node, { signal });
+  await startRay(host, node);
+  const what = { cluster: 'mine', instance: node.instance, containers: [], remove: false, keepLease: true };
+  assert.deepEqual(await endNode(host, what, signal), []);
+  assert.deepEqual(await raylets(host), []);
+  assert.equal((await watchdogs(host)).length, 1);
+  assert.equal(await renewLease(host, 'mine', 1_000, { signal }), 'renewed');
+  await until('it was switched off', async () => (await switchedOff(host)) > 0);
+});
+
 test('a watchdog that cannot be ended is named', { skip }, async (t) => {
   const host = await namespaceHost(t, '');
   await prepareNode(host, order('mine', 600_000), { signal });
