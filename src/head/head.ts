@@ -38,7 +38,7 @@ import { withQueuedDemand } from './queued-demand.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
 import { type ClusterFile, changeCluster, readCluster, type StateFolder } from './state-folder.ts';
 import { beginTurnOff, commandUnderWay } from './turn-off/activity.ts';
-import { clearMachines, turnOffWithin } from './turn-off/clear.ts';
+import { clearMachines, leaveMachine } from './turn-off/clear.ts';
 import { telling, turnOffEvents } from './turn-off/events.ts';
 import { TurnOffKeeper } from './turn-off/turn-off.ts';
 
@@ -241,7 +241,7 @@ export async function openHead(
       const { ended, left } = await clearMachines(ground, { clock, events, since });
       events.emit(turnOffEvents.turnedOff, { hosts: ended.length, left: left.length });
       // Until that is ordered the next mantad would have to: only then is it over.
-      await ground.leave?.(left, AbortSignal.timeout(turnOffWithin));
+      await leaveMachine(ground, left, { clock, events });
       changeCluster(folder, ({ turningOff: _, ...record }) => ({ ...record, ended: { at: clock.now(), why, left } }));
     },
     async close() {

@@ -13,14 +13,15 @@ export interface Clearing {
 }
 
 /** Of all machines at once; what takes longer is tried again. */
-export const turnOffWithin = 600_000;
+const turnOffWithin = 600_000;
 /** A head that is to go stays for so long where machines are left that it alone can end. */
 const staysFor = 3_600_000;
 const tryAgain = 10_000;
+const tryAgainSeldomest = 600_000;
 
 /**
  * Ends all machines. Where the head's own machine goes last, it does not go while others are left: nobody would end them but
- * their leases, which are not renewed any more. After an hour it goes, and they are named.
+ * their leases, which are not renewed any more. After an hour it goes, and they are named, whatever the cloud says.
  */
 export async function clearMachines(
   ground: Pick<Ground, 'turnOff' | 'leave'>,
@@ -30,7 +31,7 @@ export async function clearMachines(
   for (let told = ''; ; ) {
     const mayStay = ground.leave !== undefined && clock.now() < since + staysFor;
     const cleared = await ground.turnOff(AbortSignal.timeout(turnOffWithin)).catch((error: unknown) => {
-      if (!mayStay) throw error;
+      if (ground.leave === undefined) throw error;
       return { ended: [], left: [{ host: 'workers', why: messageOf(error) }] };
     });
     for (const each of cleared.ended) ended.add(each);
@@ -45,5 +46,25 @@ export async function clearMachines(
     if (now !== told) events.emit(turnOffEvents.stays, { hosts, why });
     told = now;
     await clock.sleep(tryAgain);
+  }
+}
+
+/** The head's own machine goes. Nobody else ends it: where the cloud refuses, it is asked again for as long as it takes. */
+export async function leaveMachine(
+  { leave }: Pick<Ground, 'leave'>,
+  left: Cleared['left'],
+  { clock, events }: Pick<Clearing, 'clock' | 'events'>,
+): Promise<void> {
+  if (leave === undefined) return;
+  let told = '';
+  for (let pause = tryAgain; ; pause = Math.min(2 * pause, tryAgainSeldomest)) {
+    try {
+      return await leave(left, AbortSignal.timeout(turnOffWithin));
+    } catch (error) {
+      const why = messageOf(error);
+      if (why !== told) events.emit(turnOffEvents.headLeft, { why });
+      told = why;
+    }
+    await clock.sleep(pause);
   }
 }

@@ -29,6 +29,12 @@ export const turnOffEvents = {
     text: (e) =>
       `${e.hosts.join(', ')} could not be ended: ${e.why}; the head stays and goes on trying, for an hour at most, and their leases end them beside that`,
   }),
+  headLeft: defineEvent<{ why: string }>({
+    code: 'MANTA_HEAD_TURN_OFF_HEAD_LEFT',
+    level: 'error',
+    text: (e) =>
+      `the machine of the head could not be ended: ${e.why}; it is tried again until it has gone, or until 'manta down'`,
+  }),
   turnedOff: defineEvent<{ hosts: number; left: number }>({
     code: 'MANTA_HEAD_OFF',
     level: 'info',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clearMachines } from '../../../src/head/turn-off/clear.ts';
+import { clearMachines, leaveMachine } from '../../../src/head/turn-off/clear.ts';
 import { type Cleared, endInstances } from '../../../src/head/turn-off/workers.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
@@ -58,4 +58,45 @@ test('where the head stays anyway, machines that do not answer hold nobody up', 
   const { clear, told } = stubborn(new VirtualTime(0), Number.POSITIVE_INFINITY);
   assert.equal((await clear(false)).left.length, 2);
   assert.ok(told.every((each) => !each.startsWith('MANTA_HEAD_TURN_OFF_STAYS')));
+});
+
+test('a cloud that lists nothing for an hour keeps the head no longer either', async () => {
+  const time = new VirtualTime(0);
+  const clock = new VirtualClock(time);
+  const provider = {
+    list: async () => {
+      throw new Error('the cloud is out');
+    },
+  } as unknown as Provider;
+  const told: string[] = [];
+  const clearing = { clock, events: { emit: ({ code }: { code: string }) => void told.push(code) }, since: 0 };
+  const turnOff = () => endInstances(provider, { clock }, never);
+  const left = [{ host: 'workers', why: 'the cloud is out' }];
+  const leaving = clearMachines({ turnOff, leave: async () => {} }, clearing);
+  const staying = assert.rejects(clearMachines({ turnOff }, clearing), /the cloud is out/);
+  await time.run(10 * 3_600_000);
+  assert.deepEqual(await leaving, { ended: [], left });
+  await staying;
+  assert.deepEqual(told, ['MANTA_HEAD_TURN_OFF_STAYS', 'MANTA_HEAD_TURN_OFF_LEFT']);
+});
+
+test('a head whose machine the cloud does not end asks again, ever more seldom, and says so once', async () => {
+  const time = new VirtualTime(0);
+  const clock = new VirtualClock(time);
+  const told: string[] = [];
+  let calls = 0;
+  const leave = async (): Promise<void> => {
+    calls++;
+    if (time.now < 10 * 3_600_000) throw new Error('denied by the cloud');
+  };
+  const events = {
+    emit: (kind: { text(data: never): string }, data: unknown) => void told.push(kind.text(data as never)),
+  };
+  const leaving = leaveMachine({ leave }, [], { clock, events });
+  await time.run(20 * 3_600_000);
+  await leaving;
+  assert.deepEqual(told, [
+    "the machine of the head could not be ended: denied by the cloud; it is tried again until it has gone, or until 'manta down'",
+  ]);
+  assert.ok(calls < 100, `${calls} calls in ten hours`);
 });
