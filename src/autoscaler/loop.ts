@@ -91,7 +91,7 @@ export class Autoscaler {
       const seen = this.#wakeUps;
       let wait = this.#settings.sweep;
       try {
-        const { lookAgainAt = Number.POSITIVE_INFINITY } = await this.pass();
+        const { lookAgainAt = Number.POSITIVE_INFINITY } = await this.pass(signal);
         // A side that has just failed to answer is not asked more often for what is due.
         if (this.#silent.size === 0) wait = Math.min(this.#sweep(), Math.max(0, lookAgainAt - clock.now()));
       } catch (error) {
@@ -115,8 +115,8 @@ export class Autoscaler {
     return soonest;
   }
 
-  /** One look and what follows from it. */
-  async pass(): Promise<Plan> {
+  /** One look and what follows from it. Once the signal aborts nothing more is begun. */
+  async pass(signal: AbortSignal = new AbortController().signal): Promise<Plan> {
     await this.#book.open();
     if (this.#forgiving) {
       this.#forgiving = false;
@@ -124,7 +124,7 @@ export class Autoscaler {
     }
     const listedAt = this.#options.clock.now();
     const listing = this.#list();
-    if (this.#listedBefore) await this.#launchUntil(listing);
+    if (this.#listedBefore) await this.#launchUntil(listing, signal);
     const instances = await listing;
     const state = await this.#engineState();
     if (instances !== undefined) this.#listedBefore = true;
@@ -132,7 +132,8 @@ export class Autoscaler {
       ...(instances === undefined ? {} : { instances }),
       ...(state === undefined ? {} : { state }),
     };
-    const plan = await this.#decide(answers);
+    const plan = await this.#decide(answers, signal);
+    if (signal.aborted) return plan;
     this.#executor.abandonGone();
     const givenUp = followUpLaunches(this.#executor, instances === undefined ? undefined : listedAt);
     await this.#book.write(givenUp);
@@ -148,26 +149,29 @@ export class Autoscaler {
    * Launches for what waits before the provider's list has come, and for what comes meanwhile: a list may take a minute, and
    * what was asked for is in the ledger. The first list is waited for: there may be more than the ledger knows.
    */
-  async #launchUntil(listing: Promise<unknown>): Promise<void> {
-    const listed = new AbortController();
-    void listing.finally(() => listed.abort());
-    do {
+  async #launchUntil(listing: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    signal.addEventListener('abort', end);
+    void listing.finally(end);
+    while (!over.signal.aborted && !signal.aborted) {
       const seen = this.#wakeUps;
-      await this.#launchEarly();
-      await this.#rest(seen, this.#settings.callDeadline, listed.signal);
-    } while (!listed.signal.aborted);
+      await this.#launchEarly(signal);
+      await this.#rest(seen, this.#settings.callDeadline, over.signal);
+    }
+    signal.removeEventListener('abort', end);
   }
 
   /** Nothing else is done on a view without the provider's list. */
-  async #launchEarly(): Promise<void> {
+  async #launchEarly(signal: AbortSignal): Promise<void> {
     const state = await this.#engineState();
     if (state === undefined) return;
     const { tasks, gangs, standing } = state.demand;
-    if (tasks.length + gangs.length + standing.length > 0) await this.#decide({ state });
+    if (tasks.length + gangs.length + standing.length > 0) await this.#decide({ state }, signal);
   }
 
   /** Takes in what was answered, plans on it, and launches what the plan wants. */
-  async #decide(answers: Answers): Promise<Plan> {
+  async #decide(answers: Answers, signal: AbortSignal): Promise<Plan> {
     const { ledger } = this.#book;
     const now = this.#options.clock.now();
     const facts = readAnswers(ledger, answers, {
@@ -186,8 +190,7 @@ export class Autoscaler {
     await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));
     await this.#launch(
       plan.actions.filter((action) => action.kind === 'launch'),
-      spec,
-      view,
+      { spec, view, signal },
     );
     return plan;
   }
@@ -216,10 +219,14 @@ export class Autoscaler {
       .catch((error: unknown) => this.#missing('engine', error));
   }
 
-  async #launch(actions: readonly Launch[], spec: ScalingSpec, view: View): Promise<void> {
+  async #launch(
+    actions: readonly Launch[],
+    { spec, view, signal }: { readonly spec: ScalingSpec; readonly view: View; readonly signal: AbortSignal },
+  ): Promise<void> {
     const { clock, newId, events: sink } = this.#options;
     const takenBack = new Set(view.instances.filter((each) => each.takenBackAt !== undefined).map(({ id }) => id));
     for (const action of actions) {
+      if (signal.aborted) return;
       const type = spec.nodeTypes.find((each) => each.name === action.type);
       const staying = [...this.#book.ledger.records].filter(({ id }) => !takenBack.has(id));
       const units = this.#checks.launch(action, spec, staying);
@@ -233,7 +240,7 @@ export class Autoscaler {
       if (type === undefined || units === 0) continue;
       const slices = type.hostsPerSlice > 1 ? units : 1;
       const each = type.hostsPerSlice > 1 ? type.hostsPerSlice : units;
-      for (let slice = 0; slice < slices; slice++) {
+      for (let slice = 0; slice < slices && !signal.aborted; slice++) {
         const intent = intendLaunch(action, type, each, clock.now(), newId);
         await this.#book.write([intent]);
         const { zone, market, because } = action;

@@ -42,6 +42,32 @@ test('demand that comes while a list hangs is launched for at once, each time', 
   assert.equal([...world.workers()].length, 0);
 });
 
+test('a loop that was told to stop launches nothing more while a list hangs', async () => {
+  const world = worldOf();
+  let hangs = false;
+  const launchedAt: number[] = [];
+  const loop = loopIn(world, {
+    provider: providerOf(world, {
+      list: async (signal) => {
+        if (hangs) await world.clock.sleep(40_000, signal);
+        return await world.cloud.list(signal);
+      },
+      launch: (request, signal) => {
+        launchedAt.push(world.time.now);
+        return world.cloud.launch(request, signal);
+      },
+    }),
+  });
+  loop.start();
+  await seconds(world, 20);
+  hangs = true;
+  await seconds(world, 8);
+  loop.stop();
+  submit(world);
+  await seconds(world, 120);
+  assert.deepEqual(launchedAt, []);
+});
+
 test('a machine that takes its time to stop its set-up holds nothing else up', async () => {
   const world = worldOf({ work: [{ tasks: 1, needs: { GPU: 1 }, duration: '20s' }] });
   const halted: string[] = [];
