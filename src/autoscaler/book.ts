@@ -33,7 +33,7 @@ export class Book {
     for await (const fact of this.#journal.read()) {
       if (!ledger.apply(fact)) this.#events.emit(events.unreadableFact, { kind: String(fact.kind) });
     }
-    ledger.forgetAbsences();
+    ledger.foldedAt(this.#clock.now());
     this.#ledger = ledger;
     this.#inStep = true;
   }

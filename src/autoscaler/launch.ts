@@ -182,7 +182,7 @@ export function remember(order: Omit<LaunchOrder, 'token' | 'count'>, why: Refus
 
 /** The facts after which no offer is left alone any more. */
 export const forgiven = (ledger: Ledger, at: Instant): Fact[] =>
-  ledger.memory(at).refusals.map((refusal) => granted(refusal, at));
+  ledger.memory.refusals.map((refusal) => granted(refusal, at));
 
 function forget(order: LaunchOrder, { book, edges }: Executor): Fact[] {
   const refusal = book.ledger.refusal(order);

@@ -63,18 +63,21 @@ export class Ledger {
     }
   }
 
-  /** What the planner may know of the past. A clock that was set back does not stretch a back-off. */
-  memory(now: Instant): Memory {
-    const refusals = [...this.#refusals.values()].map((refusal) =>
-      refusal.last <= now ? refusal : { ...refusal, last: now, until: now + (refusal.until - refusal.last) },
-    );
-    return { refusals, unneededSince: { ...this.#unneededSince } };
+  /** What the planner may know of the past. */
+  get memory(): Memory {
+    return { refusals: [...this.#refusals.values()], unneededSince: { ...this.#unneededSince } };
   }
 
-  /** Nobody was watching for a while: what was missing before may have been there since. */
-  forgetAbsences(): void {
+  /**
+   * All earlier facts are in. Nobody was watching for a while: what was missing before may have been there since, and the
+   * clock may have been set back: no refusal lies in the future, where it would stretch a back-off and hide later ones.
+   */
+  foldedAt(now: Instant): void {
     for (const { absentSince, ...record } of this.#records.values()) {
       if (absentSince !== undefined) this.#records.set(record.id, record);
+    }
+    for (const [key, { last, until, ...refusal }] of this.#refusals) {
+      if (last > now) this.#refusals.set(key, { ...refusal, last: now, until: now + (until - last) });
     }
   }
 

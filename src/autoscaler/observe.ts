@@ -169,7 +169,7 @@ export function assembleView(ledger: Ledger, answers: Answers, now: Instant, dem
     complete: { engine: answers.state !== undefined, provider: answers.instances !== undefined },
     instances,
     demand: { ...demand, tasks: [...demand.tasks, ...displaced([...going(answers.instances ?? [], nodes)])] },
-    memory: ledger.memory(now),
+    memory: ledger.memory,
   };
 }
 

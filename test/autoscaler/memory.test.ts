@@ -24,8 +24,35 @@ test('the pause after a refusal doubles up to ten minutes and is forgotten after
 test('a clock that was set back does not stretch a back-off', () => {
   const ledger = new Ledger();
   ledger.apply({ kind: 'refused', at: 0, refusal: refuse(undefined, offer, { reason: 'no-capacity' }, 1_000_000) });
-  const [refusal] = ledger.memory(500_000).refusals;
+  ledger.foldedAt(500_000);
+  const [refusal] = ledger.memory.refusals;
   assert.equal(refusal?.until, 530_000);
+});
+
+test('after a start with a clock that was set back the pause of a type goes on to grow', async () => {
+  const world = worldOf({ work: [{ tasks: 1, needs: { GPU: 1 }, duration: '20s' }] });
+  const starter = { bringUp: () => Promise.reject(new Error('no driver')), halt: async () => {} };
+  const before = loopIn(world, { starter });
+  before.start();
+  await seconds(world, 100);
+  before.stop();
+  await seconds(world, 20);
+  const known = before.journal.facts.length;
+  world.clock.offset = -5 * 3_600_000;
+  let ids = 0;
+  const after = loopIn(world, { starter, journal: before.journal, newId: () => `later-${++ids}` });
+  after.start();
+  await seconds(world, 900);
+  after.stop();
+  const times = before.journal.facts
+    .slice(known)
+    .flatMap((fact) => (fact.kind === 'refused' && fact.refusal.type === 'gpu' ? fact.refusal.times : []));
+  assert.ok(times.length > 2);
+  assert.deepEqual(
+    times,
+    times.map((_, index) => (times[0] ?? 0) + index),
+  );
+  assert.ok((times[0] ?? 0) > 1);
 });
 
 test('the journal folds to the same ledger however often it is read', async () => {
@@ -39,7 +66,7 @@ test('the journal folds to the same ledger however often it is read', async () =
   const fold = (facts: readonly Fact[]): string => {
     const ledger = new Ledger();
     for (const fact of facts) assert.ok(ledger.apply(fact));
-    return JSON.stringify([[...ledger.records], ledger.memory(world.time.now)]);
+    return JSON.stringify([[...ledger.records], ledger.memory]);
   };
   assert.ok(loop.journal.facts.length > 10);
   assert.equal(fold(loop.journal.facts), fold(structuredClone(loop.journal.facts)));
