@@ -65,8 +65,20 @@ export const autoscalerEvents = {
   unanswered: defineEvent<{ type: string; zone?: string | undefined; market: string; token: string; said: string }>({
     code: 'MANTA_AUTOSCALER_LAUNCH_UNANSWERED',
     level: 'warn',
+    text: (e) => `a launch of ${e.type} (${place(e)}) was not answered, so that it may have taken effect: ${e.said}`,
+  }),
+  givenUp: defineEvent<{
+    type: string;
+    zone?: string | undefined;
+    market: string;
+    said?: string | undefined;
+    times: number;
+    until: number;
+  }>({
+    code: 'MANTA_AUTOSCALER_LAUNCH_GIVEN_UP',
+    level: 'warn',
     text: (e) =>
-      `a launch of ${e.type} (${place(e)}) was not answered and is asked for again under its token: ${e.said}`,
+      `a launch of ${e.type} (${place(e)}) was never answered, and no list shows it: it counts as refused for a while, ${e.times} in a row${e.said ? `: ${e.said}` : ''}`,
   }),
   refused: defineEvent<{
     type: string;

@@ -169,14 +169,10 @@ export function remember(order: Omit<LaunchOrder, 'token' | 'count'>, why: Refus
   const { book, edges, settings } = executor;
   const at = edges.clock.now();
   const refusal = refuse(book.ledger.refusal(order), order, why, at, settings.refusals);
-  edges.events.emit(events.refused, {
-    type: order.type,
-    zone: order.zone,
-    market: order.market,
-    ...why,
-    times: refusal.times,
-    until: refusal.until,
-  });
+  const { type, zone, market, times, until } = refusal;
+  if (why.reason === 'unanswered')
+    edges.events.emit(events.givenUp, { type, zone, market, said: why.detail, times, until });
+  else edges.events.emit(events.refused, { type, zone, market, ...why, times, until });
   return [{ kind: 'refused', at, refusal }];
 }
 

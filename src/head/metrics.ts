@@ -180,6 +180,7 @@ export function countingSink(
         case autoscalerEvents.launching.code:
           return metrics.started.add({ NodeType: type }, count);
         case autoscalerEvents.refused.code:
+        case autoscalerEvents.givenUp.code:
           return metrics.failedCreates.add({ NodeType: type });
         case autoscalerEvents.running.code: {
           const age = ageOf(instance);

@@ -36,7 +36,7 @@ export class Troubles {
   note({ code, text }: EventAnswer): void {
     if (code === autoscalerEvents.setupFailed.code) this.#fail(text);
     if (code === localEvents.passedOver.code) this.#passedOver.set(text.split(' is ')[0] ?? text, text);
-    if (code !== autoscalerEvents.refused.code) return;
+    if (code !== autoscalerEvents.refused.code && code !== autoscalerEvents.givenUp.code) return;
     this.#refused = text;
     this.#refusals += 1;
   }

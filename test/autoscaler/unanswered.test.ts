@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { autoscalerEvents } from '../../src/autoscaler/events.ts';
 import { providerErrors } from '../../src/providers/errors.ts';
 import type { LaunchRequest } from '../../src/providers/provider.ts';
 import { worldOf } from '../simulation/worlds.ts';
@@ -34,6 +35,13 @@ test('a launch that the provider fails to answer is told of, given up when the l
   assert.deepEqual(
     refused.map(({ zone, reason, detail }) => ({ zone, reason, detail })),
     [{ zone: 'a', reason: 'unanswered', detail: 'HTTP status 500' }],
+  );
+  assert.deepEqual(loop.happened('REFUSED'), [], 'nobody refused anything');
+  assert.deepEqual(
+    loop.happened('LAUNCH_GIVEN_UP').map(({ data }) => autoscalerEvents.givenUp.text(data as never)),
+    [
+      'a launch of cpu (on-demand, a) was never answered, and no list shows it: it counts as refused for a while, 1 in a row: HTTP status 500',
+    ],
   );
 });
 

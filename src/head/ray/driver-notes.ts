@@ -51,7 +51,13 @@ export class DriverNotes {
       case autoscalerEvents.refused.code: {
         const { type, zone, market, reason, detail } = data as DataOf<typeof autoscalerEvents.refused>;
         return this.#trouble(
-          `Could not launch nodes of type ${type} (${zone === undefined ? market : `${market}, ${zone}`}): ${reason}${detail === undefined ? '' : ` (${detail})`}.`,
+          `Could not launch nodes of type ${type} (${placeOf(market, zone)}): ${reason}${detail === undefined ? '' : ` (${detail})`}.`,
+        );
+      }
+      case autoscalerEvents.givenUp.code: {
+        const { type, zone, market, said } = data as DataOf<typeof autoscalerEvents.givenUp>;
+        return this.#trouble(
+          `A launch of nodes of type ${type} (${placeOf(market, zone)}) was never answered${said === undefined ? '' : ` (${said})`}.`,
         );
       }
       case autoscalerEvents.setupFailed.code: {
@@ -121,5 +127,8 @@ export class DriverNotes {
     if (told.length > 0) this.#tell(told);
   }
 }
+
+const placeOf = (market: string, zone: string | undefined): string =>
+  zone === undefined ? market : `${market}, ${zone}`;
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -60,6 +60,12 @@ test('the same trouble is told again only when it is news', async () => {
   assert.deepEqual(await later(), [line]);
 });
 
+test('a launch that was never answered is told as that', async () => {
+  const { notes, later } = bed();
+  notes.hear(autoscalerEvents.givenUp, { type: 'cpu', market: 'spot', said: 'HTTP status 500', times: 1, until: 0 });
+  assert.deepEqual(await later(), ['warn A launch of nodes of type cpu (spot) was never answered (HTTP status 500).']);
+});
+
 test('what no node type can hold is told with what the types have', async () => {
   const { notes, later } = bed();
   const demand: Infeasible = {
