@@ -6,8 +6,11 @@ import type { StateFolder } from '../state-folder.ts';
 
 export interface LastWords {
   readonly text: string;
-  /** It chose to end, such as with its head: nothing is wrong with the node itself. */
-  readonly byItself: boolean;
+  /**
+   * Something is wrong with the node itself: it did not choose to end, as it does with its head, and was not killed from
+   * outside, of which it says nothing.
+   */
+  readonly failed: boolean;
 }
 
 /** What a node said last, when it ended before anybody wanted that; undefined for one that was told to. */
@@ -22,6 +25,10 @@ export function lastWords({ files }: StateFolder, instance: string): LastWords |
   const errors = lines.filter((line) => /\bERR\b|Error\b|error:/.test(line));
   return {
     text: (errors.length > 0 ? errors : lines).slice(-5).join(' | ').slice(-1_000) || 'it said nothing',
-    byItself: lines.some((line) => /^\S+Z ending: /.test(line)),
+    failed: (errors.length > 0 || saidBy(lines, 'Ray ')) && !saidBy(lines, 'ending: '),
   };
 }
+
+/** Lines of the process that keeps the node begin with a time; it says how Ray ended, and why it ends itself. */
+const saidBy = (lines: readonly string[], words: string): boolean =>
+  lines.some((line) => /^\d\S+Z (.*)/.exec(line)?.[1]?.startsWith(words));

@@ -14,9 +14,9 @@ import { processGround } from '../process-ground.ts';
 import { RayReports } from '../ray/ray-reports.ts';
 import { readCluster, type StateFolder } from '../state-folder.ts';
 import { rayActivity } from '../turn-off/activity.ts';
+import { BootingRaylets } from './booting-raylets.ts';
 import { lastWords } from './last-words.ts';
 import { openPlace, removePlace, tokenOf } from './raylet-place.ts';
-import { rayletRegistered } from './raylet-registered.ts';
 
 /** Many may start on few cores. */
 const longestBoot = 180_000;
@@ -50,6 +50,13 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
     lease: leaseOf(spec().provider.manta),
   });
   const { provider } = ground;
+  const booting = new BootingRaylets({
+    list: (signal) => provider.list(signal),
+    nodeTable: (signal) => engine.nodeTable(signal),
+    lastWords: (id) => lastWords(folder, id),
+    clock,
+    ending: ending.signal,
+  });
   let ready = false;
 
   /** Finds out when jobs can run on a head, and says so when one is lost. */
@@ -78,17 +85,7 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
     engine,
     starter: {
       ...ground.starter,
-      bringUp: (instance, signal) =>
-        rayletRegistered(
-          instance,
-          {
-            list: (during) => provider.list(during),
-            nodeTable: (during) => engine.nodeTable(during),
-            lastWords: (id) => lastWords(folder, id),
-            clock,
-          },
-          signal,
-        ),
+      bringUp: (instance, signal) => booting.registered(instance, signal),
     },
     ray: rayFront({ engine, dashboardPort: place.dashboardPort, head: '127.0.0.1', token }),
     // Ray's nodes are up to a second late in telling what runs on them.
