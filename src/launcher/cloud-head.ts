@@ -15,8 +15,8 @@ import {
   type CloudProvider,
   credentialsOf,
   listsLag,
-  listsSettleIn,
   openCloud,
+  settlingTime,
   usualUser,
 } from '../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
@@ -127,7 +127,7 @@ export async function endCloudInstances(
   const { clusterId, instance, askedAt = 0 } = remembered(request);
   // A head that was seen is in the lists.
   const head = instance === undefined ? askedAt + listsLag - clock.now() : 0;
-  const settles = Math.max(listsSettleIn, unseen, head);
+  const settles = settlingTime(Math.max(unseen, head));
   const provider = await cloudOf(request, loadSpec({ name: folder.name, config }), clusterId);
   const kinds = which === 'all' ? (['worker', 'head'] as const) : (['worker'] as const);
   return await endInstances(provider, { clock, kinds, settles }, signal);

@@ -1,3 +1,4 @@
+import type { Duration } from '../base/clock.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { Provider } from './provider.ts';
 
@@ -31,11 +32,17 @@ export interface LastKnown {
   readonly reason?: string;
 }
 
-/** Lists of a cloud lag: none has to be seen for this long before there are none. */
-export const listsSettleIn = 3_000;
-
 /** How far behind the truth what a cloud tells may be. */
-export const listsLag = 60_000;
+export const listsLag: Duration = 60_000;
+
+/** Where nothing was launched lately that its lists have not shown, a few looks that show none are enough. */
+const listsSettleIn: Duration = 3_000;
+
+/**
+ * For how long a cloud's lists have to show no instance before there is none. `unseen`: for how long they may not show all that
+ * was launched, as somebody reckoned by a clock that people set; it is never longer than lists lag.
+ */
+export const settlingTime = (unseen: Duration): Duration => Math.max(listsSettleIn, Math.min(unseen, listsLag));
 
 /** Who logs in where the file names nobody. */
 export const usualUser = 'ubuntu';

@@ -108,3 +108,20 @@ test('machines that lists show late are ended too, where somebody launched them 
   assert.deepEqual(left, []);
   assert.equal(existing().length, 1, 'the head');
 });
+
+test('a clock that is wrong keeps nobody waiting for longer than lists lag', async (t) => {
+  const { up, existing, request } = await bed(t);
+  await up();
+  let slept = 0;
+  const counted: Clock = {
+    ...fastClock,
+    sleep: (duration, signal) => {
+      slept += duration;
+      assert.ok(slept < 600_000, 'it waits for ever');
+      return fastClock.sleep(duration, signal);
+    },
+  };
+  const { left } = await endCloudInstances({ ...request, clock: counted }, 'all', 100 * 24 * 3_600_000, never);
+  assert.deepEqual(left, []);
+  assert.deepEqual(existing(), []);
+});

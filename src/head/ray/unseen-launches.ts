@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Clock, Duration, Instant } from '../../base/clock.ts';
 import { writeJson } from '../../base/json-file.ts';
-import { listsLag, listsSettleIn } from '../../providers/clouds.ts';
+import { listsLag, settlingTime } from '../../providers/clouds.ts';
 import { providerErrors } from '../../providers/errors.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 
@@ -52,7 +52,7 @@ export class UnseenLaunches {
 
   /** For how long lists have to show none before there are none. */
   settles(): Duration {
-    return Math.max(listsSettleIn, this.#until() - this.#clock.now());
+    return settlingTime(this.#until() - this.#clock.now());
   }
 
   #until(): Instant {

@@ -69,3 +69,10 @@ test('while one launch is under way, the answer to another settles nothing', asy
   launches.listed([instance('a'), instance('b')]);
   assert.equal(launches.settles(), short);
 });
+
+test('a clock that was set back keeps nobody waiting for longer than lists lag', async (t) => {
+  const { file, open } = bed(t);
+  await open().launch(async () => [instance('a')]);
+  const earlier = new UnseenLaunches(file, new VirtualClock(new VirtualTime(0)));
+  assert.equal(earlier.settles(), long);
+});
