@@ -15,7 +15,7 @@ import { autoscalerErrors } from './errors.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { FollowUpReason } from './journal.ts';
 import { carryOutLaunch, type LaunchOrder } from './launch.ts';
-import { learn } from './learn.ts';
+import type { FailedSetUp } from './observe.ts';
 import type { LoopSettings } from './settings.ts';
 import type { NodeStarter } from './starter.ts';
 
@@ -44,6 +44,8 @@ export class Executor {
   readonly calls: Calls;
   /** Launches whose last try was not answered: when that was, and what was said instead. */
   readonly unanswered = new Map<string, { readonly at: Instant; readonly said: string }>();
+  /** Written down with the next list: it tells whether the machine was taken away. */
+  readonly failedSetUps = new Map<InstanceId, FailedSetUp>();
   readonly #wake: () => void;
   readonly #actors = new Map<InstanceId, Actor>();
   readonly #launching = new Map<string, Promise<void>>();
@@ -106,6 +108,14 @@ export class Executor {
     for (const [id, { kind, abort }] of this.#actors) {
       const record = this.book.ledger.record(id);
       if (kind === 'bring-up' && (record === undefined || isFinal(record.status))) abort?.abort();
+    }
+  }
+
+  /** What failed is written down, or matters no more. */
+  forgetFailedSetUps(): void {
+    for (const id of this.failedSetUps.keys()) {
+      const status = this.book.ledger.record(id)?.status;
+      if (status !== 'allocated' && status !== 'setting-up') this.failedSetUps.delete(id);
     }
   }
 
@@ -183,8 +193,7 @@ export class Executor {
       if (signal.aborted) return;
       const reason = messageOf(error);
       sink.emit(events.setupFailed, { instance: record.id, type: record.type, reason });
-      const failed = this.book.outcomes([[record.id, { kind: 'setup-failed', reason }]]);
-      await this.book.write([...failed, ...learn(failed, this)]);
+      this.failedSetUps.set(record.id, { at: this.edges.clock.now(), reason });
     }
   }
 

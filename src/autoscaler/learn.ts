@@ -1,4 +1,5 @@
 import type { InstanceRecord, Move } from '../core/lifecycle.ts';
+import type { ProviderInstance } from '../providers/provider.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
 import type { Fact } from './journal.ts';
@@ -7,16 +8,20 @@ import { granted, inShort, isOfMachines, type Refused, refuse } from './refusals
 
 /**
  * What instances that have moved on teach about their type: one that never answered or could not be set up is a reason to
- * leave the offer, or the whole type, alone for a while; one that runs is a reason to leave it alone no more.
+ * leave the offer, or the whole type, alone for a while; one that runs is a reason to leave it alone no more. A set-up that
+ * failed on a machine that is gone or taken back, as a list of `machines` shows, says nothing of its type.
  */
-export function learn(facts: readonly Fact[], executor: Executor): Fact[] {
+export function learn(facts: readonly Fact[], executor: Executor, machines?: readonly ProviderInstance[]): Fact[] {
   const learnt: Fact[] = [];
+  const staying = machines && new Set(machines.filter(stays).map(({ id }) => id));
   const said = new Set<string>();
   for (const fact of facts) {
     if (fact.kind !== 'instance' || fact.record.kind !== 'worker') continue;
     for (const move of fact.moves) {
       if (move.to === 'running' && move.from !== 'drain-requested') learnt.push(...success(fact.record, executor));
       const why = failure(move);
+      const taken = staying !== undefined && !staying.has(fact.record.providerId ?? '');
+      if (why?.reason === 'setup-failed' && taken) continue;
       if (why === undefined || isKnown(fact.record, why, executor)) continue;
       const key = JSON.stringify([fact.record.type, why.reason, ...(why.reason === 'setup-failed' ? [] : place(fact))]);
       if (said.has(key)) continue;
@@ -30,6 +35,9 @@ export function learn(facts: readonly Fact[], executor: Executor): Fact[] {
 }
 
 const place = ({ record }: { readonly record: InstanceRecord }) => [record.zone, record.market];
+
+const stays = ({ state, preemptionAt }: ProviderInstance): boolean =>
+  preemptionAt === undefined && (state === 'pending' || state === 'running');
 
 function failure({ to, because }: Move): Refused | undefined {
   if (to === 'launch-timeout') return { reason: 'launch-timeout' };

@@ -129,7 +129,7 @@ export class Autoscaler {
     const state = await this.#engineState();
     if (instances !== undefined) this.#listedBefore = true;
     const answers: Answers = {
-      ...(instances === undefined ? {} : { instances }),
+      ...(instances === undefined ? {} : { instances, listedAt }),
       ...(state === undefined ? {} : { state }),
     };
     const plan = await this.#decide(answers, signal);
@@ -179,9 +179,11 @@ export class Autoscaler {
       timeouts: this.#settings.timeouts,
       listLag: this.#settings.listLag,
       launching: (token) => this.#executor.launching(token),
+      failedSetUps: this.#executor.failedSetUps,
       newId: this.#options.newId,
     });
-    await this.#book.write([...facts, ...learn(facts, this.#executor)]);
+    await this.#book.write([...facts, ...learn(facts, this.#executor, answers.instances)]);
+    this.#executor.forgetFailedSetUps();
     ledger.prune(now);
     const spec = this.#options.spec();
     const view = assembleView(ledger, answers, now, this.#settings.demandLag);

@@ -18,7 +18,15 @@ import type { Ledger } from './ledger.ts';
 /** What the two sides answered; a side is missing when it did not answer in full. */
 export interface Answers {
   readonly instances?: readonly ProviderInstance[];
+  /** When `instances` were asked for. */
+  readonly listedAt?: Instant;
   readonly state?: EngineState;
+}
+
+/** A set-up that has failed, and what was said. */
+export interface FailedSetUp {
+  readonly at: Instant;
+  readonly reason: string;
 }
 
 /** How to read them. */
@@ -29,6 +37,8 @@ export interface Reading {
   readonly listLag: number;
   /** A launch with this token is being asked for right now: its machines are not strays. */
   readonly launching: (token: string) => boolean;
+  /** Each is taken in with a list that was asked for after it. */
+  readonly failedSetUps: ReadonlyMap<InstanceId, FailedSetUp>;
   readonly newId: () => InstanceId;
 }
 
@@ -41,7 +51,12 @@ export function readAnswers(ledger: Ledger, answers: Answers, reading: Reading):
   for (const record of ledger.records) {
     if (isFinal(record.status)) continue;
     const machineId = record.providerId ?? found?.claimed.get(record.id);
-    const observation = observe(record, machineId, machines, nodes);
+    const failed = reading.failedSetUps.get(record.id);
+    const seen = observe(record, machineId, machines, nodes);
+    const observation: Observation =
+      failed !== undefined && answers.listedAt !== undefined && answers.listedAt >= failed.at
+        ? { ...seen, outcomes: [{ kind: 'setup-failed', reason: failed.reason }] }
+        : seen;
     const step = advance(record, observation, reading.now, reading.timeouts);
     if (step.record !== record || step.moves.length > 0) facts.push(moved(step, reading.now));
   }

@@ -96,6 +96,67 @@ test('machines that fail together are one failure', async () => {
   );
 });
 
+test('a machine that vanished is known as such from a list asked for after its set-up failed', async () => {
+  const world = worldOf(oneTask);
+  let lost: string | undefined;
+  const { loop } = brokenSetUp(world, {
+    provider: providerOf(world, {
+      list: async (signal) => {
+        const listed = await world.cloud.list(signal);
+        if (listed.some(({ kind }) => kind === 'worker')) await world.clock.sleep(3_000, signal);
+        return listed;
+      },
+    }),
+    starter: {
+      bringUp: async (instance, signal) => {
+        if (lost !== undefined) return world.starter.bringUp(instance, signal);
+        lost = instance.id;
+        loop.autoscaler.wake();
+        // A list that still shows the machine is under way by then.
+        await world.clock.sleep(2_000, signal);
+        const machine = world.cloud.machine(instance.id);
+        assert.ok(machine !== undefined);
+        world.cloud.preempt(machine, 0);
+        throw new Error('the connection was closed');
+      },
+      halt: (id, signal) => world.starter.halt(id, signal),
+    },
+  });
+  await seconds(world, 60);
+  assert.equal(loop.happened('SETUP_FAILED').length, 1);
+  assert.deepEqual(loop.happened('TYPE_PAUSED'), []);
+});
+
+for (const [how, notice] of [
+  ['vanished', 0],
+  ['was announced to be taken back', 120_000],
+] as const) {
+  test(`a machine that ${how} during its set-up is replaced at once, and its type is not paused`, async () => {
+    const world = worldOf(oneTask);
+    let failed = false;
+    const { loop } = brokenSetUp(world, {
+      starter: {
+        bringUp: async (instance, signal) => {
+          if (failed) return world.starter.bringUp(instance, signal);
+          failed = true;
+          const machine = world.cloud.machine(instance.id);
+          assert.ok(machine !== undefined);
+          world.cloud.preempt(machine, notice);
+          await world.clock.sleep(1_000, signal);
+          throw new Error('the connection was closed');
+        },
+        halt: (id, signal) => world.starter.halt(id, signal),
+      },
+    });
+    await seconds(world, 20);
+    assert.equal(loop.happened('SETUP_FAILED').length, 1);
+    assert.deepEqual(loop.happened('TYPE_PAUSED'), []);
+    assert.equal(loop.happened('LAUNCHING').length, 2);
+    await seconds(world, 60);
+    assert.ok(world.workDone);
+  });
+}
+
 test('where the provider itself passes over what failed, the type is not paused', async () => {
   const world = worldOf(oneTask);
   const { loop } = brokenSetUp(world, {
