@@ -53,15 +53,18 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     terminate: (ids, signal) => cloud.terminate(ids, signal),
     tag: (id, tags, signal) => cloud.tag(id, tags, signal),
   };
-  const open = new Map<string, Host>();
-  const hostOf = ({ id, address = '' }: ProviderInstance): Host => {
+  const open = new Map<string, { readonly host: Host; readonly address: string }>();
+  const hostOf = ({ id, ...given }: ProviderInstance): Host => {
     if (id === head.instance) return thisHost();
     const known = open.get(id);
-    if (known !== undefined) return known;
+    // What the cloud lists counts more than what Ray calls it, which may be all that is known for a while.
+    const address = addresses.get(id) ?? given.address ?? known?.address ?? '';
+    if (known?.address === address) return known.host;
+    void known?.host.close();
     const from = { ...reachedFrom(folder), key: folder.files.key };
     // Addresses are used again by others: an instance is known, and its key pinned, by its id.
     const host = sshHost(targetOf({ name: id, address, user: user() }, from), { clock });
-    open.set(id, host);
+    open.set(id, { host, address });
     return host;
   };
   return {
@@ -84,7 +87,7 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
       await cloud.terminate([head.instance], signal);
     },
     close: async () => {
-      await Promise.all([...open.values()].map((host) => host.close()));
+      await Promise.all([...open.values()].map(({ host }) => host.close()));
     },
   };
 }
