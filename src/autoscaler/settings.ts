@@ -1,5 +1,6 @@
 import type { Duration } from '../base/clock.ts';
 import { type LifecycleTimeouts, lifecycleTimeouts } from '../core/lifecycle.ts';
+import { listsLag } from '../providers/clouds.ts';
 import { type RefusalPauses, refusalPauses } from './refusals.ts';
 
 /** How the loop paces itself. */
@@ -44,7 +45,7 @@ export const loopSettings: LoopSettings = {
   launchTries: 5,
   orderRetry: 2_000,
   terminateAgain: 30_000,
-  listLag: 60_000,
+  listLag: listsLag,
   timeouts: { ...lifecycleTimeouts, allocated: 900_000, absent: 60_000 },
   refusals: refusalPauses,
 };

@@ -19,7 +19,7 @@ import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import type { RayNodeInfo } from '../../engines/ray/gcs.ts';
 import { tlsOfGcs } from '../../engines/ray/gcs-tls.ts';
-import { isCloud, listsLag } from '../../providers/clouds.ts';
+import { isCloud } from '../../providers/clouds.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 import { removeBootText } from '../boot-entry.ts';
 import { headErrors } from '../errors.ts';
@@ -183,7 +183,6 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       bootSweep: 1_000,
       demandLag: 1_000,
       callDeadline: 60_000,
-      ...(cloud && { listLag: listsLag }),
       ...(!cloud && {
         listLag: 2_000,
         timeouts: { ...loopSettings.timeouts, absent: 2_000 },
