@@ -1,3 +1,4 @@
+import { BackOff } from '../base/back-off.ts';
 import type { Clock, Instant } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
@@ -8,7 +9,6 @@ import type { Engine } from '../engines/engine.ts';
 import { engineErrors } from '../engines/errors.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
-import { BackOff } from './back-off.ts';
 import type { Book } from './book.ts';
 import { Calls } from './calls.ts';
 import { autoscalerErrors } from './errors.ts';

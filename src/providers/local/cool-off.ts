@@ -1,19 +1,14 @@
+import { BackOff, doubled } from '../../base/back-off.ts';
 import type { Clock, Duration, Instant } from '../../base/clock.ts';
-
-interface Failure {
-  readonly reason: string;
-  readonly times: number;
-  readonly at: Instant;
-  readonly until: Instant;
-}
 
 /** Which hosts are passed over for a while, and why. The pause doubles with each failure in a row, and is forgotten. */
 export class CoolOff {
   readonly #clock: Clock;
   readonly #first: Duration;
   readonly #longest: Duration;
-  readonly #failures = new Map<string, Failure>();
-  readonly #resting = new Map<string, Pick<Failure, 'reason' | 'until'>>();
+  readonly #failures: BackOff;
+  readonly #reasons = new Map<string, string>();
+  readonly #resting = new Map<string, { readonly reason: string; readonly until: Instant }>();
   /** How often in a row, without a set-up that worked. */
   readonly #failedSetUps = new Map<string, number>();
 
@@ -21,17 +16,13 @@ export class CoolOff {
     this.#clock = clock;
     this.#first = first;
     this.#longest = longest;
+    this.#failures = new BackOff(clock, first, longest);
   }
 
   /** The pause that follows. */
   note(host: string, reason: string): Duration {
-    const now = this.#clock.now();
-    const earlier = this.#failures.get(host);
-    const inARow = earlier !== undefined && now - earlier.until <= 2 * (earlier.until - earlier.at);
-    const times = inARow ? earlier.times + 1 : 1;
-    const pause = Math.min(this.#longest, this.#first * 2 ** Math.min(times - 1, 20));
-    this.#failures.set(host, { reason, times, at: now, until: now + pause });
-    return pause;
+    this.#reasons.set(host, reason);
+    return this.#failures.tried(host);
   }
 
   /** Passes it over for this long, however well it does meanwhile. */
@@ -41,14 +32,14 @@ export class CoolOff {
 
   /** It has not failed after all. */
   clear(host: string): void {
-    this.#failures.delete(host);
+    this.#failures.forget(host);
   }
 
   /** A host that was given could not be set up: it rests, however well it gives the claim back. The pause that follows. */
   setUpFailed(host: string, reason: string): Duration {
     const times = (this.#failedSetUps.get(host) ?? 0) + 1;
     this.#failedSetUps.set(host, times);
-    const pause = Math.min(this.#longest, this.#first * 2 ** Math.min(times - 1, 20));
+    const pause = doubled(this.#first, this.#longest, times);
     this.rest(host, reason, pause);
     return pause;
   }
@@ -61,13 +52,14 @@ export class CoolOff {
   /** Every host has another chance. */
   clearAll(): void {
     this.#failedSetUps.clear();
-    this.#failures.clear();
+    this.#failures.forgetAll();
     this.#resting.clear();
   }
 
   /** Why the host is passed over now; undefined when it is not. */
   reason(host: string): string | undefined {
-    const now = this.#clock.now();
-    return [this.#resting.get(host), this.#failures.get(host)].find((each) => each && now < each.until)?.reason;
+    const resting = this.#resting.get(host);
+    if (resting !== undefined && this.#clock.now() < resting.until) return resting.reason;
+    return this.#failures.rests(host) ? this.#reasons.get(host) : undefined;
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, Duration, Instant } from '../base/clock.ts';
+import type { Clock, Duration, Instant } from './clock.ts';
 
 interface Pause {
   readonly times: number;
@@ -19,18 +19,32 @@ export class BackOff {
     this.#longest = longest;
   }
 
-  /** It was tried: from now on it rests. */
-  tried(key: string): void {
+  /** It was tried: from now on it rests. The pause that follows. */
+  tried(key: string): Duration {
     const now = this.#clock.now();
     for (const [other, pause] of this.#pauses) if (isPast(pause, now)) this.#pauses.delete(other);
     const times = (this.#pauses.get(key)?.times ?? 0) + 1;
-    const length = Math.min(this.#longest, this.#first * 2 ** Math.min(times - 1, 20));
+    const length = doubled(this.#first, this.#longest, times);
     this.#pauses.set(key, { times, from: now, until: now + length });
+    return length;
   }
 
   rests(key: string): boolean {
     return (this.#pauses.get(key)?.until ?? Number.NEGATIVE_INFINITY) > this.#clock.now();
   }
+
+  /** What was tried before counts no more. */
+  forget(key: string): void {
+    this.#pauses.delete(key);
+  }
+
+  forgetAll(): void {
+    this.#pauses.clear();
+  }
 }
 
 const isPast = ({ from, until }: Pause, now: Instant): boolean => now - until > 2 * (until - from);
+
+/** The pause after so many tries. */
+export const doubled = (first: Duration, longest: Duration, times: number): Duration =>
+  Math.min(longest, first * 2 ** Math.min(times - 1, 20));
