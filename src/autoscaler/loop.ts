@@ -17,6 +17,7 @@ import type { Journal } from './journal.ts';
 import { followUpLaunches, forgiven, intendLaunch } from './launch.ts';
 import { learn } from './learn.ts';
 import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
+import { SetUpStops } from './set-up-stops.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
 import { steadyClock } from './steady-clock.ts';
 
@@ -50,7 +51,7 @@ export class Autoscaler {
   readonly #book: Book;
   readonly #executor: Executor;
   readonly #silent = new Map<'provider' | 'engine', Silence>();
-  readonly #endings = new Map<InstanceId, Promise<void>>();
+  readonly #stops: SetUpStops;
   #wakeUps = 0;
   #listedBefore = false;
   #forgiving = false;
@@ -62,6 +63,11 @@ export class Autoscaler {
     this.#checks = options.checks ?? usualChecks;
     this.#book = new Book(options.journal, this.#options.clock, options.events, this.#settings.timeouts);
     this.#executor = new Executor(this.#options, this.#book, this.#settings, () => this.wake());
+    this.#stops = new SetUpStops(
+      this.#executor,
+      () => this.wake(),
+      (id) => this.#dropped('an end', id, 'its set-up goes on'),
+    );
   }
 
   /** Something happened: new demand, an instance that came or went. */
@@ -100,7 +106,7 @@ export class Autoscaler {
       await this.#rest(seen, Math.max(wait, this.#settings.batchIdle), signal);
     }
     await this.#executor.stop();
-    await Promise.all(this.#endings.values());
+    await this.#stops.settled();
   }
 
   #sweep(): Duration {
@@ -184,9 +190,11 @@ export class Autoscaler {
     });
     await this.#book.write([...facts, ...learn(facts, this.#executor, answers.instances)]);
     this.#executor.forgetFailedSetUps();
+    this.#stops.forgetEnded();
     ledger.prune(now);
     const spec = this.#options.spec();
-    const view = assembleView(ledger, answers, now, this.#settings.demandLag);
+    const ending = (id: InstanceId): boolean => this.#stops.has(id);
+    const view = assembleView(ledger, answers, { now, demandLag: this.#settings.demandLag, ending });
     const plan = this.#options.planner(view, spec, now);
     this.#options.onPass?.(this.#told(view), plan);
     await this.#book.write(plan.facts.map((fact) => ({ kind: 'planned', at: now, fact })));
@@ -266,7 +274,7 @@ export class Autoscaler {
     for (const machine of instances) {
       if (machine.state !== 'running') continue;
       const record = this.#book.ledger.ofMachine(machine.id);
-      if (record?.kind !== 'worker' || record.isolated !== undefined || this.#endings.has(record.id)) continue;
+      if (record?.kind !== 'worker' || record.isolated !== undefined || this.#stops.has(record.id)) continue;
       if (record.status === 'allocated' || record.status === 'setting-up') this.#executor.bringUp(record, machine);
     }
   }
@@ -286,21 +294,9 @@ export class Autoscaler {
         ends.push({ record, because: action.because });
       }
     }
-    for (const end of ends) if (this.#executor.inSetUp(end.record)) this.#endInSetUp(end);
-    const others = ends.filter(({ record }) => !this.#executor.inSetUp(record));
-    if (others.length > 0) await this.#terminate(others);
-  }
-
-  /** Beside the passes: to stop a set-up takes as long as its machine takes to answer. */
-  #endInSetUp(end: End): void {
-    const { id } = end.record;
-    if (this.#endings.has(id)) return;
-    const ending = this.#terminate([end])
-      .catch((error: unknown) => {
-        this.#options.events.emit(events.failed, { during: 'ending instances', reason: messageOf(error) });
-      })
-      .finally(() => this.#endings.delete(id));
-    this.#endings.set(id, ending);
+    for (const end of ends) if (this.#executor.inSetUp(end.record)) this.#stops.begin(end);
+    const ready = [...this.#stops.stopped(), ...ends.filter(({ record }) => !this.#executor.inSetUp(record))];
+    if (ready.length > 0) await this.#terminate(ready);
   }
 
   #drain(actions: readonly Drain[], instances: readonly ProviderInstance[], state: EngineState): void {
@@ -345,19 +341,16 @@ export class Autoscaler {
 
   /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
   async #terminate(wanted: readonly End[]): Promise<void> {
-    const stopped = await Promise.all(wanted.map(({ record }) => this.#executor.stopSetUp(record)));
-    const state = this.#executor.stopped ? undefined : await this.#engineState();
+    const state = await this.#engineState();
     if (state === undefined) return;
     const nodes = nodesByMachine(state.nodes);
     const ends: End[] = [];
-    for (const [index, { record: before, because }] of wanted.entries()) {
+    for (const { record: before, because } of wanted) {
       const record = this.#book.ledger.record(before.id);
       if (record === undefined || this.#executor.busy(record.id)) continue;
       const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
       const action: Terminate = { kind: 'terminate', instance: record.id, because: because as Terminate['because'] };
-      // An unreachable machine whose set-up has failed is ended all the same; one that may still come up is not.
-      const loose = record.status === 'setting-up' && stopped[index] !== true;
-      const why = loose ? 'its set-up goes on' : this.#checks.terminate(action, record, node);
+      const why = this.#checks.terminate(action, record, node);
       // Its node came up after all: it is emptied first, like any other.
       if (node?.state === 'alive' && mustEnd(record.status)) this.#executor.drain(record, node.id, because);
       if (why !== undefined) this.#dropped('an end', record.id, why);

@@ -158,8 +158,12 @@ function adopt(
 
 const nothing: Demand = { tasks: [], gangs: [], standing: [] };
 
-/** The view that the ledger and the answers make together. */
-export function assembleView(ledger: Ledger, answers: Answers, now: Instant, demandLag: Duration = 0): View {
+/** The view that the ledger and the answers make together. `ending`: its end is under way, whatever its status. */
+export function assembleView(
+  ledger: Ledger,
+  answers: Answers,
+  { now, demandLag, ending }: { now: Instant; demandLag: Duration; ending: (id: InstanceId) => boolean },
+): View {
   const nodes = nodesByMachine(answers.state?.nodes ?? []);
   const machines = byId(answers.instances ?? []);
   const demand = answers.state?.demand ?? nothing;
@@ -173,6 +177,7 @@ export function assembleView(ledger: Ledger, answers: Answers, now: Instant, dem
     instances.push({
       ...viewOf(record, shown?.state === 'dead' ? undefined : shown),
       ...(typeof takenBackAt === 'number' && { takenBackAt }),
+      ...(ending(record.id) && { ending: true }),
     });
   }
   for (const node of answers.state?.nodes ?? []) {

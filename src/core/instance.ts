@@ -52,6 +52,8 @@ export interface InstanceView {
   readonly providerId?: string;
   /** The provider has announced to take the machine back, at this instant. */
   readonly takenBackAt?: Instant;
+  /** Its end is under way, whatever its status: it takes no demand, and holds its place until it is gone. */
+  readonly ending?: boolean;
   /** Present while the engine reports a node on it. */
   readonly node?: NodeView;
   /** Fingerprint of the launch configuration it was made with. */

@@ -97,3 +97,76 @@ test('a machine that takes its time to stop its set-up holds nothing else up', a
   loop.stop();
   await seconds(world, 60);
 });
+
+test('nothing counts on a machine that is being ended while its set-up is stopped', async () => {
+  const world = worldOf({ work: [{ tasks: 1, needs: { CPU: 4 }, duration: '20s' }] });
+  let maxWorkers = 6;
+  let first = true;
+  const loop = loopIn(world, {
+    spec: () => ({ ...world.scenario.spec, maxWorkers }),
+    starter: {
+      bringUp: async (machine, signal) => {
+        if (!first) return await world.starter.bringUp(machine, signal);
+        first = false;
+        // Deaf to its signal.
+        await world.clock.sleep(120_000);
+      },
+      halt: (id, signal) => world.starter.halt(id, signal),
+    },
+  });
+  loop.start();
+  await seconds(world, 20);
+  assert.equal(loop.happened('SETTING_UP').length, 1);
+  maxWorkers = 0;
+  await seconds(world, 10);
+  assert.equal(loop.happened('LAUNCHING').length, 1);
+  maxWorkers = 6;
+  await seconds(world, 10);
+  assert.equal(loop.happened('LAUNCHING').length, 2);
+  await seconds(world, 40);
+  assert.ok(world.workDone);
+  await seconds(world, 300);
+  assert.equal([...world.workers()].length, 0);
+});
+
+test('machines whose set-ups failed together are ended together', async () => {
+  const world = worldOf({ work: [{ tasks: 4, needs: { CPU: 4 }, duration: '20s' }] });
+  const ended: (readonly string[])[] = [];
+  const loop = loopIn(world, {
+    provider: providerOf(world, {
+      terminate: (ids, signal) => {
+        ended.push(ids);
+        return world.cloud.terminate(ids, signal);
+      },
+    }),
+    starter: {
+      bringUp: () => Promise.reject(new Error('no driver')),
+      halt: (_, signal) => world.clock.sleep(200, signal),
+    },
+  });
+  loop.start();
+  await seconds(world, 25);
+  assert.equal(ended[0]?.length, 4);
+});
+
+test('a machine with a node that came up after all is drained, and told to stop its set-up only once', async () => {
+  const world = worldOf({ work: [{ tasks: 1, needs: { CPU: 4 }, duration: '20s' }] });
+  const halted: string[] = [];
+  let passes = 0;
+  const loop = loopIn(world, {
+    onPass: () => passes++,
+    starter: {
+      bringUp: async (machine, signal) => {
+        await world.starter.bringUp(machine, signal);
+        throw new Error('a step after its start failed');
+      },
+      halt: async (id) => void halted.push(id),
+    },
+  });
+  loop.start();
+  await seconds(world, 60);
+  assert.equal(new Set(halted).size, halted.length);
+  assert.ok(passes < 100, `${passes} passes`);
+  loop.stop();
+  await seconds(world, 60);
+});

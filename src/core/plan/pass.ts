@@ -30,7 +30,7 @@ export interface Pass extends Packer {
   readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly Run[] }[];
   /** Nodes that demand may be placed on, and those to launch. In tie order. */
   bins: Bin[];
-  /** Instances that take no demand: on their way out, taken back by the provider, or not understood. */
+  /** Instances that take no demand: on their way out, being ended, taken back by the provider, or not understood. */
   readonly outside: readonly InstanceView[];
 }
 
@@ -132,7 +132,8 @@ function readInstances(
     const { node, status } = instance;
     const head = instance.kind === 'head';
     const unmanaged = asRay && instance.unmanaged === true;
-    if (!countsAsNode(instance, policy) || (!asRay && !head && instance.takenBackAt !== undefined)) {
+    const leaves = !asRay && !head && (instance.takenBackAt !== undefined || instance.ending === true);
+    if (!countsAsNode(instance, policy) || leaves) {
       if (status !== 'terminated' && status !== 'launch-failed') outside.push(instance);
       continue;
     }

@@ -136,6 +136,14 @@ describe('choosing what to launch', () => {
     assert.deepEqual(made.waiting[0]?.for, [{ type: 'w', why: { kind: 'type-limit', max: 2, leaving: 1 } }]);
   });
 
+  it('a machine in set-up whose end is under way is no room, and holds its place within the limits', () => {
+    const w = typeOf('w', { CPU: 4 }, { maxWorkers: 2 });
+    const ending = { ...running(w, { CPU: 4 }, { status: 'setting-up' }), ending: true };
+    const made = plan(viewOf([ending], tasks(8, { CPU: 1 })), specOf([w]), now);
+    assert.deepEqual(launchCounts(made), { w: 1 });
+    assert.deepEqual(made.waiting[0]?.for, [{ type: 'w', why: { kind: 'type-limit', max: 2, leaving: 1 } }]);
+  });
+
   it('every launch says what it serves and why the other types were passed over', () => {
     const made = plan(viewOf([], tasks(2, { CPU: 4 })), specOf([small, big, gpu]), now);
     assert.deepEqual(launches(made)[0]?.because, [
