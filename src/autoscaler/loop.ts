@@ -16,7 +16,7 @@ import { type Edges, type End, Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
 import { followUpLaunches, forgiven, intendLaunch } from './launch.ts';
 import { learn } from './learn.ts';
-import { type Answers, assembleView, nodesByMachine, readAnswers } from './observe.ts';
+import { type Answers, assembleView, nodesByMachine, readAnswers, takenBack } from './observe.ts';
 import { SetUpStops } from './set-up-stops.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
 import { steadyClock } from './steady-clock.ts';
@@ -234,11 +234,11 @@ export class Autoscaler {
     { spec, view, signal }: { readonly spec: ScalingSpec; readonly view: View; readonly signal: AbortSignal },
   ): Promise<void> {
     const { clock, newId, events: sink } = this.#options;
-    const takenBack = new Set(view.instances.filter((each) => each.takenBackAt !== undefined).map(({ id }) => id));
+    const leaving = new Set(view.instances.filter((each) => each.takenBackAt !== undefined).map(({ id }) => id));
     for (const action of actions) {
       if (signal.aborted) return;
       const type = spec.nodeTypes.find((each) => each.name === action.type);
-      const staying = [...this.#book.ledger.records].filter(({ id }) => !takenBack.has(id));
+      const staying = [...this.#book.ledger.records].filter(({ id }) => !leaving.has(id));
       const units = this.#checks.launch(action, spec, staying);
       if (units < action.count) {
         sink.emit(events.dropped, {
@@ -309,12 +309,14 @@ export class Autoscaler {
       if (why !== undefined) this.#dropped('a drain', action.instance, why);
       else if (record !== undefined) this.#executor.drain(record, action.node, action.because);
     }
+    const notices = takenBack(this.#book.ledger, instances);
     for (const machine of instances) {
       const record = this.#book.ledger.ofMachine(machine.id);
       const node = nodes.get(machine.id);
+      const deadline = notices.get(machine.id);
       if (record?.kind !== 'worker' || node?.state !== 'alive' || this.#executor.busy(record.id)) continue;
-      if (machine.preemptionAt !== undefined && (record.status === 'running' || record.status === 'drain-requested')) {
-        this.#executor.drain(record, node.id, { kind: 'preemption', deadline: machine.preemptionAt });
+      if (deadline !== undefined && (record.status === 'running' || record.status === 'drain-requested')) {
+        this.#executor.drain(record, node.id, { kind: 'preemption', deadline });
       } else if (record.status === 'drain-requested' && node.idleFor > 0) {
         // The answer to an earlier drain was lost and the node has not begun to drain: ask again.
         this.#executor.drain(record, node.id, { kind: 'follow-up', status: record.status });

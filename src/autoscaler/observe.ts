@@ -165,7 +165,7 @@ export function assembleView(
   { now, demandLag, ending }: { now: Instant; demandLag: Duration; ending: (id: InstanceId) => boolean },
 ): View {
   const nodes = nodesByMachine(answers.state?.nodes ?? []);
-  const machines = byId(answers.instances ?? []);
+  const notices = takenBack(ledger, answers.instances ?? []);
   const demand = answers.state?.demand ?? nothing;
   const instances: InstanceView[] = [];
   for (const record of ledger.records) {
@@ -173,10 +173,10 @@ export function assembleView(
     const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
     const isNew = record.status === 'running' && now - record.since < demandLag;
     const shown = node !== undefined && isNew ? { ...node, available: node.total } : node;
-    const takenBackAt = record.providerId && machines.get(record.providerId)?.preemptionAt;
+    const takenBackAt = record.providerId === undefined ? undefined : notices.get(record.providerId);
     instances.push({
       ...viewOf(record, shown?.state === 'dead' ? undefined : shown),
-      ...(typeof takenBackAt === 'number' && { takenBackAt }),
+      ...(takenBackAt !== undefined && { takenBackAt }),
       ...(ending(record.id) && { ending: true }),
     });
   }
@@ -188,19 +188,39 @@ export function assembleView(
     at: now,
     complete: { engine: answers.state !== undefined, provider: answers.instances !== undefined },
     instances,
-    demand: { ...demand, tasks: [...demand.tasks, ...displaced([...going(answers.instances ?? [], nodes)])] },
+    demand: { ...demand, tasks: [...demand.tasks, ...displaced([...going(notices, nodes)])] },
     memory: ledger.memory,
   };
 }
 
+/**
+ * The machines that the provider has announced to take back, and when. Hosts of a slice only work together: where one is
+ * taken back all of them are.
+ */
+export function takenBack(ledger: Ledger, instances: readonly ProviderInstance[]): ReadonlyMap<string, Instant> {
+  const notices = new Map<string, Instant>();
+  const slices = new Map<string, Instant>();
+  for (const { id, preemptionAt } of instances) {
+    if (preemptionAt === undefined) continue;
+    notices.set(id, preemptionAt);
+    const slice = ledger.ofMachine(id)?.slice;
+    if (slice !== undefined) slices.set(slice, Math.min(preemptionAt, slices.get(slice) ?? preemptionAt));
+  }
+  if (slices.size === 0) return notices;
+  for (const { slice, providerId } of ledger.records) {
+    const at = slice === undefined ? undefined : slices.get(slice);
+    if (at !== undefined && providerId !== undefined && !notices.has(providerId)) notices.set(providerId, at);
+  }
+  return notices;
+}
+
 /** Nodes whose machine the provider has announced to take back, and those that are emptied while work is on them. */
 function* going(
-  instances: readonly ProviderInstance[],
+  notices: ReadonlyMap<string, Instant>,
   nodes: ReadonlyMap<string, EngineNode>,
 ): Generator<EngineNode, void> {
-  const takenBack = new Set(instances.filter(({ preemptionAt }) => preemptionAt !== undefined).map(({ id }) => id));
   for (const [machine, node] of nodes)
-    if (!node.head && (node.state === 'draining' || (node.state === 'alive' && takenBack.has(machine)))) yield node;
+    if (!node.head && (node.state === 'draining' || (node.state === 'alive' && notices.has(machine)))) yield node;
 }
 
 /** A node that nobody asked a provider for, under the names that Ray's status gives it. */
