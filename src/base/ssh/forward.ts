@@ -18,18 +18,27 @@ interface ForwardEdge {
   readonly connect: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/**
- * A tunnel through the master connection, made again whenever that is lost. Resolves, with what ends it, when it stands
- * for the first time.
- */
+export interface Tunnel {
+  /** Where it leads to. */
+  readonly far: string;
+  /** Resolves when it stands, as far as is known. */
+  stands(signal: AbortSignal): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Where a tunnel leads to, as ssh writes it. */
+export const farEnd = (remote: { readonly port: number } | { readonly socket: string }): string =>
+  'port' in remote ? `127.0.0.1:${remote.port}` : remote.socket;
+
+/** A tunnel through the master connection, made again whenever that is lost. Resolves when it stands for the first time. */
 export async function forwardThrough(
   target: SshTarget,
   edge: ForwardEdge,
   localSocket: string,
   remote: { readonly port: number } | { readonly socket: string },
   signal: AbortSignal,
-): Promise<() => Promise<void>> {
-  const far = 'port' in remote ? `127.0.0.1:${remote.port}` : remote.socket;
+): Promise<Tunnel> {
+  const far = farEnd(remote);
   const order = (what: 'forward' | 'cancel'): Promise<unknown> =>
     run(edge.client, [...sshArguments(target), '-O', what, '-L', `${localSocket}:${far}`, '--', target.address]);
   const control = controlPath(target);
@@ -71,12 +80,18 @@ export async function forwardThrough(
 
   held = await stand(both);
   const kept = keep();
-  return async () => {
-    ending.abort();
-    held?.destroy();
-    // Where the socket of the master is gone, so is the tunnel; asking would make the folder of both again.
-    await Promise.all([kept, existsSync(control) ? order('cancel').catch(() => {}) : undefined]);
-    rmSync(localSocket, { force: true });
+  return {
+    far,
+    async stands(during) {
+      while (held === undefined || held.destroyed) await edge.clock.sleep(20, during);
+    },
+    async end() {
+      ending.abort();
+      held?.destroy();
+      // Where the socket of the master is gone, so is the tunnel; asking would make the folder of both again.
+      await Promise.all([kept, existsSync(control) ? order('cancel').catch(() => {}) : undefined]);
+      rmSync(localSocket, { force: true });
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import { sshArguments } from './arguments.ts';
 import { classify, lossIn } from './classify.ts';
 import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
-import { forwardThrough } from './forward.ts';
+import { farEnd, forwardThrough, type Tunnel } from './forward.ts';
 import { offeredKeys } from './offered-keys.ts';
 import { isPinned, refuseUnkept } from './pins.ts';
 import { listenToProxies } from './proxy-log.ts';
@@ -45,7 +45,8 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
   const client = edges.ssh ?? 'ssh';
   const clock = edges.clock ?? wallClock;
   const slots = new Slots(sessions);
-  const forwards = new Set<() => Promise<void>>();
+  /** By their sockets here. */
+  const forwards = new Map<string, Tunnel>();
   const state: { connected: boolean; connecting?: Promise<unknown> | undefined } = { connected: false };
 
   const start = (words: readonly string[]): ChildProcess =>
@@ -170,8 +171,11 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
 
     async forward(localSocket, remote, signal) {
       const connect = (during: AbortSignal): Promise<unknown> => sh(':', { signal: during });
-      const edge = { client, clock, connect };
-      forwards.add(await forwardThrough(target, edge, localSocket, remote, signal));
+      const before = forwards.get(localSocket);
+      if (before?.far === farEnd(remote)) return await before.stands(signal);
+      forwards.delete(localSocket);
+      await before?.end();
+      forwards.set(localSocket, await forwardThrough(target, { client, clock, connect }, localSocket, remote, signal));
     },
 
     async renew() {
@@ -180,7 +184,7 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     },
 
     async close() {
-      await Promise.all([...forwards].map((end) => end()));
+      await Promise.all([...forwards.values()].map((tunnel) => tunnel.end()));
       forwards.clear();
     },
   };

@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../../base/host.ts';
 import type { Serving } from '../state-folder.ts';
 
 const { request } = process.getBuiltinModule('node:http');
 
 const answersWithin = 15_000;
+/** A connection that was lost is made again meanwhile. */
+const patience = 20_000;
+const lookEvery = 200;
 
 /**
  * A socket of this machine that leads to mantad on its host: to its socket there, which is its user's alone, or to its port
@@ -16,13 +20,15 @@ export async function lineTo(
   here: string,
   signal: AbortSignal,
 ): Promise<string> {
-  if (socket !== undefined) {
-    await host.forward(here, { socket }, signal);
-    if (await answers(here, signal)) return here;
-  }
   const byPort = `${here}-port`;
-  await host.forward(byPort, { port: Number(new URL(url).port) }, signal);
-  return byPort;
+  for (const until = performance.now() + patience; ; await sleep(lookEvery, undefined, { signal })) {
+    if (socket !== undefined) {
+      await host.forward(here, { socket }, signal);
+      if (await answers(here, signal)) return here;
+    }
+    await host.forward(byPort, { port: Number(new URL(url).port) }, signal);
+    if ((await answers(byPort, signal)) || performance.now() > until) return byPort;
+  }
 }
 
 function answers(socketPath: string, signal: AbortSignal): Promise<boolean> {
