@@ -78,12 +78,13 @@ export async function forwardThrough(
     }
   };
 
+  const isUp = (): boolean => held?.destroyed === false;
   held = await stand(both);
   const kept = keep();
   return {
     far,
     async stands(during) {
-      while (held === undefined || held.destroyed) await edge.clock.sleep(20, during);
+      while (!isUp()) await edge.clock.sleep(20, during);
     },
     async end() {
       ending.abort();
