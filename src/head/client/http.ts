@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { MantaError } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
+import { wallClock } from '../../base/wall-clock.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
 import type { ErrorAnswer } from '../api/types.ts';
 import { clientErrors } from './errors.ts';
@@ -34,6 +35,9 @@ export interface Answer {
   /** The bytes of the body as they come; throws Broken when the line breaks before the end. */
   pieces(): AsyncGenerator<Buffer>;
 }
+
+const mostTries = 4;
+const madeAgainIn = 200;
 
 /**
  * Speaks HTTP to one head over one connection that is kept open. Not `fetch`: that one sends headers of a browser, and
@@ -69,13 +73,19 @@ export class HttpClient {
   /** As `send`, for a caller that reads refusals itself. */
   async ask(method: string, path: string, request: Request = {}): Promise<Answer> {
     const repeatable = request.repeatable ?? method !== 'POST';
-    try {
-      return await this.#once(method, path, request);
-    } catch (error) {
-      // A kept line may have been closed by the other side in the meantime.
-      if (clientErrors.Broken.is(error) || clientErrors.Unreachable.is(error)) this.target.lost?.();
-      if (!repeatable || !clientErrors.Broken.is(error)) throw error;
-      return await this.#once(method, path, request);
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#once(method, path, request);
+      } catch (error) {
+        const unreached = clientErrors.Unreachable.is(error);
+        if (!unreached && !clientErrors.Broken.is(error)) throw error;
+        this.target.lost?.();
+        // A kept line may have been closed by the other side in the meantime. Where nobody was reached nothing was sent, and
+        // a line that can be lost may be in the middle of being made again.
+        const again = unreached ? this.target.lost !== undefined : repeatable;
+        if (!again || tries >= (this.target.lost === undefined ? 2 : mostTries)) throw error;
+        if (unreached) await wallClock.sleep(madeAgainIn * tries, request.signal ?? this.#signal);
+      }
     }
   }
 
