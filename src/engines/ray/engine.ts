@@ -16,6 +16,7 @@ import { Gcs, type RayNodeInfo } from './gcs.ts';
 import type { GcsOptions } from './gcs-client.ts';
 import { AutoscalerStateService, DrainReason } from './gen/autoscaler_pb.js';
 import { RayHttp } from './http.ts';
+import { IdleClocks } from './idle-clocks.ts';
 import type { NodeFate } from './job-info.ts';
 import { type RayJob, RayJobsApi } from './jobs-api.ts';
 import { type OtherWork, otherWork } from './other-work.ts';
@@ -56,6 +57,7 @@ export class RayEngine implements Engine, Runner {
   readonly #http: RayHttp;
   readonly #jobs: RayJobsApi;
   readonly #bookings = new Bookings();
+  readonly #idle = new IdleClocks();
   readonly #watch: StateWatch;
   readonly #attempts: RayAttempts;
   #reported = 0;
@@ -277,7 +279,7 @@ export class RayEngine implements Engine, Runner {
     // A last seen version beyond the server's own aborts the whole GCS: it is never sent.
     const reply = await this.#gcs.call(service.getClusterResourceState, { lastSeenVersion: 0n }, signal);
     if (!reply.state) throw rayErrors.Refused({ call: 'GetClusterResourceState', detail: 'the answer holds no state' });
-    const state = readState(reply.state, this.#options.clock.now());
+    const state = this.#idle.read(readState(reply.state, this.#options.clock.now()), performance.now());
     this.#watch.learn(state);
     if (reply.state.session !== this.#session) {
       this.#session = reply.state.session;
