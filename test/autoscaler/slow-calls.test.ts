@@ -7,14 +7,15 @@ import { loopIn, providerOf, seconds } from './loop-in-world.ts';
 const submit = (world: World): void =>
   world.engine.submit({ kind: 'task', at: world.time.now, resources: { CPU: 4 }, selectors: [], duration: 60_000 });
 
-test('demand that comes while a list hangs is launched for at once, each time', async () => {
+/** A loop that has begun, and whose provider has begun to take forty seconds for each list. */
+async function loopWithHangingList() {
   const world = worldOf();
-  let hangs = false;
+  const list = { hangs: false };
   const launchedAt: number[] = [];
   const loop = loopIn(world, {
     provider: providerOf(world, {
       list: async (signal) => {
-        if (hangs) await world.clock.sleep(40_000, signal);
+        if (list.hangs) await world.clock.sleep(40_000, signal);
         return await world.cloud.list(signal);
       },
       launch: (request, signal) => {
@@ -25,8 +26,13 @@ test('demand that comes while a list hangs is launched for at once, each time', 
   });
   loop.start();
   await seconds(world, 20);
-  hangs = true;
+  list.hangs = true;
   await seconds(world, 8);
+  return { world, loop, launchedAt, list };
+}
+
+test('demand that comes while a list hangs is launched for at once, each time', async () => {
+  const { world, launchedAt, list } = await loopWithHangingList();
   const submitted: number[] = [];
   for (let round = 0; round < 3; round++) {
     submitted.push(world.time.now);
@@ -37,31 +43,13 @@ test('demand that comes while a list hangs is launched for at once, each time', 
     submitted.map((at, index) => (launchedAt[index] ?? Number.POSITIVE_INFINITY) - at <= 1_500),
     [true, true, true],
   );
-  hangs = false;
+  list.hangs = false;
   await seconds(world, 400);
   assert.equal([...world.workers()].length, 0);
 });
 
 test('a loop that was told to stop launches nothing more while a list hangs', async () => {
-  const world = worldOf();
-  let hangs = false;
-  const launchedAt: number[] = [];
-  const loop = loopIn(world, {
-    provider: providerOf(world, {
-      list: async (signal) => {
-        if (hangs) await world.clock.sleep(40_000, signal);
-        return await world.cloud.list(signal);
-      },
-      launch: (request, signal) => {
-        launchedAt.push(world.time.now);
-        return world.cloud.launch(request, signal);
-      },
-    }),
-  });
-  loop.start();
-  await seconds(world, 20);
-  hangs = true;
-  await seconds(world, 8);
+  const { world, loop, launchedAt } = await loopWithHangingList();
   loop.stop();
   submit(world);
   await seconds(world, 120);
