@@ -11,6 +11,7 @@ import { rayEvents } from './events.ts';
 import type { RayHttp } from './http.ts';
 import { isTerminal, type JobInfo, type NodeFate, readEnd } from './job-info.ts';
 import type { RayJobsApi } from './jobs-api.ts';
+import { LeavingJobs } from './leaving-jobs.ts';
 import { LogPull, type PullEdges } from './log-pull.ts';
 import type { Submission } from './submission.ts';
 
@@ -54,7 +55,6 @@ const lastOutputWithin = 10_000;
 const lostWithin = 1_000;
 /** Ray's own health checks take half as long to find a node dead. */
 const verdictWithin = 30_000;
-const letGoAfter = 10_000;
 /** How long Ray may take to settle a job whose supervisor was ended. */
 const settledWithin = 30_000;
 /** Questions a second to the agents of the nodes about output, while nothing comes. */
@@ -68,8 +68,7 @@ export class RayAttempts {
   readonly #starting = new Map<string, Promise<void>>();
   /** Those whose packages are on their way; Ray has not heard of them. */
   readonly #shipping = new Map<string, AbortController>();
-  /** Names at Ray of what is forgotten here and not yet deleted there. */
-  readonly #leaving = new Set<string>();
+  readonly #leaving: LeavingJobs;
   readonly #listeners = new Set<(report: AttemptReport) => void>();
   readonly #closing = new AbortController();
   #wake = new AbortController();
@@ -78,8 +77,10 @@ export class RayAttempts {
   constructor(edges: AttemptEdges) {
     this.#edges = edges;
     this.#records = new AttemptRecords(edges.folder);
+    const remove = (name: string, signal: AbortSignal) => edges.jobs.delete(name, signal);
+    this.#leaving = new LeavingJobs({ records: this.#records, delete: remove }, this.#closing.signal);
     for (const record of this.#records.all())
-      if (record.forgotten) void this.#letGo(record);
+      if (record.forgotten) void this.#leaving.letGo(record);
       else
         this.#attempts.set(record.id, {
           record,
@@ -104,7 +105,7 @@ export class RayAttempts {
 
   /** Names at Ray of what was handed over here. */
   submissions(): ReadonlySet<string> {
-    return new Set([...[...this.#attempts.values()].map(({ record }) => record.submission), ...this.#leaving]);
+    return new Set([...[...this.#attempts.values()].map(({ record }) => record.submission), ...this.#leaving.names]);
   }
 
   /** Some attempt is not over yet. */
@@ -150,31 +151,7 @@ export class RayAttempts {
     if (!attempt?.record.end) return;
     this.#attempts.delete(id);
     this.#records.forget(attempt.record);
-    void this.#letGo(attempt.record);
-  }
-
-  /**
-   * Deletes the job at Ray, not before Ray's own watch over it has ended: that one would write a job that is gone once
-   * more, as a failed one without a name, for ever.
-   */
-  async #letGo(record: AttemptRecord): Promise<void> {
-    const { signal } = this.#closing;
-    this.#leaving.add(record.submission);
-    const done = (): void => {
-      this.#leaving.delete(record.submission);
-      this.#records.remove(record);
-    };
-    for (let wait = letGoAfter; ; wait = Math.min(wait * 2, 600_000)) {
-      await sleep(wait, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      try {
-        if (record.accepted) await this.#edges.jobs.delete(record.submission, signal);
-        return done();
-      } catch (error) {
-        // Ray lets go of no job that is not over for it; to Manta it is.
-        if (rayErrors.Refused.is(error)) return done();
-      }
-    }
+    void this.#leaving.letGo(attempt.record);
   }
 
   async #handOver(order: AttemptOrder, signal: AbortSignal): Promise<void> {
