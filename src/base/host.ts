@@ -67,13 +67,9 @@ export interface Host {
 
   /**
    * Lets connections through to the host, for as long as this host is open, also when the connection is lost meanwhile.
-   * The local end is a unix socket, 0600; its path is this process's own.
+   * Resolves with the local end: a unix socket, 0600, of this process alone, so that no other command ends it.
    */
-  forward(
-    localSocket: string,
-    remote: { readonly port: number } | { readonly socket: string },
-    signal: AbortSignal,
-  ): Promise<void>;
+  forward(remote: { readonly port: number } | { readonly socket: string }, signal: AbortSignal): Promise<string>;
 
   /** Gives up the kept connection: the next program runs in a new login, with the groups that the user has by then. */
   renew(): Promise<void>;

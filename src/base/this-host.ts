@@ -1,13 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { chmodSync, rmSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import type { ListenOptions, NetConnectOpts, Server } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Host, HostResult, RunOptions } from './host.ts';
 import type { ProgramOutcome } from './host-program.ts';
 import { newMark, runMarked, runProgram } from './host-program.ts';
 import { sendSignal } from './process.ts';
+import { privateFolder, tunnelPath } from './ssh/control.ts';
 import { sshErrors } from './ssh/errors.ts';
 import { putCommand, putProblem } from './ssh/put.ts';
 
@@ -47,19 +49,20 @@ export function thisHost(): Host {
 
     rsync: () => ({ prefix: '' }),
 
-    async forward(localSocket, remote, signal) {
+    async forward(remote, signal) {
       signal.throwIfAborted();
-      rmSync(localSocket, { force: true });
+      const path = tunnelPath(join(privateFolder(), 'here'));
       const far = 'port' in remote ? { host: '127.0.0.1', port: remote.port } : { path: remote.socket };
-      const server = tunnel({ path: localSocket }, far);
+      const server = tunnel({ path }, far);
       const standing = Promise.withResolvers<void>();
       server.once('listening', standing.resolve);
       server.once('error', (error) =>
-        standing.reject(sshErrors.ForwardFailed({ host: name, socket: localSocket, detail: error.message }, error)),
+        standing.reject(sshErrors.ForwardFailed({ host: name, socket: path, detail: error.message }, error)),
       );
       await standing.promise;
-      chmodSync(localSocket, 0o600);
+      chmodSync(path, 0o600);
       tunnels.add(server.unref());
+      return path;
     },
 
     async renew() {},

@@ -125,8 +125,6 @@ export interface StateFolder {
     readonly daemonLog: string;
     /** Of a cluster of other machines: pinned host keys, one file a host. */
     readonly hosts: string;
-    /** Leads to mantad on the head. */
-    readonly socket: string;
     /** Where mantad itself listens, beside its port. */
     readonly mantadSocket: string;
     /** Who holds a port of this machine that leads to the cluster, and which. */
@@ -172,7 +170,6 @@ export function stateFolder(home: string, name: string): StateFolder {
       instances: join(path, 'instances'),
       daemonLog: join(path, 'mantad.log'),
       hosts: join(path, 'hosts'),
-      socket: join(path, 'head.sock'),
       mantadSocket: join(path, 'mantad.sock'),
       tunnel: join(path, 'tunnel.json'),
       key: join(path, 'key'),
@@ -237,7 +234,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files|turn-off|ray)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|hosts|head\.sock.*|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files|turn-off|ray)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|hosts|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -52,12 +52,12 @@ export async function workersNow(
 
 /** A client of the mantad that serves on the head; whoever opens it closes it. */
 export async function clientOnHead(
-  { name, head, folder }: Pick<RemoteCluster, 'name' | 'head' | 'folder'>,
+  { name, head }: Pick<RemoteCluster, 'name' | 'head'>,
   serving: Serving,
   token: string,
   signal: AbortSignal,
 ): Promise<HttpClient> {
-  const socket = await lineTo(head, serving, folder.files.socket, signal);
+  const socket = await lineTo(head, serving, signal);
   const place = { url: serving.url, token, socket };
   return new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
 }

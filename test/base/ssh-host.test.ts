@@ -384,8 +384,7 @@ suite('tunnels and terminals', { skip }, () => {
       const server = createServer((socket) => socket.end('through')).listen(far);
       await once(server, 'listening');
       t.after(() => server.close());
-      const near = join(sshd.folder, 'near.sock');
-      await host.forward(near, { socket: far }, signal);
+      const near = await host.forward({ socket: far }, signal);
       assert.equal(statSync(near).mode & 0o777, 0o600);
       assert.equal(await ask({ path: near }), 'through');
       if (where === 'over SSH')
@@ -396,6 +395,29 @@ suite('tunnels and terminals', { skip }, () => {
       await host.close();
       assert.equal(await ask({ path: near }), undefined);
     });
+
+  test('a tunnel stands on when another to the same place ends, and what killed processes left is cleared', async (t) => {
+    const sshd = await startSshd(t);
+    const far = join(sshd.folder, 'far.sock');
+    const server = createServer((socket) => socket.end('through')).listen(far);
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const [kept, ended] = [sshHost(sshd.target()), sshHost(sshd.target())];
+    t.after(() => kept.close());
+    const [near, other] = await Promise.all([kept, ended].map((host) => host.forward({ socket: far }, signal)));
+    assert.notEqual(near, other);
+    await ended.close();
+    assert.equal(await ask({ path: near as string }), 'through');
+    assert.equal(await kept.forward({ socket: far }, signal), near, 'one that stands is used again');
+
+    const gone = spawn('true');
+    await once(gone, 'exit');
+    const left = (near as string).replace(/\.\d+-\d+$/, `.${gone.pid}-1`);
+    writeFileSync(left, '');
+    await kept.forward({ port: 1 }, signal);
+    assert.ok(!existsSync(left));
+    assert.ok(existsSync(near as string));
+  });
 });
 
 async function ask(where: { port: number } | { path: string }): Promise<string | undefined> {

@@ -24,7 +24,7 @@ test('workers that failed to launch are none, and those whose machine may still 
   const socket = join(folder, 's');
   await new Promise<void>((resolve) => server.listen(socket, resolve));
 
-  const cluster = { name: 'team', head: { forward: async () => {} }, folder: { files: { socket } } };
+  const cluster = { name: 'team', head: { forward: async () => socket } };
   const look = { serving: { url: 'http://127.0.0.1:8265', socket }, ownerToken: 'token' };
   const found = await workersNow(cluster as unknown as RemoteCluster, look as unknown as HeadLook, never);
   assert.deepEqual(

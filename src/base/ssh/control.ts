@@ -1,8 +1,9 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { crypto } from '../crypto.ts';
 import { makeFolder } from '../json-file.ts';
+import { identify } from '../process.ts';
 import { sshErrors } from './errors.ts';
 import type { SshTarget } from './target.ts';
 
@@ -20,6 +21,26 @@ export function controlPath(target: SshTarget): string {
   return join(privateFolder(), name);
 }
 
+let tunnels = 0;
+
+/**
+ * Where the local end of a tunnel is, beside the socket of the master, in whose bounds it stays. Each has a path of its own:
+ * ssh gives the same path to all who ask for it, and takes it from all when one is done.
+ */
+export function tunnelPath(control: string): string {
+  clearTunnels(control);
+  return `${control}.${process.pid}-${++tunnels}`;
+}
+
+/** Removes what processes left that were killed. */
+function clearTunnels(control: string): void {
+  const folder = dirname(control);
+  for (const name of readdirSync(folder)) {
+    const pid = name.startsWith(`${basename(control)}.`) && /\.(\d+)-\d+$/.exec(name)?.[1];
+    if (pid && identify(Number(pid)) === undefined) rmSync(join(folder, name), { force: true });
+  }
+}
+
 /** Names the way to the target, and no other. */
 export const socketName = (target: SshTarget): string =>
   crypto().createHash('sha256').update(wayTo(target)).digest('hex').slice(0, 16);
@@ -30,7 +51,7 @@ function wayTo(target: SshTarget): string {
 }
 
 /** A short folder that only this user can enter. */
-function privateFolder(): string {
+export function privateFolder(): string {
   const base = Buffer.byteLength(tmpdir()) > 40 ? '/tmp' : tmpdir();
   return refuseShared(makeFolder(join(base, `manta-${process.getuid?.() ?? 0}`)));
 }

@@ -5,7 +5,7 @@ import { connect as connectSocket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { sshArguments } from './arguments.ts';
-import { controlPath } from './control.ts';
+import { controlPath, tunnelPath } from './control.ts';
 import { sshErrors } from './errors.ts';
 import type { SshTarget } from './target.ts';
 
@@ -19,8 +19,8 @@ interface ForwardEdge {
 }
 
 export interface Tunnel {
-  /** Where it leads to. */
-  readonly far: string;
+  /** Its end here. */
+  readonly path: string;
   /** Resolves when it stands, as far as is known. */
   stands(signal: AbortSignal): Promise<void>;
   end(): Promise<void>;
@@ -34,14 +34,13 @@ export const farEnd = (remote: { readonly port: number } | { readonly socket: st
 export async function forwardThrough(
   target: SshTarget,
   edge: ForwardEdge,
-  localSocket: string,
-  remote: { readonly port: number } | { readonly socket: string },
+  far: string,
   signal: AbortSignal,
 ): Promise<Tunnel> {
-  const far = farEnd(remote);
-  const order = (what: 'forward' | 'cancel'): Promise<unknown> =>
-    run(edge.client, [...sshArguments(target), '-O', what, '-L', `${localSocket}:${far}`, '--', target.address]);
   const control = controlPath(target);
+  const path = tunnelPath(control);
+  const order = (what: 'forward' | 'cancel'): Promise<unknown> =>
+    run(edge.client, [...sshArguments(target), '-O', what, '-L', `${path}:${far}`, '--', target.address]);
   const ending = new AbortController();
   const both = AbortSignal.any([signal, ending.signal]);
   let held: Socket | undefined;
@@ -54,7 +53,7 @@ export async function forwardThrough(
     } catch (error) {
       master.destroy();
       const detail = (error as { stderr?: string }).stderr?.trim() || (error as Error).message;
-      throw sshErrors.ForwardFailed({ host: target.name, socket: localSocket, detail }, error);
+      throw sshErrors.ForwardFailed({ host: target.name, socket: path, detail }, error);
     }
     return master;
   };
@@ -82,7 +81,7 @@ export async function forwardThrough(
   held = await stand(both);
   const kept = keep();
   return {
-    far,
+    path,
     async stands(during) {
       while (!isUp()) await edge.clock.sleep(20, during);
     },
@@ -91,7 +90,7 @@ export async function forwardThrough(
       held?.destroy();
       // Where the socket of the master is gone, so is the tunnel; asking would make the folder of both again.
       await Promise.all([kept, existsSync(control) ? order('cancel').catch(() => {}) : undefined]);
-      rmSync(localSocket, { force: true });
+      rmSync(path, { force: true });
     },
   };
 }

@@ -45,8 +45,8 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
   const client = edges.ssh ?? 'ssh';
   const clock = edges.clock ?? wallClock;
   const slots = new Slots(sessions);
-  /** By their sockets here. */
-  const forwards = new Map<string, Tunnel>();
+  /** By where they lead to. */
+  const forwards = new Map<string, Promise<Tunnel>>();
   const state: { connected: boolean; connecting?: Promise<unknown> | undefined } = { connected: false };
 
   const start = (words: readonly string[]): ChildProcess =>
@@ -169,13 +169,19 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
       return { shell: words.join(' '), prefix: `${address}:`, failure: (stderr) => lossIn(target, stderr) };
     },
 
-    async forward(localSocket, remote, signal) {
+    async forward(remote, signal) {
+      const far = farEnd(remote);
       const connect = (during: AbortSignal): Promise<unknown> => sh(':', { signal: during });
-      const before = forwards.get(localSocket);
-      if (before?.far === farEnd(remote)) return await before.stands(signal);
-      forwards.delete(localSocket);
-      await before?.end();
-      forwards.set(localSocket, await forwardThrough(target, { client, clock, connect }, localSocket, remote, signal));
+      const made = forwards.get(far) ?? forwardThrough(target, { client, clock, connect }, far, signal);
+      forwards.set(far, made);
+      try {
+        const tunnel = await made;
+        await tunnel.stands(signal);
+        return tunnel.path;
+      } catch (error) {
+        await made.catch(() => forwards.delete(far));
+        throw error;
+      }
     },
 
     async renew() {
@@ -184,7 +190,8 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     },
 
     async close() {
-      await Promise.all([...forwards.values()].map((tunnel) => tunnel.end()));
+      const ended = [...forwards.values()].map((made) => made.then((tunnel) => tunnel.end()));
+      await Promise.allSettled(ended);
       forwards.clear();
     },
   };

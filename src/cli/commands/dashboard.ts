@@ -103,8 +103,7 @@ async function farPort(
 ): Promise<{ socket: () => Promise<string>; lost: () => void; close: () => Promise<void> }> {
   const { openRemote } = await import('../../launcher/remote-cluster.ts');
   const cluster = openRemote({ home: stateHome(io.env), name: folder.name });
-  const socket = `${folder.files.socket}-${port}`;
-  await cluster.head.forward(socket, { port }, io.signal);
+  const socket = await cluster.head.forward({ port }, io.signal);
   return { socket: async () => socket, lost: () => {}, close: () => cluster.close() };
 }
 

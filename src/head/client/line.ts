@@ -17,16 +17,14 @@ const lookEvery = 200;
 export async function lineTo(
   host: Pick<Host, 'forward'>,
   { socket, url }: Pick<Serving, 'socket' | 'url'>,
-  here: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const byPort = `${here}-port`;
   for (const until = performance.now() + patience; ; await sleep(lookEvery, undefined, { signal })) {
     if (socket !== undefined) {
-      await host.forward(here, { socket }, signal);
+      const here = await host.forward({ socket }, signal);
       if (await answers(here, signal)) return here;
     }
-    await host.forward(byPort, { port: Number(new URL(url).port) }, signal);
+    const byPort = await host.forward({ port: Number(new URL(url).port) }, signal);
     if ((await answers(byPort, signal)) || performance.now() > until) return byPort;
   }
 }

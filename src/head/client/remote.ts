@@ -56,12 +56,22 @@ export class RemoteLine {
     return this.#place;
   }
 
+  /** The owner's token, for a line that is there already. */
+  async token(signal: AbortSignal): Promise<string> {
+    return (await this.#serving(signal)).token;
+  }
+
   /** The line is not what it was: mantad may have come back elsewhere. */
   lost(): void {
     this.#place = undefined;
   }
 
   async #open(signal: AbortSignal): Promise<Place> {
+    const { serving, token } = await this.#serving(signal);
+    return { url: serving.url, token, socket: await lineTo(this.#host, serving, signal) };
+  }
+
+  async #serving(signal: AbortSignal): Promise<ServingThere> {
     const before = readCluster(this.#folder)?.ended;
     if (before !== undefined) throw turnedOff(this.#folder.name, before);
     const found = await servingOn(this.#host, this.#folder.name, signal).catch(async (error: unknown) => {
@@ -73,10 +83,9 @@ export class RemoteLine {
     if (found === undefined) throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name });
     if ('ended' in found) throw turnedOff(this.#folder.name, found.ended);
     if (found.startedNow) this.#events.emit(clientEvents.startedThere, { host: this.#host.name });
-    const socket = await lineTo(this.#host, found.serving, this.#folder.files.socket, signal);
     if (found.token === '')
       throw clientErrors.NoToken({ file: `${this.#host.name}:tokens/owner`, problem: 'it is empty' });
-    return { url: found.serving.url, token: found.token, socket };
+    return found;
   }
 
   close(): Promise<void> {

@@ -96,13 +96,17 @@ function remoteTarget(
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw bad('is neither http nor https');
   if (url.username !== '' || url.password !== '') throw bad('holds a user or a password; use a token');
   const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  let fromHead: string | undefined;
   return {
     shown: base,
     place: async (signal) => {
+      // A question to the head's machine: asked once and not for each request.
+      const throughTunnel = async (): Promise<string | undefined> =>
+        (fromHead ??= await tokenThroughTunnel(url, env, events, signal));
       const token =
         tokenFromEnvironment(env) ??
         tokenOfLocal(url, env) ??
-        (await tokenThroughTunnel(url, env, events, signal)) ??
+        (await throughTunnel()) ??
         tokenFromEnvironment(env, 'fallback');
       return { url: base, ...(token !== undefined && { token }) };
     },
@@ -122,12 +126,10 @@ async function tokenThroughTunnel(
   const { tunnelOn } = await import('./tunnel.ts');
   const folder = tunnelOn(Number(url.port || 80), stateHome(env));
   if (folder === undefined) return undefined;
-  const target = localTarget(folder, env, events);
-  try {
-    return (await target.place(signal)).token;
-  } finally {
-    await target.close?.();
-  }
+  const record = readCluster(folder);
+  if (record === undefined) return undefined;
+  const { RemoteLine } = await import('./remote.ts');
+  return await new RemoteLine(folder, record, env, events).token(signal);
 }
 
 /** An address that a cluster of this machine serves needs no token in the environment. */

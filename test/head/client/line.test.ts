@@ -33,7 +33,8 @@ async function far(t: TestContext, letsSocketsThrough: boolean) {
   const open: Server[] = [bySocket, byPort];
   t.after(() => open.forEach((server) => server.close()));
   const host = {
-    forward: async (here: string, end: { port: number } | { socket: string }) => {
+    forward: async (end: { port: number } | { socket: string }) => {
+      const here = join(folder, 'port' in end ? 'port' : 'socket');
       const server = createSocketServer((near) => {
         near.on('error', () => {});
         if ('socket' in end && !letsSocketsThrough) return near.destroy();
@@ -42,24 +43,25 @@ async function far(t: TestContext, letsSocketsThrough: boolean) {
       });
       open.push(server);
       await listening(server, here);
+      return here;
     },
   } as unknown as Pick<Host, 'forward'>;
   const { port } = byPort.address() as AddressInfo;
-  return { host, serving: { socket, url: `http://127.0.0.1:${port}` }, here: join(folder, 'head.sock'), asked };
+  return { host, serving: { socket, url: `http://127.0.0.1:${port}` }, folder, asked };
 }
 
 it('a line leads to the socket of mantad', async (t) => {
-  const { host, serving, here } = await far(t, true);
-  assert.equal(await lineTo(host, serving, here, never), here);
+  const { host, serving, folder } = await far(t, true);
+  assert.equal(await lineTo(host, serving, never), join(folder, 'socket'));
 });
 
 it('a line leads to the port where sockets are not let through, before anything is asked that may be asked once', async (t) => {
-  const { host, serving, here, asked } = await far(t, false);
-  assert.equal(await lineTo(host, serving, here, never), `${here}-port`);
+  const { host, serving, folder, asked } = await far(t, false);
+  assert.equal(await lineTo(host, serving, never), join(folder, 'port'));
   assert.deepEqual([...new Set(asked)], ['GET /healthz']);
 });
 
 it('a line to a mantad without a socket leads to its port', async (t) => {
-  const { host, serving, here } = await far(t, true);
-  assert.equal(await lineTo(host, { url: serving.url }, here, never), `${here}-port`);
+  const { host, serving, folder } = await far(t, true);
+  assert.equal(await lineTo(host, { url: serving.url }, never), join(folder, 'port'));
 });
