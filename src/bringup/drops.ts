@@ -1,4 +1,4 @@
-import { mayComeUp } from '../base/ssh/host.ts';
+import { mayComeUp } from '../base/ssh/errors.ts';
 
 /** A host that drops every connection is broken, and its user is to hear of it. */
 const mostDrops = 5;

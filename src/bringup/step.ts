@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Host } from '../base/host.ts';
 import { newMark } from '../base/host-program.ts';
 import type { ProgramHost } from '../base/one-session.ts';
-import { mayComeUp } from '../base/ssh/host.ts';
+import { mayComeUp } from '../base/ssh/errors.ts';
 import { StreamMark } from '../base/stream-mark.ts';
 import { wallClock } from '../base/wall-clock.ts';
 import { JobControlNoise } from './job-control-noise.ts';

@@ -127,8 +127,8 @@ export interface StateFolder {
     readonly hosts: string;
     /** Where mantad itself listens, beside its port. */
     readonly mantadSocket: string;
-    /** Who holds a port of this machine that leads to the cluster, and which. */
-    readonly tunnel: string;
+    /** Who holds ports of this machine that lead to the cluster, and which; one file each. */
+    readonly tunnels: string;
     /** Private key of the cluster, on its head. */
     readonly key: string;
     /** On the head of a cloud's cluster: until when lists may not show all that was launched. */
@@ -171,7 +171,7 @@ export function stateFolder(home: string, name: string): StateFolder {
       daemonLog: join(path, 'mantad.log'),
       hosts: join(path, 'hosts'),
       mantadSocket: join(path, 'mantad.sock'),
-      tunnel: join(path, 'tunnel.json'),
+      tunnels: join(path, 'tunnels'),
       key: join(path, 'key'),
       unseen: join(path, 'unseen.json'),
       turnOff: join(path, 'turn-off.json'),
@@ -234,7 +234,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|tunnel|files|turn-off|ray)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|hosts|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|files|turn-off|ray)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|hosts|tunnels|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -11,7 +11,8 @@ export interface Tunnel {
 }
 
 export interface TunnelOrder {
-  readonly folder: StateFolder;
+  /** The cluster whose mantad it leads to, so that Manta's own tools trust the port; absent: it leads elsewhere. */
+  readonly folder?: StateFolder;
   readonly port: number;
   /**
    * The unix socket, or the port as `127.0.0.1:PORT`, that each connection goes to; asked anew for each, so that a line
@@ -22,7 +23,7 @@ export interface TunnelOrder {
   readonly lost: () => void;
 }
 
-/** Holds a port on loopback for a cluster and says so in its folder, so that Manta's own tools trust it. */
+/** Holds a port on loopback, and says so in the folder of the cluster. */
 export async function holdTunnel(order: TunnelOrder, signal: AbortSignal): Promise<Tunnel> {
   const open = new Set<Socket>();
   const serve = (near: Socket): void => {
@@ -34,9 +35,10 @@ export async function holdTunnel(order: TunnelOrder, signal: AbortSignal): Promi
   const make = (): Server => createServer({ allowHalfOpen: true }, serve);
   const pair = { four: make(), six: make() };
   if ((await listenOnPair(pair, order.port)) === undefined) throw launcherErrors.PortTaken({ port: order.port });
-  recordTunnel(order.folder, order.port);
+  const forget = order.folder && recordTunnel(order.folder, order.port);
   return {
     close: async () => {
+      forget?.();
       for (const socket of open) socket.destroy();
       await closePair(pair);
     },
@@ -59,12 +61,17 @@ export async function lead(
       far.once('error', () => resolve(false));
     });
     if (open) {
-      far.on('error', () => near.destroy());
-      far.on('close', () => {
-        // Nobody took the other end: what goes there is to be found anew for the next connection.
+      if (near.destroyed) return void far.destroy();
+      // Nobody took the other end: what goes there is to be found anew for the next connection.
+      const left = (): void => {
         if (far.bytesRead === 0 && near.bytesRead > 0 && !near.destroyed) order.lost();
+      };
+      far.on('error', () => {
+        left();
         near.destroy();
       });
+      far.on('end', left);
+      far.on('close', () => near.destroy());
       near.on('close', () => far.destroy());
       near.pipe(far).pipe(near);
       return;

@@ -67,18 +67,20 @@ export class MantadTold {
   readonly troubles = new Troubles();
   readonly events: EventSink;
   readonly #ending = new AbortController();
+  readonly #http: HttpClient;
   readonly #telling: Promise<void>;
 
   constructor(target: Target, since: number, events: EventSink, signal: AbortSignal) {
     this.events = events;
     const all = AbortSignal.any([signal, this.#ending.signal]);
-    const http = new HttpClient(target, all);
-    this.#telling = tell(http, since, events, this.troubles, all).catch(() => {});
+    this.#http = new HttpClient(target, all);
+    this.#telling = tell(this.#http, since, events, this.troubles, all).catch(() => {});
   }
 
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#telling;
+    this.#http.close();
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Host, HostResult } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
-import { sshErrors } from '../base/ssh/errors.ts';
-import { mayComeUp } from '../base/ssh/host.ts';
+import { mayComeUp, sshErrors } from '../base/ssh/errors.ts';
 import { wallClock } from '../base/wall-clock.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 

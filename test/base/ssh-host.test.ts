@@ -412,7 +412,7 @@ suite('tunnels and terminals', { skip }, () => {
 
     const gone = spawn('true');
     await once(gone, 'exit');
-    const left = (near as string).replace(/\.\d+-\d+$/, `.${gone.pid}-1`);
+    const left = (near as string).replace(/\.\d+-\w+$/, `.${gone.pid}-1a`);
     writeFileSync(left, '');
     await kept.forward({ port: 1 }, signal);
     assert.ok(!existsSync(left));

@@ -21,22 +21,21 @@ export function controlPath(target: SshTarget): string {
   return join(privateFolder(), name);
 }
 
-let tunnels = 0;
-
 /**
  * Where the local end of a tunnel is, beside the socket of the master, in whose bounds it stays. Each has a path of its own:
- * ssh gives the same path to all who ask for it, and takes it from all when one is done.
+ * ssh gives the same path to all who ask for it, and takes it from all when one is done. None comes again: ssh may still hold
+ * the one of a process that was killed.
  */
 export function tunnelPath(control: string): string {
   clearTunnels(control);
-  return `${control}.${process.pid}-${++tunnels}`;
+  return `${control}.${process.pid}-${crypto().randomBytes(3).toString('hex')}`;
 }
 
 /** Removes what processes left that were killed. */
 function clearTunnels(control: string): void {
   const folder = dirname(control);
   for (const name of readdirSync(folder)) {
-    const pid = name.startsWith(`${basename(control)}.`) && /\.(\d+)-\d+$/.exec(name)?.[1];
+    const pid = name.startsWith(`${basename(control)}.`) && /\.(\d+)-[0-9a-f]+$/.exec(name)?.[1];
     if (pid && identify(Number(pid)) === undefined) rmSync(join(folder, name), { force: true });
   }
 }

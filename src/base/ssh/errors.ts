@@ -110,3 +110,10 @@ export const sshErrors = {
     hint: () => 'without it no connection is made: any machine could pose as this one',
   }),
 };
+
+/** Waiting helps: the machine may be on its way. */
+export const mayComeUp = (error: unknown): boolean =>
+  sshErrors.Refused.is(error) ||
+  sshErrors.Timeout.is(error) ||
+  sshErrors.Unreachable.is(error) ||
+  sshErrors.Dropped.is(error);

@@ -47,7 +47,10 @@ export async function forwardThrough(
 
   const stand = async (during: AbortSignal): Promise<Socket> => {
     await edge.connect(during);
-    const master = await holdMaster(control);
+    const master = await holdMaster(control).catch((error: unknown) => {
+      const detail = 'the kept connection ended at this moment';
+      throw sshErrors.Dropped({ host: target.name, during: 'connecting', detail }, error);
+    });
     try {
       await order('forward');
     } catch (error) {
@@ -56,6 +59,18 @@ export async function forwardThrough(
       throw sshErrors.ForwardFailed({ host: target.name, socket: path, detail }, error);
     }
     return master;
+  };
+
+  /** Another command may end the connection between two steps. */
+  const standFirst = async (): Promise<Socket> => {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await stand(both);
+      } catch (error) {
+        if (tries >= firstTries || !isOfMaster(error)) throw error;
+        await edge.clock.sleep(50 * tries, both);
+      }
+    }
   };
 
   const keep = async (): Promise<void> => {
@@ -78,7 +93,7 @@ export async function forwardThrough(
   };
 
   const isUp = (): boolean => held?.destroyed === false;
-  held = await stand(both);
+  held = await standFirst();
   const kept = keep();
   return {
     path,
@@ -94,6 +109,10 @@ export async function forwardThrough(
     },
   };
 }
+
+const firstTries = 4;
+
+const isOfMaster = (error: unknown): boolean => sshErrors.Dropped.is(error) || sshErrors.ForwardFailed.is(error);
 
 /**
  * An open connection to the master's socket: as long as it is held the master does not leave for want of use, and when

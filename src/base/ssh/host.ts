@@ -11,7 +11,7 @@ import { wallClock } from '../wall-clock.ts';
 import { sshArguments } from './arguments.ts';
 import { classify, lossIn } from './classify.ts';
 import { controlPath } from './control.ts';
-import { sshErrors } from './errors.ts';
+import { mayComeUp, sshErrors } from './errors.ts';
 import { farEnd, forwardThrough, type Tunnel } from './forward.ts';
 import { offeredKeys } from './offered-keys.ts';
 import { isPinned, refuseUnkept } from './pins.ts';
@@ -29,13 +29,6 @@ export interface SshEdges {
 
 /** sshd allows ten sessions a connection by default (MaxSessions); the rest is left to `open`, rsync and other commands. */
 const sessions = 6;
-
-/** Waiting helps: the machine may be on its way. */
-export const mayComeUp = (error: unknown): boolean =>
-  sshErrors.Refused.is(error) ||
-  sshErrors.Timeout.is(error) ||
-  sshErrors.Unreachable.is(error) ||
-  sshErrors.Dropped.is(error);
 
 /**
  * A machine over the system's OpenSSH client. All programs of it, also those of other Manta processes, share one master

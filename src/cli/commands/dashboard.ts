@@ -71,7 +71,7 @@ async function hold(
     if (isGone()) throw headErrors.NotRunning({ name: folder.name });
     return await end.socket(signal);
   };
-  const tunnel = await holdTunnel({ folder, port, ...end, socket }, io.signal);
+  const tunnel = await holdTunnel({ ...(far === undefined && { folder }), port, ...end, socket }, io.signal);
   try {
     const base = `http://localhost:${port}`;
     const own = `http://${clusterHost(folder.name)}:${port}`;
@@ -100,11 +100,13 @@ async function farPort(
   folder: StateFolder,
   port: number,
   io: Io,
-): Promise<{ socket: () => Promise<string>; lost: () => void; close: () => Promise<void> }> {
+): Promise<{ socket: (signal: AbortSignal) => Promise<string>; lost: () => void; close: () => Promise<void> }> {
   const { openRemote } = await import('../../launcher/remote-cluster.ts');
   const cluster = openRemote({ home: stateHome(io.env), name: folder.name });
-  const socket = await cluster.head.forward({ port }, io.signal);
-  return { socket: async () => socket, lost: () => {}, close: () => cluster.close() };
+  // Asked for each connection: it waits while the line is made again.
+  const socket = (signal: AbortSignal): Promise<string> => cluster.head.forward({ port }, signal);
+  await socket(io.signal);
+  return { socket, lost: () => {}, close: () => cluster.close() };
 }
 
 async function linkTo(url: string, http: HttpClient): Promise<string> {

@@ -127,7 +127,7 @@ async function tokenThroughTunnel(
   const folder = tunnelOn(Number(url.port || 80), stateHome(env));
   if (folder === undefined) return undefined;
   const record = readCluster(folder);
-  if (record === undefined) return undefined;
+  if (record?.remote === undefined) return record && localToken(folder);
   const { RemoteLine } = await import('./remote.ts');
   return await new RemoteLine(folder, record, env, events).token(signal);
 }

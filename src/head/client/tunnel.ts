@@ -1,18 +1,23 @@
-import { readFileSync } from 'node:fs';
-import { readJson, writeJson } from '../../base/json-file.ts';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder, readJson, writeJson } from '../../base/json-file.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { clusterNames, type StateFolder, stateFolder } from '../state-folder.ts';
 
-/** `tunnel.json`: a port of this machine that leads to the cluster, and the process of Manta that holds it. */
+/** `tunnels/<pid>.json`: a port of this machine that leads to mantad, and the process of Manta that holds it. */
 interface TunnelRecord {
   readonly holder: ProcessIdentity;
   readonly port: number;
 }
 
-/** Says that this process holds the port for the cluster; it stands for as long as the process lives. */
-export function recordTunnel(folder: StateFolder, port: number): void {
+/** Says that this process holds the port for the cluster, for as long as it lives or until what is returned is called. */
+export function recordTunnel(folder: StateFolder, port: number): () => void {
   const holder = identify(process.pid);
-  if (holder !== undefined) writeJson(folder.files.tunnel, { holder, port } satisfies TunnelRecord);
+  if (holder === undefined) return () => {};
+  for (const { file, record } of records(folder)) if (!isHeld(record)) rmSync(file, { force: true });
+  const file = join(makeFolder(folder.files.tunnels), `${process.pid}.json`);
+  writeJson(file, { holder, port } satisfies TunnelRecord);
+  return () => rmSync(file, { force: true });
 }
 
 /**
@@ -22,21 +27,41 @@ export function recordTunnel(folder: StateFolder, port: number): void {
 export function tunnelOn(port: number, home: string): StateFolder | undefined {
   for (const name of clusterNames(home)) {
     const folder = stateFolder(home, name);
-    const record = readRecord(folder);
-    if (record?.port === port && isAlive(record.holder) && isOwnPort(port)) return folder;
+    if (held(folder).some((record) => record.port === port) && isOwnPort(port)) return folder;
   }
   return undefined;
 }
 
-/** The port that leads to the cluster, while a living process of Manta holds one. */
-export function tunnelOf(folder: StateFolder): number | undefined {
-  const record = readRecord(folder);
-  return record !== undefined && isAlive(record.holder) && isOwnPort(record.port) ? record.port : undefined;
+/** A port that leads to the cluster, while a living process of Manta holds one. */
+export const tunnelOf = (folder: StateFolder): number | undefined =>
+  held(folder).find(({ port }) => isOwnPort(port))?.port;
+
+const isHeld = (record: TunnelRecord | undefined): record is TunnelRecord =>
+  record !== undefined && isAlive(record.holder);
+
+const held = (folder: StateFolder): readonly TunnelRecord[] =>
+  records(folder)
+    .map(({ record }) => record)
+    .filter(isHeld);
+
+function records(folder: StateFolder): readonly { readonly file: string; readonly record: TunnelRecord | undefined }[] {
+  return namesIn(folder.files.tunnels).map((name) => {
+    const file = join(folder.files.tunnels, name);
+    return { file, record: readRecord(file) };
+  });
 }
 
-function readRecord(folder: StateFolder): TunnelRecord | undefined {
+function namesIn(folder: string): readonly string[] {
   try {
-    const record = readJson<Partial<TunnelRecord>>(folder.files.tunnel);
+    return readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+function readRecord(file: string): TunnelRecord | undefined {
+  try {
+    const record = readJson<Partial<TunnelRecord>>(file);
     return record?.holder !== undefined && record.port !== undefined ? (record as TunnelRecord) : undefined;
   } catch {
     return undefined;

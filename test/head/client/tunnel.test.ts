@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +10,7 @@ import { silent } from '../../../src/base/events.ts';
 import { writeJson } from '../../../src/base/json-file.ts';
 import { identify } from '../../../src/base/process.ts';
 import { chooseTarget } from '../../../src/head/client/target.ts';
-import { recordTunnel, tunnelOn } from '../../../src/head/client/tunnel.ts';
+import { recordTunnel, tunnelOf, tunnelOn } from '../../../src/head/client/tunnel.ts';
 import { createCluster, stateFolder } from '../../../src/head/state-folder.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'manta-tunnel-'));
@@ -54,13 +56,37 @@ test('the token goes through a tunnel that Manta holds, and to no other port', a
   }
 });
 
+test('each holder has a record of its own, which goes with it', async () => {
+  const [first, second] = [await listening(), await listening()];
+  const holder = spawn('sleep', ['600']);
+  try {
+    const ofOther = join(folder.files.tunnels, `${holder.pid}.json`);
+    writeJson(ofOther, { holder: identify(holder.pid as number), port: second.port });
+    const forget = recordTunnel(folder, first.port);
+    for (const { port } of [first, second]) assert.equal(await tokenFor(port), 'secret');
+    forget();
+    assert.equal(await tokenFor(first.port), undefined);
+    assert.equal(await tokenFor(second.port), 'secret');
+    assert.equal(tunnelOf(folder), second.port);
+    holder.kill();
+    await once(holder, 'exit');
+    assert.equal(await tokenFor(second.port), undefined);
+    recordTunnel(folder, first.port)();
+    assert.deepEqual(readdirSync(folder.files.tunnels), []);
+  } finally {
+    holder.kill();
+    await Promise.all([first.close(), second.close()]);
+  }
+});
+
 test('a record that has outlived its tunnel counts for nothing', async () => {
   const tunnel = await listening();
   try {
     const gone = { pid: process.pid, started: 'long ago' };
-    writeJson(folder.files.tunnel, { holder: gone, port: tunnel.port });
+    const file = join(folder.files.tunnels, `${process.pid}.json`);
+    writeJson(file, { holder: gone, port: tunnel.port });
     assert.equal(await tokenFor(tunnel.port), undefined);
-    writeFileSync(folder.files.tunnel, '{"port":');
+    writeFileSync(file, '{"port":');
     assert.equal(await tokenFor(tunnel.port), undefined);
     recordTunnel(folder, tunnel.port);
   } finally {
