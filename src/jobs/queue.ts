@@ -234,6 +234,9 @@ export function openQueue(options: QueueOptions): JobQueue {
       const now = clock.now();
       const spec = specOf(submission, submission.id ?? options.newId(), now);
       readRuntimeEnv(spec.runtimeEnv);
+      // What was taken before is not judged again by what holds now.
+      const before = repeated === 'same' ? store.jobs.get(spec.id) : undefined;
+      if (before && sameWork(before, spec)) return before;
       const { types, maxNodes } = options.capacity();
       const never = infeasibility(spec, types, maxNodes);
       if (never) throw jobErrors.Infeasible({ reason: infeasibleText(never) });

@@ -193,3 +193,24 @@ function selfSigned(t: TestContext): { key: Buffer; cert: Buffer } {
   execFileSync('openssl', words, { stdio: 'ignore' });
   return { key: readFileSync(key), cert: readFileSync(cert) };
 }
+
+test('a submission whose answer never comes names the job, and how to ask without a second one', async () => {
+  let posts = 0;
+  const deaf = createHttp((request, response) => {
+    if (request.method === 'POST') {
+      posts += 1;
+      return void request.socket.destroy();
+    }
+    response.end(JSON.stringify({ jobs: [], total: 0 }));
+  }).listen(0, '127.0.0.1');
+  await once(deaf, 'listening');
+  try {
+    const ran = await at(`http://127.0.0.1:${(deaf.address() as AddressInfo).port}`, ['submit', '--', 'true']);
+    assert.equal(ran.exit, 6);
+    const [, id] = /was sent as '(raysubmit_\w{16})'/.exec(ran.stderr) ?? [];
+    assert.match(ran.stderr, new RegExp(`--submission-id ${id}`));
+    assert.equal(posts, 4);
+  } finally {
+    deaf.close();
+  }
+});

@@ -106,6 +106,7 @@ test('a queue that is full says so', async () => {
   );
   await bed.queue.submit(cpu('d', { user: 'bob' }));
   await assert.rejects(bed.queue.submit(cpu('e', { user: 'bob' })), (error) => jobErrors.QueueFull.is(error));
+  assert.equal((await bed.queue.submit(cpu('b'), 'same')).id, 'b', 'what was taken before is not judged again');
 });
 
 test('stop works while queued, held, starting, running and stopping', async () => {

@@ -1,4 +1,5 @@
 import type { SubmitBody } from '../../head/api/types.ts';
+import { clientErrors } from '../../head/client/errors.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';
 import type { Io, Run } from '../command.ts';
@@ -19,7 +20,11 @@ export const run: Run = async (invocation, io) => {
       const voice = rayVoice(invocation, io);
       await voice?.server(http);
       const jobs = await openJobs({ http, signal: detaching.signal, events: io.events });
-      const job = await jobs.submit(await withUploads(body, http, io));
+      const whole = await withUploads(body, http, io);
+      const job = await jobs.submit(whole).catch((error: unknown) => {
+        if (!clientErrors.Broken.is(error) || whole.id === undefined) throw error;
+        throw clientErrors.SubmitUnanswered({ job: whole.id, why: error.message }, error);
+      });
       const { id, notBefore } = job;
       const leave = invocation.options['no-wait'] === true || body.cron !== undefined;
       if (voice !== undefined) voice.submitted(id);

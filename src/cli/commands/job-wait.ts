@@ -1,9 +1,9 @@
 import { wallClock } from '../../base/wall-clock.ts';
 import { durationOf } from '../../core/duration.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import { clientErrors } from '../../head/client/errors.ts';
 import type { JobFacts, JobsClient } from '../../head/client/jobs.ts';
 import { openJobs } from '../../head/client/jobs.ts';
+import { isPassing } from '../../head/client/persistent.ts';
 import type { Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { withHead } from './cluster-connection.ts';
@@ -52,10 +52,7 @@ export async function whenOver(jobs: JobsClient, id: string, signal: AbortSignal
       if (isOver(job.state)) return job;
       heardAt = performance.now();
     } catch (error) {
-      const passing = [clientErrors.Unreachable, clientErrors.Broken, clientErrors.ServerFault].some((kind) =>
-        kind.is(error),
-      );
-      if (!passing || performance.now() - heardAt > patience) throw error;
+      if (!isPassing(error) || performance.now() - heardAt > patience) throw error;
     }
     await wallClock.sleep(pause, signal);
   }

@@ -1,5 +1,10 @@
 import { defineError } from '../../base/errors.ts';
 
+const wrongPort = ({ address, why }: { address: string; why: string }): string | undefined =>
+  why.startsWith('Parse Error') || address.endsWith(':6379')
+    ? "is this the HTTP address? Ray's own port (6379) is another than that of its dashboard (8265)"
+    : undefined;
+
 /** What can keep a command from reaching a cluster. What a cluster itself refuses carries the code of its answer. */
 export const clientErrors = {
   NoCluster: defineError<{ home: string }>({
@@ -48,16 +53,20 @@ export const clientErrors = {
     code: 'MANTA_CLIENT_UNREACHABLE',
     exit: 6,
     message: (e) => `${e.address} does not answer: ${e.why}`,
-    hint: (e) =>
-      /^(?:Parse Error|it was cut)/.test(e.why) || e.address.endsWith(':6379')
-        ? "is this the HTTP address? Ray's own port (6379) is another than that of its dashboard (8265)"
-        : 'is the cluster up, and the address right? A tunnel that has closed looks the same',
+    hint: (e) => wrongPort(e) ?? 'is the cluster up, and the address right? A tunnel that has closed looks the same',
   }),
   Broken: defineError<{ address: string; why: string }>({
     code: 'MANTA_CLIENT_BROKEN',
     exit: 6,
     message: (e) => `the connection to ${e.address} broke: ${e.why}`,
-    hint: () => 'run the command again',
+    hint: (e) => wrongPort(e) ?? 'run the command again',
+  }),
+  SubmitUnanswered: defineError<{ job: string; why: string }>({
+    code: 'MANTA_CLIENT_SUBMIT_UNANSWERED',
+    exit: 6,
+    message: (e) => `the job was sent as '${e.job}' and the answer was lost, so that it may have been taken: ${e.why}`,
+    hint: (e) =>
+      `'manta job status ${e.job}' says whether it was; the same command with --submission-id ${e.job} never makes a second one`,
   }),
   Unauthenticated: defineError<{ address: string; sent: boolean; words: string }>({
     code: 'MANTA_CLIENT_UNAUTHENTICATED',

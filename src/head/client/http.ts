@@ -24,7 +24,7 @@ export interface Request {
   readonly signal?: AbortSignal;
   /** Silence after which the line counts as dead. @default 60 s */
   readonly silence?: number;
-  /** Asking twice does no harm, so a line that broke is tried once more. @default all but POST */
+  /** Asking twice does no harm, so a line that broke is tried again. @default all but POST */
   readonly repeatable?: boolean;
 }
 
@@ -61,7 +61,10 @@ export class HttpClient {
 
   /** The answer of a request that the head accepted; throws with the head's own words for any other. */
   async send(method: string, path: string, request: Request = {}): Promise<Answer> {
-    const answer = await this.ask(method, path, request);
+    return await this.#accepted(await this.ask(method, path, request), path);
+  }
+
+  async #accepted(answer: Answer, path: string): Promise<Answer> {
     if (answer.status < 300) return answer;
     const text = await textOf(answer);
     // A head of Manta's names what it does not have; Ray knows nothing of the path.
@@ -72,41 +75,57 @@ export class HttpClient {
 
   /** As `send`, for a caller that reads refusals itself. */
   async ask(method: string, path: string, request: Request = {}): Promise<Answer> {
+    return await this.#persistently(method, path, request, async (answer) => answer);
+  }
+
+  /** Asks, and reads what `read` wants of the answer; both again where that does no harm. */
+  async #persistently<Value>(
+    method: string,
+    path: string,
+    request: Request,
+    read: (answer: Answer) => Promise<Value>,
+  ): Promise<Value> {
     const repeatable = request.repeatable ?? method !== 'POST';
+    let broke = false;
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#once(method, path, request);
+        const answer = await this.#once(method, path, request);
+        // The try whose answer was lost has deleted it.
+        const isGone = broke && method === 'DELETE' && answer.status === 404;
+        return await read(isGone ? { ...answer, status: 200 } : answer);
       } catch (error) {
         const unreached = clientErrors.Unreachable.is(error);
+        broke ||= !unreached;
         if (!unreached && !clientErrors.Broken.is(error)) throw error;
         this.target.lost?.();
-        // A kept line may have been closed by the other side in the meantime. Where nobody was reached nothing was sent, and
-        // a line that can be lost may be in the middle of being made again.
+        // Where nobody was reached nothing was sent, and a line that can be lost may be in the middle of being made again.
         const again = unreached ? this.target.lost !== undefined : repeatable;
-        if (!again || tries >= (this.target.lost === undefined ? 2 : mostTries)) throw error;
-        if (unreached) await wallClock.sleep(madeAgainIn * tries, request.signal ?? this.#signal);
+        if (!again || tries >= mostTries) throw error;
+        // A kept line may only have been closed by the other side in the meantime.
+        const pause = unreached ? tries : tries - 1;
+        if (pause > 0) await wallClock.sleep(madeAgainIn * pause, request.signal ?? this.#signal);
       }
     }
   }
 
   /** The status of an answer whose body does not matter; the line is free again afterwards. */
   async statusOf(method: string, path: string, request: Request = {}): Promise<number> {
-    const answer = await this.ask(method, path, request);
-    await textOf(answer);
-    return answer.status;
+    return await this.#persistently(method, path, request, async (answer) => {
+      await textOf(answer);
+      return answer.status;
+    });
   }
 
   async json<Value>(method: string, path: string, request: Request = {}): Promise<Value> {
-    const answer = await this.send(method, path, request);
-    const text = await textOf(answer);
-    try {
-      return JSON.parse(text) as Value;
-    } catch (error) {
-      throw clientErrors.ServerFault(
-        { address: this.shown, status: answer.status, words: 'its answer is no JSON' },
-        error,
-      );
-    }
+    return await this.#persistently(method, path, request, async (answer) => {
+      const text = await textOf(await this.#accepted(answer, path));
+      try {
+        return JSON.parse(text) as Value;
+      } catch (error) {
+        const words = 'its answer is no JSON';
+        throw clientErrors.ServerFault({ address: this.shown, status: answer.status, words }, error);
+      }
+    });
   }
 
   /** Headers and options for a line that is not plain HTTP. */
@@ -183,15 +202,19 @@ function answerOf(
 ): Promise<Answer> {
   const silence = request.silence ?? 60_000;
   return new Promise((resolve, reject) => {
-    let answered = false;
+    // From here on the request may have been read, whether the line brings an answer or not.
+    let reached = false;
     const fail = (error: Error): void => {
       if (signal.aborted) reject(signal.reason as Error);
-      else reject(failureOf(error, shown, answered || sent.reusedSocket));
+      else reject(failureOf(error, shown, reached || sent.reusedSocket));
     };
     sent.on('error', fail);
     sent.setTimeout(silence, () => sent.destroy(new Error(`silent for ${Math.round(silence / 1_000)} s`)));
+    sent.once('socket', (socket) => {
+      if (!socket.connecting) reached = true;
+      else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', () => (reached = true));
+    });
     sent.on('response', (body) => {
-      answered = true;
       // A head may refuse a body before it has read all of it.
       resolve({
         status: body.statusCode ?? 0,

@@ -1,5 +1,7 @@
 import type { EventSink } from '../../base/events.ts';
+import { mayComeUp, sshErrors } from '../../base/ssh/errors.ts';
 import { wallClock } from '../../base/wall-clock.ts';
+import { headErrors } from '../errors.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 
@@ -63,5 +65,10 @@ export async function* readPersistently<Item, End>(
   }
 }
 
-const isPassing = (error: unknown): boolean =>
-  clientErrors.Unreachable.is(error) || clientErrors.Broken.is(error) || clientErrors.ServerFault.is(error);
+/** Time may mend it: the line, the machine behind it, or mantad there may come back. */
+export const isPassing = (error: unknown): boolean =>
+  [clientErrors.Unreachable, clientErrors.Broken, clientErrors.ServerFault].some((kind) => kind.is(error)) ||
+  mayComeUp(error) ||
+  sshErrors.ForwardFailed.is(error) ||
+  sshErrors.TooLong.is(error) ||
+  (headErrors.NotServed.is(error) && error.data.isThere);

@@ -17,11 +17,28 @@ export function rayJobs({ http, signal, events }: JobsContext): JobsClient {
   const logs = async (id: string): Promise<Buffer> =>
     Buffer.from((await http.json<{ logs: string }>('GET', `${pathOf(id)}/logs`)).logs);
 
+  /** Sent again where the answer was lost; then Ray may say that it has the id already. */
+  const submitted = async (sent: Readonly<Record<string, unknown>>): Promise<string> => {
+    const { submission_id: own } = sent;
+    const ask = async (repeatable: boolean): Promise<string> =>
+      (await http.json<{ submission_id: string }>('POST', base, { json: sent, repeatable })).submission_id;
+    if (typeof own !== 'string') return await ask(false);
+    try {
+      return await ask(false);
+    } catch (error) {
+      if (!clientErrors.Broken.is(error)) throw error;
+    }
+    return await ask(true).catch((error: unknown) => {
+      if (error instanceof Error && error.message.includes('already exists')) return own;
+      throw error;
+    });
+  };
+
   return {
     kind: 'ray',
     async submit(body) {
       const sent = rayBody(body, refuse);
-      const { submission_id: id } = await http.json<{ submission_id: string }>('POST', base, { json: sent });
+      const id = await submitted(sent);
       return {
         id,
         state: 'queued',
@@ -47,7 +64,7 @@ export function rayJobs({ http, signal, events }: JobsContext): JobsClient {
         yield job;
       }
     },
-    stop: async (id) => void (await http.json('POST', `${pathOf(id)}/stop`)),
+    stop: async (id) => void (await http.json('POST', `${pathOf(id)}/stop`, { repeatable: true })),
     remove: async (id) => void (await http.json('DELETE', pathOf(id))),
     retry: () => Promise.reject(refuse('job retry')),
     async *read(id, { attempt, tail, grep, since }) {

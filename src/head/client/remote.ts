@@ -80,7 +80,8 @@ export class RemoteLine {
       if (ended === undefined) throw error;
       return { ended };
     });
-    if (found === undefined) throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name });
+    if ('isThere' in found)
+      throw headErrors.NotServed({ name: this.#folder.name, host: this.#host.name, isThere: found.isThere });
     if ('ended' in found) throw turnedOff(this.#folder.name, found.ended);
     if (found.startedNow) this.#events.emit(clientEvents.startedThere, { host: this.#host.name });
     if (found.token === '')
@@ -101,14 +102,14 @@ interface ServingThere {
 }
 
 /**
- * Who serves the cluster on its head, or how it ended by itself; undefined when nobody does. A mantad that ought to run and does not, as after a
+ * Who serves the cluster on its head, or how it ended by itself, or whether it is there and nobody does. A mantad that ought to run and does not, as after a
  * reboot of a machine that starts nothing by itself, is started.
  */
 async function servingOn(
   host: Host,
   cluster: string,
   signal: AbortSignal,
-): Promise<ServingThere | { readonly ended: Ended } | undefined> {
+): Promise<ServingThere | { readonly ended: Ended } | { readonly isThere: boolean }> {
   const folder = `${headHome}/clusters/${cluster}`;
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 0
@@ -123,7 +124,7 @@ if ! serves && ended; then echo ended; cat ${folder}/cluster.json; exit 0; fi
 if ! serves && [ -f ${bootScript(cluster)} ]; then
   ${startText(cluster)}  echo started; wait_served
 fi
-serves || exit 0
+serves || { echo unserved; exit 0; }
 echo "token $(cat ${folder}/tokens/owner 2>/dev/null)"
 cat ${folder}/mantad.json
 `,
@@ -136,6 +137,6 @@ cat ${folder}/mantad.json
     if (ended !== undefined) return { ended };
     return { serving: JSON.parse(json) as Serving, token: token ?? '', startedNow: /^started$/m.test(stdout) };
   } catch {
-    return undefined;
+    return { isThere: /^unserved$/m.test(stdout) };
   }
 }
