@@ -1,5 +1,5 @@
 import type { SendHandle } from 'node:child_process';
-import { chmodSync, closeSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, rmSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { type LoopbackPair, listenOnPair, listenOnSix, listensAt } from '../base/loopback.ts';
 import { headErrors } from './errors.ts';
@@ -7,7 +7,7 @@ import { headErrors } from './errors.ts';
 const usualPort = 8265;
 const portsTried = 100;
 /** Where the supervisor puts the sockets that it holds for the daemon. */
-const heldFds = { four: 3, six: 4 };
+const heldFds = { four: 3, six: 4, near: 5 };
 /** Longest path of a unix socket that every system takes. */
 const longestSocketPath = 100;
 
@@ -17,11 +17,11 @@ export interface HeldSocket {
   close(): void;
 }
 
-/** What the daemon tells the supervisor when it listens on a port that was not held yet, at 127.0.0.1 or at ::1. */
-export interface HoldMessage {
-  readonly hold: number;
-  readonly family: 4 | 6;
-}
+/**
+ * What the daemon tells the supervisor when it listens where nothing was held yet: on a port at 127.0.0.1 or at ::1, or on
+ * the socket of its folder.
+ */
+export type HoldMessage = { readonly hold: number; readonly family: 4 | 6 } | { readonly hold: 'near' };
 
 export interface ListenOrder {
   /** Asked for by the user: this one or none. */
@@ -58,8 +58,8 @@ export async function listenOnLoopback(pair: LoopbackPair, order: ListenOrder): 
   for (const next of wanted) {
     const bound = await listenOnPair(pair, next);
     if (bound === undefined) continue;
-    handToSupervisor(pair.four, bound, 4);
-    handToSupervisor(pair.six, bound, 6);
+    handToSupervisor(pair.four, { hold: bound, family: 4 });
+    handToSupervisor(pair.six, { hold: bound, family: 6 });
     return { port: bound, ...(next !== wanted[0] && { taken: wanted[0] as number }) };
   }
   throw headErrors.PortTaken({ port: port ?? usualPort });
@@ -70,22 +70,27 @@ async function listenOnHeld(pair: LoopbackPair, port: number, heldSix: boolean):
   if (!(await listensAt(pair.four, { fd: heldFds.four }).catch(() => false))) return undefined;
   if (heldSix && (await listensAt(pair.six, { fd: heldFds.six }).catch(() => false))) return { port };
   if (!(await listenOnSix(pair.six, port))) return { port, taken: port };
-  handToSupervisor(pair.six, port, 6);
+  handToSupervisor(pair.six, { hold: port, family: 6 });
   return { port };
 }
 
-/** Listens on a socket for this user alone. False where its path is longer than systems allow. */
-export async function listenOnSocket(server: Server, path: string): Promise<boolean> {
+/**
+ * Listens on a socket for this user alone: the one that the supervisor holds, so that whoever came meanwhile is heard, or a
+ * new one. False where its path is longer than systems allow.
+ */
+export async function listenOnSocket(server: Server, path: string, held: boolean): Promise<boolean> {
   if (Buffer.byteLength(path) > longestSocketPath) return false;
+  if (held && existsSync(path) && (await listensAt(server, { fd: heldFds.near }).catch(() => false))) return true;
   rmSync(path, { force: true });
   if (!(await listensAt(server, { path }))) return false;
   chmodSync(path, 0o600);
+  handToSupervisor(server, { hold: 'near' });
   return true;
 }
 
-/** Gives the supervisor a hold of the socket, so that nobody takes the port while the daemon is started again. */
-function handToSupervisor(server: Server, port: number, family: 4 | 6): void {
+/** Gives the supervisor a hold of the socket, so that nobody takes its place while the daemon is started again. */
+function handToSupervisor(server: Server, what: HoldMessage): void {
   if (process.send === undefined || !server.listening) return;
   const { _handle: handle } = server as unknown as { _handle: SendHandle };
-  process.send({ hold: port, family } satisfies HoldMessage, handle, {}, () => {});
+  process.send(what, handle, {}, () => {});
 }

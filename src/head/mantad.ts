@@ -17,7 +17,7 @@ import { readCluster, type Serving, stateFolder } from './state-folder.ts';
 /** The user that `manta up` acts as. */
 const owner = 'owner';
 
-const [home, name, held, both] = process.argv.slice(2);
+const [home, name, ...held] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
 
 const folder = stateFolder(home, name);
@@ -76,10 +76,12 @@ async function start(cluster: string): Promise<{
   const isRayHead = record.ray !== undefined;
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readJson<Serving>(folder.files.serving);
+  const heldPort = held.find((word) => word.startsWith('four='))?.slice('four='.length);
   const serving = await serve(head, {
     ...(record.port !== undefined && { port: record.port }),
     ...(before !== undefined && !isRayHead && { lastPort: Number(new URL(before.url).port) }),
-    ...(held !== undefined && { heldPort: Number(held), heldSix: both === 'both' }),
+    ...(heldPort !== undefined && { heldPort: Number(heldPort), heldSix: held.includes('six') }),
+    heldNear: held.includes('near'),
   });
   writeJson(folder.files.serving, {
     mantad: identify(process.pid) as ProcessIdentity,

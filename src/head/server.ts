@@ -25,6 +25,8 @@ export interface ServeOrder {
   /** The port whose sockets the supervisor has handed over, and whether the one at ::1 is among them. */
   readonly heldPort?: number;
   readonly heldSix?: boolean;
+  /** Whether it has handed over the socket of the folder. */
+  readonly heldNear?: boolean;
 }
 
 export interface Serving {
@@ -43,7 +45,8 @@ const open = new Set(['/healthz', '/readyz', '/metrics']);
  * Serves a head on loopback and on a socket of its folder: health and metrics for all, the page, behind a token Ray's jobs
  * API and Manta's own, and where there is a Ray its dashboard behind all of that.
  */
-export async function serve(head: Head, { port, lastPort, heldPort, heldSix = false }: ServeOrder): Promise<Serving> {
+export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
+  const { port, lastPort, heldPort, heldSix = false, heldNear = false } = order;
   const auth: AuthDeps = {
     users: head.users,
     clock: head.clock,
@@ -68,14 +71,14 @@ export async function serve(head: Head, { port, lastPort, heldPort, heldSix = fa
   head.ray?.servesMetricsAt(`127.0.0.1:${bound}`);
   const near = front.server();
   const { mantadSocket } = head.folder.files;
-  const hasSocket = await listenOnSocket(near, mantadSocket);
+  const hasSocket = await listenOnSocket(near, mantadSocket, heldNear);
   return {
     port: bound,
     ...(taken !== undefined && { taken }),
     url: `http://127.0.0.1:${bound}`,
     ...(hasSocket && { socket: mantadSocket }),
     close: async () => {
-      await Promise.all([pair.four, pair.six, near].map(ended));
+      await ended([pair.four, pair.six, near], front);
       gateway?.close();
     },
   };
@@ -102,12 +105,17 @@ function appOf(head: Head, deps: JobsApiDeps): Hono<JobsEnv> {
   return app;
 }
 
-const ended = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    if (!server.listening) return resolve();
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+/** Who has asked for a change hears what came of it; who reads or waits comes again. */
+async function ended(servers: readonly Server[], front: Front): Promise<void> {
+  const closed = servers.flatMap((server) =>
+    server.listening ? [new Promise((resolve) => server.close(resolve))] : [],
+  );
+  await front.changesAnswered(answersWithin);
+  for (const server of servers) server.closeAllConnections();
+  await Promise.all(closed);
+}
+
+const answersWithin = 2_000;
 
 function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
   app.get('/healthz', (c) => c.text('success'));

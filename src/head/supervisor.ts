@@ -41,6 +41,7 @@ let child: ChildProcess | undefined;
 let timer: NodeJS.Timeout | undefined;
 let ending = false;
 let held: { readonly port: number; readonly four: HeldSocket; six?: HeldSocket } | undefined;
+let near: HeldSocket | undefined;
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
 process.on('SIGHUP', () => {});
@@ -64,11 +65,12 @@ function start(): void {
       entryFile('mantad'),
       home as string,
       name as string,
-      ...(held ? [String(held.port)] : []),
-      ...(held?.six ? ['both'] : []),
+      ...(held ? [`four=${held.port}`] : []),
+      ...(held?.six ? ['six'] : []),
+      ...(near ? ['near'] : []),
     ],
     {
-      stdio: ['ignore', log, log, held?.four.fd ?? 'ignore', held?.six?.fd ?? 'ignore', 'ipc'],
+      stdio: ['ignore', log, log, held?.four.fd ?? 'ignore', held?.six?.fd ?? 'ignore', near?.fd ?? 'ignore', 'ipc'],
       cwd: folder.path,
     },
   );
@@ -87,7 +89,13 @@ function start(): void {
 }
 
 /** The one at 127.0.0.1 is told first. */
-function hold({ hold: port, family }: HoldMessage, socket: HeldSocket): void {
+function hold(what: HoldMessage, socket: HeldSocket): void {
+  if (what.hold === 'near') {
+    near?.close();
+    near = socket;
+    return;
+  }
+  const { hold: port, family } = what;
   if (family === 6) {
     held?.six?.close();
     if (held?.port === port) held.six = socket;

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
+import type { Duration } from '../../base/clock.ts';
 import { type JobsApiDeps, makeUpgradeHandler } from '../../jobs/api.ts';
 import { type JobsEnv, serverLimits } from '../../jobs/auth.ts';
 import { othersOf } from '../../jobs/ray-api/details.ts';
@@ -28,6 +30,8 @@ export class Front {
   readonly #deps: JobsApiDeps;
   readonly #gateway: Gateway | undefined;
   readonly #limits: Waiting;
+  /** To requests that change something, as far as they are not given yet. */
+  readonly #answers = new Set<ServerResponse>();
 
   constructor(app: Hono<JobsEnv>, deps: JobsApiDeps, gateway: Gateway | undefined, limits: Waiting = serverLimits) {
     this.#answer = getRequestListener(app.fetch);
@@ -56,7 +60,17 @@ export class Front {
     return server;
   }
 
+  /** Resolves when whoever has asked for a change has heard what came of it, or when that takes too long. */
+  async changesAnswered(within: Duration): Promise<void> {
+    const given = [...this.#answers].map((answer) => new Promise((resolve) => answer.once('close', resolve)));
+    if (given.length > 0) await Promise.race([Promise.all(given), sleep(within, undefined, { ref: false })]);
+  }
+
   #request(request: IncomingMessage, response: ServerResponse): void {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      this.#answers.add(response);
+      response.once('close', () => this.#answers.delete(response));
+    }
     if (hasBody(request)) endSilent(request, this.#limits.bodySilence);
     const target = readWhole(request);
     if (typeof target === 'string')
