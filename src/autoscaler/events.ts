@@ -92,7 +92,7 @@ export const autoscalerEvents = {
     code: 'MANTA_AUTOSCALER_REFUSED',
     level: 'warn',
     text: (e) =>
-      `the provider refused ${e.type} (${place(e)}): ${e.reason}, ${e.times} in a row${e.detail ? `: ${e.detail}` : ''}`,
+      `${e.reason === 'launch-timeout' ? `machines of ${e.type} (${place(e)}) did not come up in time` : `the provider refused ${e.type} (${place(e)}): ${e.reason}`}, ${e.times} in a row${e.detail ? `: ${e.detail}` : ''}`,
   }),
   paused: defineEvent<{ type: string; times: number; until: number }>({
     code: 'MANTA_AUTOSCALER_TYPE_PAUSED',

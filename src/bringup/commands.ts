@@ -92,8 +92,7 @@ async function follow(
   };
   const watch = setInterval(() => {
     const seconds = Math.round((performance.now() - heard) / 1_000);
-    if (seconds * 1_000 >= silence)
-      events.emit(bringupEvents.silent, { node, command: oneLine(command), seconds, last: tail.at(-1) ?? '' });
+    events.emit(bringupEvents.silent, { node, command: oneLine(command), seconds, last: tail.at(-1) ?? '' });
   }, silence);
   watch.unref();
   try {
@@ -104,6 +103,7 @@ async function follow(
         signal,
         onOutput: (bytes) => {
           heard = performance.now();
+          watch.refresh();
           const parts = (rest + decoder.write(Buffer.from(bytes))).split('\n');
           rest = parts.pop() ?? '';
           for (const part of parts) line(part.replace(/\r$/, ''));

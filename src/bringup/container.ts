@@ -224,10 +224,10 @@ async function mendMounts(
 }
 
 const removeText = (engine: ContainerSpec['engine'], name: string): string =>
-  // Nothing in it is waited for; older podman does not know the option and waits.
+  // Nothing in it is waited for; older podman does not know the option and waits, and `docker` may be podman.
   engine === 'podman'
     ? `podman rm -f -t 0 ${shellQuoted(name)} >/dev/null 2>&1 || podman rm -f ${shellQuoted(name)} >/dev/null`
-    : `docker rm -f ${shellQuoted(name)} >/dev/null`;
+    : `docker kill ${shellQuoted(name)} >/dev/null 2>&1; docker rm -f ${shellQuoted(name)} >/dev/null`;
 
 /** Writes the token and `env.sh` for this user alone to where commands look for them: on the host or in the container. */
 export async function placeToken(host: Host, order: NodeOrder, place: Place, signal: AbortSignal): Promise<void> {

@@ -10,7 +10,8 @@ const someWorkers = 50;
 /**
  * Settings of Ray that make it tell sooner what Manta acts on, where neither the user nor an image has set them. Demand is
  * seen within a tenth of a second, not within one; a raylet that is gone, whose port refuses, is struck from the table
- * after five seconds, not fifteen. How long a raylet may be silent stays as it is.
+ * after five seconds, not fifteen. How long a raylet may be silent stays as it is. The dashboard,
+ * which takes the jobs, gives its parts three minutes to come up and not half a one, after which it would end for good.
  */
 export function headSettings(mostWorkers = someWorkers): Environment {
   const pull = Math.min(slowest, Math.max(fastest, Math.round((mostWorkers * 1_000) / questionsASecond)));
@@ -18,6 +19,7 @@ export function headSettings(mostWorkers = someWorkers): Environment {
     ...driverSettings,
     RAY_gcs_pull_resource_loads_period_milliseconds: { otherwise: String(pull) },
     RAY_health_check_period_ms: { otherwise: '1000' },
+    RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT: { otherwise: '180' },
   };
 }
 

@@ -7,6 +7,7 @@ import { type EndCause, isOver, type Job, type JobState } from '../core/jobs/job
 import { demandOf } from '../core/jobs/queue-demand.ts';
 import type { Infeasible, LaunchReason, Waiting } from '../core/plan/plan.ts';
 import { durationWords, infeasibleWords, launchWords, resourceWords, waitingWords } from '../core/plan/words.ts';
+import type { Refusal } from '../core/view.ts';
 import type { Fact as JobFact } from '../jobs/store.ts';
 import type { WhyAnswer } from './api/types.ts';
 import { advice } from './why.ts';
@@ -252,6 +253,13 @@ function launchesFor({ job, scaling, instanceOf }: JobQuestion): Step[] {
   });
 }
 
+/** Not all that keeps a type from being launched is the provider's word. */
+function refusedWords(type: string, reason: Refusal['reason']): string {
+  if (reason === 'setup-failed') return `machines of ${type} could not be set up`;
+  if (reason === 'launch-timeout') return `machines of ${type} did not come up in time`;
+  return `the provider refused ${type}: ${reason.replaceAll('-', ' ')}`;
+}
+
 /** One step for all refusals of a type for the same reason: a provider that has nothing says so often. */
 function refusalsFor({ job, scaling, couldHold, now }: JobQuestion): Step[] {
   const runs = new Map<string, { first: Instant; last: Fact & { kind: 'refused' }; times: number }>();
@@ -267,7 +275,7 @@ function refusalsFor({ job, scaling, couldHold, now }: JobQuestion): Step[] {
     const again = isOver(job.state) ? '' : `; it is asked again at ${timeWords(until, now)}`;
     return {
       at: last.at,
-      text: `${reason === 'setup-failed' ? `machines of ${type} could not be set up` : `the provider refused ${type}: ${reason.replaceAll('-', ' ')}`}${often}${again}${detail === undefined ? '' : `: ${detail}`}`,
+      text: `${refusedWords(type, reason)}${often}${again}${detail === undefined ? '' : `: ${detail}`}`,
       data: last,
     };
   });

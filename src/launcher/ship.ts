@@ -138,8 +138,9 @@ export async function startMantad(
     `mask=$(umask); umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}
 printf '%s\\n' '#!/bin/sh' ${shellQuoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
-${old === undefined ? '' : stopProgram([old])}
+# Before the old one goes: whoever finds nobody serving meanwhile says that nothing starts it at a boot.
 ${bootProgram(way, cluster)}
+${old === undefined ? '' : stopProgram([old])}
 # A Ray that mantad starts again makes files as the first one did.
 umask "$mask"
 ${startText(cluster)}# The next look finds a supervisor, or knows that there is none.

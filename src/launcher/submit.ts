@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import type { Host } from '../base/host.ts';
+import { newMark } from '../base/host-program.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { Place } from '../bringup/node.ts';
 import { execErrors } from './exec-errors.ts';
@@ -28,7 +29,10 @@ export async function copyScript(host: Host, place: Place, path: string, signal:
   const mode = found.mode & 0o777;
   const name = basename(path);
   if (place.kind === 'host') return await host.put(`~/${name}`, bytes, mode, { signal });
-  const inside = `cd && umask 077 && cat >${shellQuoted(`${name}.new`)} && chmod ${mode.toString(8)} ${shellQuoted(`${name}.new`)} && mv ${shellQuoted(`${name}.new`)} ${shellQuoted(name)}`;
+  // Whole or not at all, also where two do this at once or the connection is lost.
+  const fresh = `.${newMark()}.new`;
+  const written = `cat >${fresh} && [ "$(wc -c <${fresh})" -eq ${bytes.length} ] && chmod ${mode.toString(8)} ${fresh} && mv ${fresh} ${shellQuoted(name)}`;
+  const inside = `cd && umask 077 && { ${written} || { rm -f ${fresh}; exit 1; }; }`;
   await host.connect({ signal, within: 30_000 });
   const child = host.open(`${place.engine} exec -i ${shellQuoted(place.name)} sh -c ${shellQuoted(inside)}`, {
     stdio: ['pipe', 'ignore', 'pipe'],

@@ -108,6 +108,7 @@ test('Ray sees what Manta sets, and nothing of the function around it', { skip }
       'RAY_AUTH_MODE=token',
       'RAY_AUTH_TOKEN_PATH=/tmp/home/.manta/nodes/lab/token',
       'RAY_CLOUD_INSTANCE_ID=host 1',
+      'RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT=180',
       'RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL=minor',
       "RAY_NODE_TYPE_NAME=it's a head",
       'RAY_OVERRIDE_RESOURCES={"CPU":4,"my \\"thing\\"":1}',

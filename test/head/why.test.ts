@@ -45,12 +45,12 @@ function launch(id: string, serves: LaunchReason['serves']): Fact {
   };
 }
 
-function refusal(type: string, at: number): Fact {
+function refusal(type: string, at: number, reason: Refusal['reason'] = 'no-capacity'): Fact {
   const until = now + 12_000;
   return {
     kind: 'refused',
     at,
-    refusal: { type, market: 'on-demand', reason: 'no-capacity', times: 1, last: at, until },
+    refusal: { type, market: 'on-demand', reason, times: 1, last: at, until },
   };
 }
 
@@ -88,10 +88,16 @@ test('a launch for something else is told when the job ran on what it brought', 
 });
 
 test('refusals are told once a type, only of types that could hold the job', () => {
-  const scaling = [refusal('worker', now - 9_000), refusal('gpu', now - 8_000), refusal('worker', now - 3_000)];
+  const scaling = [
+    refusal('worker', now - 9_000),
+    refusal('gpu', now - 8_000),
+    refusal('worker', now - 3_000),
+    refusal('worker', now - 2_000, 'launch-timeout'),
+  ];
   const { texts } = ask({ state: 'starting' }, { scaling });
   assert.deepEqual(texts, [
     'the provider refused worker: no capacity, 2 times since 13:59:51; it is asked again at 14:00:12 (in 12 s)',
+    'machines of worker did not come up in time; it is asked again at 14:00:12 (in 12 s)',
   ]);
 });
 

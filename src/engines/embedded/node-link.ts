@@ -42,6 +42,8 @@ export class NodeLink {
   #timer: NodeJS.Timeout | undefined;
   #heard = performance.now();
   #pause = 10;
+  /** It is asked once more before it counts as silent: it may be this process that stood still, with the answer at its door. */
+  #lastAsked = false;
   /** Nothing more is heard of this link: it was closed, or its agent is dead. */
   #over = false;
   #closed = false;
@@ -90,12 +92,13 @@ export class NodeLink {
   async #greet(channel: Channel): Promise<void> {
     try {
       const greeting = { protocol: protocolVersion, epoch: this.#epoch };
-      const hello = await channel.call('hello', greeting, this.#silentAfter);
+      const hello = await channel.call('hello', greeting, this.#lastAsked ? this.#silentAfter / 3 : this.#silentAfter);
       if (this.#over) return;
       // Another head has the agent now, and with it the say over everything on it.
       if ('superseded' in hello) return this.close();
       if (hello.protocol !== protocolVersion) throw embeddedErrors.Protocol({ problem: `version ${hello.protocol}` });
       this.#heard = performance.now();
+      this.#lastAsked = false;
       this.#pause = 10;
       this.#channel = channel;
       this.#events.hello(hello);
@@ -124,11 +127,12 @@ export class NodeLink {
     if (wasConnected) this.#events.disconnected();
     if (this.#over) return;
     const silent = performance.now() - this.#heard >= this.#silentAfter;
-    if (silent || !isAlive(this.record)) {
+    if ((silent && this.#lastAsked) || !isAlive(this.record)) {
       this.#over = true;
       void this.#bury();
       return;
     }
+    this.#lastAsked = silent;
     this.#timer = setTimeout(() => this.#connect(), this.#pause);
     this.#pause = Math.min(this.#pause * 2, 1_000);
   }
