@@ -19,14 +19,15 @@ const held = 9;
 /**
  * Keeps commands of other machines from changing the cluster meanwhile, and looks at its head: one round trip. On one
  * machine the lock of the cluster's folder does that, so that the next command there takes over from one that was killed.
- * `unlock` gives it back.
+ * `unlock` gives it back. `lost` aborts when another
+ * has it, as after a sleep of this machine in which it lapsed.
  */
 export async function lockAndLook(
   cluster: RemoteCluster,
   what: 'up' | 'down',
   clock: Clock,
   signal: AbortSignal,
-): Promise<{ readonly look: HeadLook; readonly unlock: () => Promise<void> }> {
+): Promise<{ readonly look: HeadLook; readonly lost: AbortSignal; readonly unlock: () => Promise<void> }> {
   const { head, name } = cluster;
   const id = machineId(cluster);
   const file = `${headHome}/clusters/${name}/command.lock`;
@@ -40,11 +41,16 @@ export async function lockAndLook(
   const holder = /^held (.*)$/m.exec(stdout)?.[1];
   if (holder !== undefined) throw launcherErrors.BusyElsewhere({ name, holder });
 
+  const taken = /^locked$/m.test(stdout);
   const ending = new AbortController();
+  const losing = new AbortController();
   const renewing = (async () => {
-    while (!ending.signal.aborted) {
+    while (taken && !ending.signal.aborted && !losing.signal.aborted) {
       await clock.sleep(renewEvery, ending.signal).catch(() => {});
-      if (!ending.signal.aborted) await head.sh(renewText(file, id, words), { signal: ending.signal }).catch(() => {});
+      if (ending.signal.aborted) return;
+      const said = await head.sh(renewText(file, id, words), { signal: ending.signal }).catch(() => undefined);
+      const other = /^lost (.*)$/m.exec(said?.stdout ?? '')?.[1];
+      if (other !== undefined) losing.abort(launcherErrors.BusyElsewhere({ name, holder: other || 'another machine' }));
     }
   })();
   const unlock = async (): Promise<void> => {
@@ -53,7 +59,7 @@ export async function lockAndLook(
     // It lapses where the head cannot be told.
     await head.sh(releaseText(file, id), { signal: AbortSignal.timeout(5_000) }).catch(() => {});
   };
-  return { look: look.read(stdout), unlock };
+  return { look: look.read(stdout), lost: losing.signal, unlock };
 }
 
 /** By which this machine knows its own locks again. */
@@ -63,18 +69,30 @@ function machineId({ folder }: RemoteCluster): string {
   return readJson<{ id: string }>(file)?.id ?? '';
 }
 
-/** Of several that find a lapsed lock one moves it away; a lock is made whole or not at all. */
+/**
+ * A lock is made whole or not at all. Of several that find a lapsed one only the one that has made `.next` may put its own
+ * in its place, and only where it is still the one that was found.
+ */
 const takeText = (file: string, id: string, words: string): string => `umask 077; cd "$HOME" || exit 1
 f=${shellQuoted(file)}; mkdir -p "\${f%/*}" || exit 1
+fresh() { id=\${1%% *} who=\${1#* }; at=\${who%% *} who=\${who#* }; [ "$id" != ${id} ] && [ $(($(date +%s) - at)) -lt ${lapsesAfter} ]; }
 n=0
 while [ $n -lt 20 ]; do
   n=$((n + 1))
   printf '%s\\n' "${words}" >"$f.$$" || exit 1
-  if ln "$f.$$" "$f" 2>/dev/null; then rm -f "$f.$$"; exit 0; fi
-  rm -f "$f.$$"
-  read -r id at who 2>/dev/null <"$f" || continue
-  if [ "$id" != ${id} ] && [ $(($(date +%s) - at)) -lt ${lapsesAfter} ]; then echo "held $who"; exit ${held}; fi
-  mv "$f" "$f.old.$$" 2>/dev/null && rm -f "$f.old.$$"
+  if ln "$f.$$" "$f" 2>/dev/null; then rm -f "$f.$$"; echo locked; exit 0; fi
+  line=$(cat "$f" 2>/dev/null)
+  if [ -n "$line" ] && fresh "$line"; then rm -f "$f.$$"; echo "held $who"; exit ${held}; fi
+  if ln "$f.$$" "$f.next" 2>/dev/null; then
+    rm -f "$f.$$"
+    if [ "$(cat "$f" 2>/dev/null)" = "$line" ] && mv "$f.next" "$f"; then echo locked; exit 0; fi
+    rm -f "$f.next"
+  else
+    rm -f "$f.$$"
+    # Whoever made it and died there holds nobody up for long.
+    next=$(cat "$f.next" 2>/dev/null); [ -z "$next" ] || fresh "$next" || rm -f "$f.next"
+    sleep 0.05 2>/dev/null || sleep 1
+  fi
 done
 exit 1
 `;
@@ -83,7 +101,10 @@ const mine = (file: string, id: string): string =>
   `cd "$HOME" || exit 0; f=${shellQuoted(file)}; read -r id rest 2>/dev/null <"$f" && [ "$id" = ${id} ] || exit 0`;
 
 const renewText = (file: string, id: string, words: string): string =>
-  `${mine(file, id)}; umask 077; printf '%s\\n' "${words}" >"$f.$$" && mv "$f.$$" "$f"\n`;
+  `cd "$HOME" || exit 0; f=${shellQuoted(file)}; id= who=; read -r id at who 2>/dev/null <"$f"
+[ "$id" = ${id} ] || { echo "lost $who"; exit 0; }
+umask 077; printf '%s\\n' "${words}" >"$f.$$" && mv "$f.$$" "$f"
+`;
 
 const releaseText = (file: string, id: string): string =>
   `${mine(file, id)}; rm -f "$f"; rmdir "\${f%/*}" 2>/dev/null\n`;

@@ -110,9 +110,9 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
       events.emit(launcherEvents.waiting, { host: host.name, why, longest });
     }),
   });
-  const { look, unlock } = await lockWhenTurnedOff(cluster, clock, signal);
+  const { look, lost, unlock } = await lockWhenTurnedOff(cluster, clock, signal);
   try {
-    return await bringUpLocked(request, files, look, signal);
+    return await bringUpLocked(request, files, look, AbortSignal.any([signal, lost]));
   } finally {
     await unlock();
   }
