@@ -90,6 +90,7 @@ function start(): void {
 
 /** The one at 127.0.0.1 is told first. */
 function hold(what: HoldMessage, socket: HeldSocket): void {
+  if (ending) return socket.close();
   if (what.hold === 'near') {
     near?.close();
     near = socket;
@@ -137,8 +138,16 @@ function readServing(): Serving | undefined {
 function end(): void {
   ending = true;
   clearTimeout(timer);
+  // Whoever comes from here on is refused, and knows that nobody has read anything.
+  letGo();
   if (child === undefined) finish();
   else child.kill('SIGTERM');
+}
+
+function letGo(): void {
+  for (const socket of [held?.four, held?.six, near]) socket?.close();
+  held = undefined;
+  near = undefined;
 }
 
 function finish(): void {

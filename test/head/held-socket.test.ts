@@ -40,7 +40,7 @@ test('clients that come in by the socket wait while mantad is started again', as
   assert.equal(await ask({ socketPath }, 'GET', '/healthz'), '200 success', 'a new supervisor serves it again');
 });
 
-test('whoever has asked for a change hears what came of it before the server ends, and readers are not waited for', async (t) => {
+test('whoever has asked for a change hears what came of it before the server ends', async (t) => {
   const gate = Promise.withResolvers<void>();
   const begun = { POST: Promise.withResolvers<void>(), GET: Promise.withResolvers<void>() };
   const app = new Hono<JobsEnv>();
@@ -63,17 +63,33 @@ test('whoever has asked for a change hears what came of it before the server end
   const where = { port: (server.address() as AddressInfo).port };
 
   const read = ask(where, 'GET', '/api/manta/v1/slow');
-  await begun.GET.promise;
-  await front.changesAnswered(60_000);
-
   const change = ask(where, 'POST', '/api/manta/v1/slow');
-  await begun.POST.promise;
+  await Promise.all([begun.GET.promise, begun.POST.promise]);
   let isOver = false;
   const over = front.changesAnswered(60_000).then(() => (isOver = true));
+  assert.match(await ask(where, 'POST', '/api/manta/v1/slow'), /^503 mantad is ending/, 'no more are taken');
   await sleep(100);
   assert.equal(isOver, false);
   gate.resolve();
   await over;
   assert.equal(await change, '200 done');
   assert.equal(await read, '200 read');
+});
+
+test('those who only read are not waited for when the server ends', async (t) => {
+  const app = new Hono<JobsEnv>();
+  const begun = Promise.withResolvers<void>();
+  app.get('/api/manta/v1/slow', () => {
+    begun.resolve();
+    return new Promise<Response>(() => {});
+  });
+  const front = new Front(app, {} as JobsApiDeps, undefined);
+  const server = front.server();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.closeAllConnections());
+  t.after(() => server.close());
+  const reading = ask({ port: (server.address() as AddressInfo).port }, 'GET', '/api/manta/v1/slow');
+  reading.catch(() => {});
+  await begun.promise;
+  await front.changesAnswered(600_000);
 });

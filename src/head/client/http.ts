@@ -7,6 +7,7 @@ import { version } from '../../base/version.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
 import type { ErrorAnswer } from '../api/types.ts';
+import { gatewayErrors } from '../gateway/errors.ts';
 import { clientErrors } from './errors.ts';
 import type { Place, Target } from './target.ts';
 
@@ -90,6 +91,7 @@ export class HttpClient {
     for (let tries = 1; ; tries++) {
       try {
         const answer = await this.#once(method, path, request);
+        if (answer.headers['manta-error'] === gatewayErrors.Closing.code) throw await this.#ending(answer);
         // The try whose answer was lost has deleted it.
         const isGone = broke && method === 'DELETE' && answer.status === 404;
         return await read(isGone ? { ...answer, status: 200 } : answer);
@@ -106,6 +108,12 @@ export class HttpClient {
         if (pause > 0) await wallClock.sleep(madeAgainIn * pause, request.signal ?? this.#signal);
       }
     }
+  }
+
+  /** Nothing was done with the request: the next mantad may take it. */
+  async #ending(answer: Answer): Promise<MantaError> {
+    await textOf(answer).catch(() => '');
+    return clientErrors.Unreachable({ address: this.shown, why: 'mantad is ending' });
   }
 
   /** The status of an answer whose body does not matter; the line is free again afterwards. */

@@ -8,6 +8,12 @@ export const gatewayErrors = {
     message: (e) => `the request could be read in two ways: ${e.problem}`,
     hint: () => 'send it the plain way: a path without escaped slashes, and each header once',
   }),
+  Closing: defineError({
+    code: 'MANTA_GATEWAY_CLOSING',
+    exit: 6,
+    message: () => 'mantad is ending and takes no more changes',
+    hint: () => 'nothing was done; ask again in a moment, when the next one serves',
+  }),
   NoAnswer: defineError<{ address: string; why: string }>({
     code: 'MANTA_GATEWAY_NO_ANSWER',
     exit: 6,

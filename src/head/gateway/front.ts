@@ -32,6 +32,7 @@ export class Front {
   readonly #limits: Waiting;
   /** To requests that change something, as far as they are not given yet. */
   readonly #answers = new Set<ServerResponse>();
+  #closing = false;
 
   constructor(app: Hono<JobsEnv>, deps: JobsApiDeps, gateway: Gateway | undefined, limits: Waiting = serverLimits) {
     this.#answer = getRequestListener(app.fetch);
@@ -60,14 +61,19 @@ export class Front {
     return server;
   }
 
-  /** Resolves when whoever has asked for a change has heard what came of it, or when that takes too long. */
+  /**
+   * Takes no more changes. Resolves when whoever has asked for one before has heard what came of it, or when that takes too
+   * long.
+   */
   async changesAnswered(within: Duration): Promise<void> {
+    this.#closing = true;
     const given = [...this.#answers].map((answer) => new Promise((resolve) => answer.once('close', resolve)));
     if (given.length > 0) await Promise.race([Promise.all(given), sleep(within, undefined, { ref: false })]);
   }
 
   #request(request: IncomingMessage, response: ServerResponse): void {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
+      if (this.#closing) return refuse(request, response, refusedFor(gatewayErrors.Closing({}), 503));
       this.#answers.add(response);
       response.once('close', () => this.#answers.delete(response));
     }

@@ -9,6 +9,7 @@ import { HttpClient } from '../../../src/head/client/http.ts';
 import { isPassing } from '../../../src/head/client/persistent.ts';
 import { rayJobs } from '../../../src/head/client/ray-jobs.ts';
 import { headErrors } from '../../../src/head/errors.ts';
+import { gatewayErrors } from '../../../src/head/gateway/errors.ts';
 import { never } from '../../contract/waiting.ts';
 
 test('what reached nobody is sent again when the line is found anew, also what may be sent but once', async (t) => {
@@ -79,6 +80,14 @@ test('what may have been read is not sent again, unless that does no harm', asyn
   const again = await clientOf(t, (nth) => (nth < 4 ? cut : says(200)));
   await again.client.json('POST', '/jobs', { json: {}, repeatable: true });
   assert.equal(again.asked.length, 4);
+});
+
+test('what a mantad that ends has not taken is sent to the next one', async (t) => {
+  const ending: RequestListener = (_, response) =>
+    void response.writeHead(503, { 'manta-error': gatewayErrors.Closing.code }).end('mantad is ending');
+  const { client, asked } = await clientOf(t, (nth) => (nth === 1 ? ending : says(200)));
+  await client.json('POST', '/extend', { json: {} });
+  assert.equal(asked.length, 2);
 });
 
 test('an answer that is cut in the middle is asked for again', async (t) => {
