@@ -223,11 +223,20 @@ async function mendMounts(
     events.emit(containerEvents.unreadable, { node: host.name, name: spec.name, path: path as string });
 }
 
-const removeText = (engine: ContainerSpec['engine'], name: string): string =>
-  // Nothing in it is waited for; older podman does not know the option and waits, and `docker` may be podman.
-  engine === 'podman'
-    ? `podman rm -f -t 0 ${shellQuoted(name)} >/dev/null 2>&1 || podman rm -f ${shellQuoted(name)} >/dev/null`
-    : `docker kill ${shellQuoted(name)} >/dev/null 2>&1; docker rm -f ${shellQuoted(name)} >/dev/null`;
+/**
+ * Nothing in the container is waited for. Older podman does not know the option and waits; `docker` may be podman. What
+ * docker removes by itself already, because the container has ended, is gone only after a while, and its name until then taken.
+ */
+function removeText(engine: ContainerSpec['engine'], name: string): string {
+  const word = shellQuoted(name);
+  const byPodman = `${engine} rm -f -t 0 ${word} >/dev/null 2>&1 || ${engine} rm -f ${word} >/dev/null`;
+  if (engine === 'podman') return byPodman;
+  return `case $(docker --version 2>/dev/null) in
+podman*) ${byPodman} ;;
+*) docker rm -f ${word} >/dev/null
+  n=0; while [ $n -lt 150 ] && docker container inspect ${word} >/dev/null 2>&1; do n=$((n + 1)); sleep 0.2; done ;;
+esac`;
+}
 
 /** Writes the token and `env.sh` for this user alone to where commands look for them: on the host or in the container. */
 export async function placeToken(host: Host, order: NodeOrder, place: Place, signal: AbortSignal): Promise<void> {
