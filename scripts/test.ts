@@ -54,7 +54,9 @@ const named = process.argv.slice(2);
 if (named.length === 0) await installComponents(say);
 const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: root }).sort();
 /** Real Rays and hosts take all cores there are: two at a time would only run into each other's deadlines. */
-const takesAll = (file: string): boolean => /^test\/(?:lab|bringup|launcher|engines\/ray)\//.test(file);
+const takesAll = (file: string): boolean =>
+  /^test\/(?:lab|bringup|launcher|engines\/ray)\//.test(file) ||
+  /^test\/(?:head\/client\/real-ray|head\/gateway\/ray|providers\/local\/lab)\.test\.ts$/.test(file);
 const suites =
   named.length > 0
     ? [() => runTestFiles(root, files, say)]

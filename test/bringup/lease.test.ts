@@ -45,7 +45,7 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
 
 test('a lease that nobody renews ends Ray of its cluster, of no other, and nothing else', { skip }, async (t) => {
   const host = await namespaceHost(t, '');
-  const [mine, other] = [order('mine', 2_000), order('other', 600_000)];
+  const [mine, other] = [order('mine', 10_000), order('other', 600_000)];
   for (const each of [mine, other]) {
     await prepareNode(host, each, { signal });
     await startRay(host, each);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../src/core/jobs/job.ts';
+import { servingOf } from '../../src/head/state-folder.ts';
 import { eventually, kill, seeded, seedOf, TestCluster, workersYaml } from './test-cluster.ts';
 
 const jobCount = 200;
@@ -118,10 +119,15 @@ test('200 mixed jobs survive 20 kills of mantad: none lost, none run twice, ever
   let killed = 0;
   const killAgainAndAgain = async (): Promise<void> => {
     let last: number | undefined;
+    let early = 0;
     while (killed < kills) {
       const pid = await eventually('mantad is back', () => (cluster.mantad !== last ? cluster.mantad : undefined));
       // From its first moment on, while it starts and while it serves.
       await sleep(random() * 1_200);
+      const serves = (): boolean => servingOf(cluster.folder)?.mantad.pid === pid;
+      // The more of them in a row die before they serve, the longer the supervisor waits.
+      if (early === 2) await eventually('it serves', serves);
+      early = serves() ? 0 : early + 1;
       kill(pid);
       killed += 1;
       last = pid;

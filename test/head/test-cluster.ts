@@ -100,7 +100,7 @@ export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + 180_000;
   for (;;) {
     const found = await look();
     if (found) return found;
@@ -301,18 +301,25 @@ export function filesIn(folder: string): string[] {
   return existsSync(folder) ? (readdirSync(folder, { recursive: true }) as string[]) : [];
 }
 
+/** What a process has open, each as `fd=target`; nothing of one that has gone. */
+export function openFiles(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  const unlessGone = <T>(read: () => T): T | [] => {
+    try {
+      return read();
+    } catch {
+      return [];
+    }
+  };
+  return unlessGone(() => readdirSync(folder)).flatMap((fd) =>
+    unlessGone(() => `${fd}=${readlinkSync(join(folder, fd))}`),
+  );
+}
+
 /** Local addresses of the sockets on which these processes listen, as `/proc/net` writes them. */
 export function listening(pids: readonly number[]): string[] {
   const inodes = new Set(
-    pids.flatMap((pid) =>
-      readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-        try {
-          return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
-        } catch {
-          return [];
-        }
-      }),
-    ),
+    pids.flatMap((pid) => openFiles(pid).flatMap((file) => /^\d+=socket:\[(\d+)\]$/.exec(file)?.[1] ?? [])),
   );
   return ['tcp', 'tcp6', 'udp', 'udp6'].flatMap((kind) =>
     readFileSync(`/proc/net/${kind}`, 'latin1')

@@ -103,6 +103,7 @@ describe('a cluster of a cloud that nobody ends', { skip: clusterProblem() ?? fa
     assert.match(shown, /'manta up' makes a new one/);
     await cloud.admin.set({ show_terminated_s: 0 });
     assert.match((await status()).shown, /nothing ran or waited for 10s/, 'also when the cloud has forgotten it');
+    bed.write(file, clusterFile(cloud.endpoint, '{idle_shutdown: 1h}'));
     await manta('up', '-y', file);
     assert.match((await status()).shown, /Node status/, 'a new one has its place');
     await manta('down', '-y', file);

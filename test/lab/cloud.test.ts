@@ -106,7 +106,7 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
   });
 
   it('has machines that end themselves when nobody gives them a lease, and stay when somebody does', async () => {
-    boots = bootWatchdog('bed', 'ubuntu', 8_000);
+    boots = bootWatchdog('bed', 'ubuntu', 25_000);
     const [left, taken] = await launch(2);
     boots = undefined;
     const lease = leaseText({ ...order, lease: { lasts: 600_000, powersOff: true } });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
 import { tokenFile } from '../../src/bringup/shell-text.ts';
-import { FaultBed } from './fault-bed.ts';
+import { FaultBed, until } from './fault-bed.ts';
 
 describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, () => {
   let bed: FaultBed;
@@ -62,6 +62,9 @@ describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, ()
       '-lc',
       `RAY_AUTH_MODE=token RAY_AUTH_TOKEN=${secret} ray job submit --no-wait --address http://localhost:8264 -- echo past-the-queue 2>&1`,
     ]);
-    assert.match(await bed.must('job', 'list', '-n', 'team'), /\(Ray\).*past-the-queue|past-the-queue.*\(Ray\)/);
+    // While Ray is slow to tell its jobs, the list has those of the queue alone.
+    await until('the list has the one that went past the queue', async () =>
+      /\(Ray\).*past-the-queue|past-the-queue.*\(Ray\)/.test(await bed.must('job', 'list', '-n', 'team')),
+    );
   });
 });

@@ -46,9 +46,13 @@ describe('a cluster of real Ray that ends by itself', { skip: labProblem() ?? fa
     until('the cluster has ended by itself', async () => (await status()).shown.includes('turned itself off'));
   /** All but what is kept for those who ask, and for the next `up`. */
   const onlyRecordLeft = async (): Promise<void> => {
-    assert.deepEqual(await leftOn(worker), []);
-    assert.deepEqual(await leftOn(head), ['.manta/head/clusters/brief']);
-    assert.equal(processes(worker, 'watchdog'), 0);
+    let left: readonly string[] = [];
+    await until('only its record is left', async () => {
+      left = [...(await leftOn(worker)), ...(await leftOn(head))];
+      return left.join() === '.manta/head/clusters/brief' && processes(worker, 'watchdog') === 0;
+    }).catch((error: unknown) => {
+      throw new Error(left.join('\n'), { cause: error });
+    });
   };
 
   it('ends after a session that was started with --stop, and says which', async () => {

@@ -14,25 +14,24 @@ const output = async (order: AttemptOrder): Promise<string> =>
 
 const pidIn = (folder: string, name: string): number => Number(readFileSync(join(folder, name), 'utf8'));
 
+/** Tells its own number, and stays. */
+const stays = 'sh -c \'echo $$ > "$F/pid"; exec sleep 1000\'';
+
 for (const [how, script] of [
-  ['in the background', '(echo $$ > "$F/pid"; exec sleep 1000) & sleep 0.1'],
-  ['in a session of its own', 'setsid sh -c \'echo $$ > "$F/pid"; exec sleep 1000\' & sleep 0.2'],
-  ['as a daemon', '(setsid sh -c \'echo $$ > "$F/pid"; exec sleep 1000 </dev/null >/dev/null 2>&1 &\'); sleep 0.2'],
-  ['deaf to SIGTERM', '(trap "" TERM; echo $$ > "$F/pid"; while :; do sleep 0.1; done) & sleep 0.1'],
-  [
-    'without its environment',
-    'setsid env -i F="$F" sh -c \'echo $$ > "$F/pid"; exec sleep 1000\' >/dev/null & sleep 0.2',
-  ],
-  [
-    'elsewhere without its environment',
-    'cd /; setsid env -i F="$F" sh -c \'echo $$ > "$F/pid"; exec sleep 1000\' & sleep 0.2',
-  ],
+  ['in the background', `${stays} &`],
+  ['in a session of its own', `setsid ${stays} &`],
+  ['as a daemon', `(setsid ${stays} </dev/null >/dev/null 2>&1 &)`],
+  ['deaf to SIGTERM', 'sh -c \'trap "" TERM; echo $$ > "$F/pid"; while :; do sleep 0.1; done\' &'],
+  ['without its environment', `setsid env -i F="$F" ${stays} >/dev/null &`],
+  ['elsewhere without its environment', `cd /; setsid env -i F="$F" ${stays} &`],
 ] as const)
   test(`a process left behind ${how} ends with the attempt`, async (t) => {
     const cluster = new TestCluster(t);
     const engine = await cluster.open();
     await cluster.launch('large');
-    const order = cluster.order('leaves', `${script}; echo done`, { env: { F: cluster.folder } });
+    const order = cluster.order('leaves', `${script}\nuntil [ -s "$F/pid" ]; do sleep 0.01; done; echo done`, {
+      env: { F: cluster.folder },
+    });
     await engine.start(order, never);
     const end = await cluster.ended('leaves');
     assert.equal(end.cause, 'succeeded');

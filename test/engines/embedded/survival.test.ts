@@ -101,7 +101,7 @@ test('the watcher of an agent is replaced when something kills it', async (t) =>
 });
 
 test('an agent whose lease lapses ends its attempts and itself', async (t) => {
-  const cluster = new TestCluster(t, { lease: 400 });
+  const cluster = new TestCluster(t, { lease: 3_000 });
   const engine = await cluster.open({ renewEvery: 50 });
   const [instance = ''] = await cluster.launch('large');
   await engine.start(cluster.order('leased', `${escapee(cluster.folder, 'd')} sleep 1000`), never);
@@ -118,16 +118,16 @@ test('an agent whose lease lapses ends its attempts and itself', async (t) => {
 });
 
 test('an agent whose lease is renewed lives on', async (t) => {
-  const cluster = new TestCluster(t, { lease: 400 });
+  const cluster = new TestCluster(t, { lease: 3_000 });
   const engine = await cluster.open({ renewEvery: 50 });
   await cluster.launch('large');
-  await engine.start(cluster.order('renewed', 'sleep 1.2; echo still here'), never);
+  await engine.start(cluster.order('renewed', 'sleep 4; echo still here'), never);
   assert.equal((await cluster.ended('renewed')).cause, 'succeeded');
 });
 
 test('an agent that stands still is ended, and its attempt counts as lost', async (t) => {
   const cluster = new TestCluster(t);
-  const engine = await cluster.open({ renewEvery: 50, silentAfter: 300 });
+  const engine = await cluster.open({ renewEvery: 50, silentAfter: 3_000 });
   const [instance = ''] = await cluster.launch('large');
   await engine.start(cluster.order('frozen', 'sleep 1000'), never);
   const { pid = 0 } = await cluster.running('frozen');
@@ -184,7 +184,7 @@ test('a gang survives the head, and its bundles are free when it ends', async (t
 
 test('a gang whose node fails before it has started is placed anew', async (t) => {
   const cluster = new TestCluster(t);
-  const engine = await cluster.open({ renewEvery: 50, silentAfter: 400 });
+  const engine = await cluster.open({ renewEvery: 50, silentAfter: 3_000 });
   const instances = await cluster.launch('small', 2);
   const gang = { bundles: [{ CPU: 1 }, { CPU: 1 }], strategy: 'STRICT_SPREAD' };
   // Of equal nodes the first by name is the gang's home; the other one only keeps room.

@@ -6,15 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Ran, runManta } from '../../cli/job-bed.ts';
+import { until } from '../../contract/waiting.ts';
 import { noRay, rayCommand, rayPythons } from '../../jobs/ray-python.ts';
-import { eventually, freePort } from '../test-cluster.ts';
+import { freePort } from '../test-cluster.ts';
 import { openFront } from './front.ts';
 
 const [tools] = rayPythons();
 
 test('the job commands work with a real Ray head', {
   skip: tools === undefined ? noRay : false,
-  timeout: 300_000,
+  timeout: 480_000,
 }, async (t) => {
   // Ray's sockets stand below it, and their paths must be short.
   const folder = mkdtempSync(join(tmpdir(), 'mr-'));
@@ -45,7 +46,15 @@ test('the job commands work with a real Ray head', {
   const head = spawn(tools!.python, [...rayCommand, ...words, ...ports.map(String), ...workers], {
     stdio: 'ignore',
     detached: true,
-    env: { ...process.env, HOME: folder, RAY_AUTH_MODE: 'token', RAY_AUTH_TOKEN: token, RAY_ADDRESS: '' },
+    env: {
+      ...process.env,
+      HOME: folder,
+      RAY_AUTH_MODE: 'token',
+      RAY_AUTH_TOKEN: token,
+      RAY_ADDRESS: '',
+      // A dashboard whose parts take longer than half a minute ends itself, and no job can be submitted then.
+      RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT: '180',
+    },
   });
   t.after(async () => {
     await end(head);
@@ -54,7 +63,7 @@ test('the job commands work with a real Ray head', {
 
   const env = { RAY_ADDRESS: `http://127.0.0.1:${dashboard}`, RAY_AUTH_TOKEN: token };
   const job = (...rest: string[]): Promise<Ran> => runManta(['job', ...rest], { env, cwd: folder });
-  await eventually('Ray takes jobs', async () => (await job('submit', '--no-wait', '--', 'true')).exit === 0);
+  await until('Ray takes jobs', async () => (await job('submit', '--no-wait', '--', 'true')).exit === 0);
 
   const project = join(folder, 'project');
   mkdirSync(project);

@@ -175,7 +175,7 @@ export class GatewayBed {
     return new Promise((resolve) => {
       let said = '';
       const socket = connect(this.port, '127.0.0.1', () => socket.write(bytes));
-      socket.setTimeout(500, () => socket.destroy());
+      socket.setTimeout(3_000, () => socket.destroy());
       socket.on('data', (piece) => (said += piece.toString('latin1')));
       socket.on('error', () => {});
       socket.on('close', () => resolve(said));

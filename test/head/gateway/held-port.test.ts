@@ -1,13 +1,12 @@
 /** The port of a cluster while its daemon is gone: nobody else gets it, and clients wait. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { closePair } from '../../../src/base/loopback.ts';
 import { listenOnLoopback } from '../../../src/head/listen.ts';
 import { changeCluster } from '../../../src/head/state-folder.ts';
-import { eventually, freePort, kill, listening, raw, TestCluster, workersYaml } from '../test-cluster.ts';
+import { eventually, freePort, kill, listening, openFiles, raw, TestCluster, workersYaml } from '../test-cluster.ts';
 
 /** What `localhost` can mean on this machine. */
 const hosts = (await takes(0, '::1')) === 'free' ? ['127.0.0.1', '::1'] : ['127.0.0.1'];
@@ -20,8 +19,10 @@ test('nobody takes the port while mantad is started again, and clients wait inst
 
   // Only those two have it: a job that had it could answer in mantad's place.
   const own = [cluster.mantad, cluster.supervisor];
-  for (const { pid, command } of cluster.home.processes())
-    assert.equal(listening([pid]).length, own.includes(pid) ? hosts.length : 0, `${command}: ${fdsOf(pid).join(' ')}`);
+  for (const { pid, command } of cluster.home.processes()) {
+    const [found, right] = [listening([pid]).length, own.includes(pid) ? hosts.length : 0];
+    if (found !== right) assert.fail(`${found}, not ${right}: ${command}: ${openFiles(pid).join(' ')}`);
+  }
 
   for (let round = 0; round < 3; round++) {
     const before = cluster.mantad as number;
@@ -77,8 +78,4 @@ function takes(port: number, host = '127.0.0.1'): Promise<string> {
     const probe = createServer().once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''));
     probe.listen(port, host, () => probe.close(() => resolve('free')));
   });
-}
-
-function fdsOf(pid: number): string[] {
-  return readdirSync(`/proc/${pid}/fd`).map((fd) => `${fd}=${readlinkSync(`/proc/${pid}/fd/${fd}`)}`);
 }

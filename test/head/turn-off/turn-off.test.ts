@@ -15,12 +15,12 @@ const hasEnded = (cluster: TestCluster): Promise<unknown> =>
 
 test('a cluster on which nothing runs ends itself, says when and why, and comes back with its jobs', async (t) => {
   const home = new TestHome(t);
-  const cluster = await TestCluster.up(home, yaml('idle_shutdown: 3s'));
+  const cluster = await TestCluster.up(home, yaml('idle_shutdown: 10s'));
   const job = await cluster.submit({ entrypoint: 'echo kept' });
   await hasEnded(cluster);
   const status = await home.run('status');
   assert.equal(status.code, 4);
-  assert.match(status.out, /turned itself off at \d{4}-.*: nothing ran or waited for 3s \(idle_shutdown\)/);
+  assert.match(status.out, /turned itself off at \d{4}-.*: nothing ran or waited for 10s \(idle_shutdown\)/);
   const { ended } = JSON.parse((await home.run('--json', 'status')).out) as { ended: { at: number; why: string } };
   assert.match(ended.why, /idle_shutdown/);
   assert.ok(Math.abs(Date.now() - ended.at) < 600_000);
@@ -36,7 +36,7 @@ test('a cluster on which nothing runs ends itself, says when and why, and comes 
 });
 
 test('a job that runs keeps its cluster, and the cluster says so', async (t) => {
-  const cluster = await TestCluster.up(new TestHome(t), yaml('idle_shutdown: 2s'));
+  const cluster = await TestCluster.up(new TestHome(t), yaml('idle_shutdown: 10s'));
   const { id } = await cluster.submit({ entrypoint: 'until [ -e go ]; do sleep 0.1; done', resources: { CPU: 1 } });
   await cluster.reach(id, 'running');
   const { turnOff } = await eventually('it has looked at its work', async () => {
@@ -44,21 +44,22 @@ test('a job that runs keeps its cluster, and the cluster says so', async (t) => 
     return answer.turnOff?.busyWith === '1 job running' && answer;
   });
   assert.equal(turnOff?.at, undefined);
-  assert.match(turnOff?.text ?? '', /after 2s without work; now: 1 job running/);
-  assert.match((await cluster.home.run('status')).out, /The cluster turns off after 2s without work/);
+  assert.match(turnOff?.text ?? '', /after 10s without work; now: 1 job running/);
+  assert.match((await cluster.home.run('status')).out, /The cluster turns off after 10s without work/);
   await cluster.ask('POST', `/api/manta/v1/jobs/${id}/stop`);
   await hasEnded(cluster);
 });
 
 test('a time that was given ends the cluster though a job runs; its queue waits for the next one', async (t) => {
   const home = new TestHome(t);
-  const cluster = await TestCluster.up(home, workersYaml({ cpus: 1, max: 1 }), '--for', '12s');
+  const cluster = await TestCluster.up(home, workersYaml({ cpus: 1, max: 1 }), '--for', '1h');
   const { until } = readCluster(cluster.folder) ?? {};
   assert.ok(until !== undefined);
-  assert.match((await home.run('status')).out, /turns off in \d+s \(--until, --for\), at \d{4}-/);
+  assert.match((await home.run('status')).out, /turns off in [\dhms]+ \(--until, --for\), at \d{4}-/);
   await cluster.submit({ id: 'first', entrypoint: 'sleep 1000', resources: { CPU: 1 } });
   await cluster.submit({ id: 'second', entrypoint: 'echo done', resources: { CPU: 1 } });
   await cluster.reach('first', 'running');
+  assert.equal((await home.run('up', '--for', '3s')).code, 0);
   await hasEnded(cluster);
   assert.match((await home.run('status')).out, /--until or --for has come/);
   const again = await TestCluster.up(home);

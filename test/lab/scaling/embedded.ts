@@ -15,7 +15,7 @@ const rules: Readonly<Partial<Record<Fault, object>>> = {
   throttled: { type: 'plain', refuse: 'throttled', times: 2 },
   'no capacity once': { type: 'rig', refuse: 'no-capacity', times: 1 },
   'slow boot': { type: 'plain', boot_delay_s: 4 },
-  'preempted with notice': { type: 'plain', preempt_after_s: 12, preempt_notice_s: 8, times: 1 },
+  'preempted with notice': { type: 'plain', preempt_after_s: 30, preempt_notice_s: 15, times: 1 },
 };
 
 /** Plays a scenario on an embedded cluster of its own: pieces of work are jobs there. */

@@ -10,7 +10,7 @@ import { never, until } from '../../contract/waiting.ts';
 import { TestCluster } from '../../engines/embedded/cluster.ts';
 
 test('a slow instance runs at once and registers late', async (t) => {
-  const cluster = new TestCluster(t, { faults: [{ bootDelay: 700 }] });
+  const cluster = new TestCluster(t, { faults: [{ bootDelay: 5_000 }] });
   const engine = await cluster.open();
   await cluster.launch('small', 1, false);
   await until('it runs', async () => (await cluster.provider.list(never))[0]?.state === 'running');
@@ -31,7 +31,7 @@ test('an instance that hangs never registers, and can be ended', async (t) => {
 });
 
 test('an instance that vanishes leaves the list and its work ends', async (t) => {
-  const cluster = new TestCluster(t, { faults: [{ vanishAfter: 700 }] });
+  const cluster = new TestCluster(t, { faults: [{ vanishAfter: 5_000 }] });
   const engine = await cluster.open();
   await cluster.launch('small');
   await engine.start(cluster.order('doomed', 'setsid sleep 1000 & sleep 1000'), never);
@@ -41,7 +41,7 @@ test('an instance that vanishes leaves the list and its work ends', async (t) =>
 });
 
 test('a preemption is announced, then happens', async (t) => {
-  const cluster = new TestCluster(t, { faults: [{ preemptAfter: 1_000, preemptNotice: 600 }] });
+  const cluster = new TestCluster(t, { faults: [{ preemptAfter: 3_000, preemptNotice: 2_900 }] });
   await cluster.open();
   await cluster.launch('small', 1, false);
   const noticed = await until('the notice', async () => (await cluster.provider.list(never))[0]?.preemptionAt);
