@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { InstanceId } from '../core/instance.ts';
-import { advance, type LifecycleTimeouts, type Outcome } from '../core/lifecycle.ts';
+import { advance, type LifecycleTimeouts, type Outcome, setUpFailure } from '../core/lifecycle.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { Fact, Journal } from './journal.ts';
 import { Ledger } from './ledger.ts';
@@ -75,6 +75,9 @@ export class Book {
       if (fact.moves.some((move) => move.to === 'running' && move.from !== 'drain-requested')) {
         this.#events.emit(events.running, { instance: id, type });
       }
+      const late = fact.moves.find((move) => move.to === 'setup-failed' && move.because.kind === 'timeout');
+      if (late !== undefined)
+        this.#events.emit(events.setupFailed, { instance: id, type, reason: setUpFailure(late) ?? '' });
       if (isolated !== undefined) this.#events.emit(events.isolated, { instance: id, why: JSON.stringify(isolated) });
     } else if (fact.kind === 'end') {
       this.#events.emit(events.ended, {

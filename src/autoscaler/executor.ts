@@ -105,6 +105,7 @@ export class Executor {
 
   /** Gives up the set-up of machines that are gone: nobody would answer it. */
   abandonGone(): void {
+    for (const id of this.#setUp) if (this.book.ledger.record(id) === undefined) this.#setUp.delete(id);
     for (const [id, { kind, abort }] of this.#actors) {
       const record = this.book.ledger.record(id);
       if (kind === 'bring-up' && (record === undefined || isFinal(record.status))) abort?.abort();
@@ -184,8 +185,8 @@ export class Executor {
 
   async #bringUp(record: InstanceRecord, machine: ProviderInstance, signal: AbortSignal): Promise<void> {
     const { starter, events: sink } = this.edges;
-    this.#setUp.add(record.id);
     await this.book.write(this.book.outcomes([[record.id, { kind: 'setup-started' }]]));
+    this.#setUp.add(record.id);
     sink.emit(events.settingUp, { instance: record.id, type: record.type });
     try {
       await starter.bringUp(machine, signal);

@@ -1,4 +1,4 @@
-import type { InstanceRecord, Move } from '../core/lifecycle.ts';
+import { type InstanceRecord, type Move, setUpFailure } from '../core/lifecycle.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
@@ -42,7 +42,7 @@ const stays = ({ state, preemptionAt }: ProviderInstance): boolean =>
 function failure({ to, because }: Move): Refused | undefined {
   if (to === 'launch-timeout') return { reason: 'launch-timeout' };
   if (to !== 'setup-failed') return undefined;
-  const [said] = because.kind === 'outcome' ? (because.detail ?? '').split('\n') : [];
+  const [said] = setUpFailure({ because })?.split('\n') ?? [];
   return { reason: 'setup-failed', ...(said ? { detail: inShort(said) } : {}) };
 }
 

@@ -1,5 +1,6 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { steadyClock } from '../base/steady-clock.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { mustEnd } from '../core/lifecycle.ts';
 import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
@@ -19,7 +20,6 @@ import { learn } from './learn.ts';
 import { type Answers, assembleView, nodesByMachine, readAnswers, takenBack } from './observe.ts';
 import { SetUpStops } from './set-up-stops.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
-import { steadyClock } from './steady-clock.ts';
 
 /** The pure decision: `plan` of core/plan, or a stand-in. */
 export type Planner = (view: View, spec: ScalingSpec, now: Instant) => Plan;

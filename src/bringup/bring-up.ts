@@ -34,7 +34,11 @@ export interface BringUpEdges {
   readonly connectWithin: number;
   /** Sync and set-up are left out (`--restart-only`). */
   readonly startOnly?: boolean;
+  /** Whoever brings back a Ray that is gone does this, and does it again where it fails. */
+  readonly bringsBack?: boolean;
   readonly restart: Restart;
+  /** A node that is to have another container than it has is left as it is, with what runs there: it is replaced in its turn. */
+  readonly keepContainer?: boolean;
   /** Versions that the head runs; a worker with others is refused before its Ray starts. */
   readonly head?: () => { readonly node: string; readonly versions: RayVersions } | undefined;
   /** The user takes a Ray without authentication. */
@@ -49,6 +53,8 @@ export interface BroughtUp {
   readonly record: NodeRecord;
   readonly done: ReadonlySet<Part>;
   readonly versions?: RayVersions;
+  /** It was left as it is, for `keepContainer`. */
+  readonly left?: boolean;
 }
 
 /** From an SSH port to a node of Ray. Does what the record on the host does not say is done, in order, and no more. */
@@ -144,6 +150,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     const installed = await rayVersions(host, order, place, signal);
     return installed !== undefined && record.versions !== undefined && installed.ray !== record.versions.ray;
   };
+  if (edges.keepContainer && outdated.has('container')) return { record, done, left: true };
   const { container } = order.commands;
   let place: Place = { kind: 'host' };
   const sync = (): Promise<void> =>
@@ -188,8 +195,8 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   }
   // Until it is done again, nobody else is to bring back a Ray that is gone.
   const { start: started, ...unstarted } = record;
-  record = unstarted;
-  if (started !== undefined) await write();
+  if (!edges.bringsBack) record = unstarted;
+  if (started !== undefined && !edges.bringsBack) await write();
   const versions = await start(
     host,
     order,

@@ -32,7 +32,7 @@ const words = { initialization: 'initialization command', setup: 'setup command'
 
 /**
  * Runs what is not done. A command that an earlier run has begun is followed, and one that it completed is not run again;
- * one that failed is run anew. The first that fails for good ends it.
+ * one that failed or was ended is run anew. The first that fails for good ends it.
  */
 export async function runCommands(
   host: Host,
@@ -62,7 +62,7 @@ export async function runCommands(
   }
 }
 
-/** The attempt to look at: one that is running or done, or the one after the last that failed. */
+/** The attempt to look at: one that is running or done, or the one after the last that failed or was ended. */
 function firstAttempt(known: readonly KnownStep[], base: string): number {
   const before = known
     .filter((step) => step.id.startsWith(`${base}-`))

@@ -11,7 +11,7 @@ import { environmentFile, exportText, sessionEnvironment, tokenFile } from './sh
 /** A step that was begun on the host earlier. */
 export interface KnownStep {
   readonly id: string;
-  /** Undefined while it runs, or when it was lost. */
+  /** Undefined while it runs, or when it was lost; 255 when somebody has ended it. */
   readonly code?: number;
 }
 
@@ -42,7 +42,7 @@ export async function prepareNode(host: Host, order: NodeOrder, options: RunOpti
 echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 mkdir -p ${stepsFolder(order.cluster)} || exit 1
 ${order.token === undefined ? `rm -f ${tokenFile(order.cluster)}\n` : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}${leaseText(order)}
-for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; echo "step \${b##*/} $(cat "$d/rc" 2>/dev/null)"; done
+for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; c=$(cat "$d/rc" 2>/dev/null); [ -n "$c" ] || [ ! -e "$d/ended" ] || c=255; echo "step \${b##*/} $c"; done
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
   e=\${c%comm}environ
   if [ ! -r "$e" ] || grep -qas ${shellQuoted(`${markVariable}=.*${markPattern(order.cluster)}`)} "$e"; then echo alive; break; fi

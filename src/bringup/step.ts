@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/clock.ts';
 import type { Host } from '../base/host.ts';
 import { newMark } from '../base/host-program.ts';
 import type { ProgramHost } from '../base/one-session.ts';
@@ -28,6 +28,8 @@ export interface StepOptions {
   readonly onReattach?: (why: Error) => void;
   /** Offset of the first byte that is wanted. @default 0 */
   readonly from?: number;
+  /** How long a host that does not answer any more is tried again. @default 1 min */
+  readonly awayFor?: Duration;
   readonly clock?: Clock;
 }
 
@@ -37,26 +39,32 @@ export interface StepResult {
 
 /** How often a follower may end without an outcome though the connection holds: somebody may have killed it. */
 const oddEnds = 20;
+const usuallyAwayFor: Duration = 60_000;
 
 /**
  * Runs a program on the host in a session of its own, so that it outlives the connection and this process, and follows
  * it to its end. A step that was started before, by whomever, is followed and not run again. A lost connection is tried
- * again until the signal says stop. Throws StepErrors where there is no exit code, and the errors of SSH where waiting
- * does not help.
+ * again. Throws StepErrors where there is no exit code, and the errors of SSH where waiting does not help, or has not helped
+ * for `awayFor`: the step may be running all the same.
  */
 export async function runStep(host: Host, step: Step, options: StepOptions): Promise<StepResult> {
   if (!/^[\w.-]+$/.test(step.id) || step.id.startsWith('.'))
     throw stepErrors.NotStarted({ host: host.name, step: step.id, detail: 'its id is no file name' });
   const clock = options.clock ?? wallClock;
+  const awayFor = options.awayFor ?? usuallyAwayFor;
+  const passed = (): Duration => clock.elapsed?.() ?? clock.now();
   const follower = new Follower(options.from ?? 0, options.onOutput);
   let pause = 50;
   let oddities = 0;
+  let answered = passed();
   for (;;) {
     const before = follower.offset;
     const why = await followOnce(host, step, follower, options.signal);
     if (why === undefined) break;
     if (!mayComeUp(why) && ++oddities > oddEnds)
       throw stepErrors.NotStarted({ host: host.name, step: step.id, detail: why.message }, why);
+    if (follower.heard || !mayComeUp(why)) answered = passed();
+    if (passed() - answered >= awayFor) throw why;
     options.onReattach?.(why);
     pause = follower.offset > before ? 50 : Math.min(pause * 2, 1_000);
     await clock.sleep(pause, options.signal);
@@ -114,6 +122,11 @@ class Follower {
   constructor(from: number, onOutput: StepOptions['onOutput']) {
     this.offset = from;
     this.#noise = new JobControlNoise(from, (bytes, offset) => onOutput?.(bytes, offset));
+  }
+
+  /** The host has said something since `begin`. */
+  get heard(): boolean {
+    return this.#body !== undefined;
   }
 
   begin(onOutcome: () => void): void {

@@ -18,6 +18,12 @@ export function durationOf(text: string): Duration | undefined {
   return sum;
 }
 
+/** What a key of a cluster file holds as a length of time. Undefined where it holds none, or one of nothing. */
+export function lengthOf(value: unknown): Duration | undefined {
+  const length = typeof value === 'string' ? durationOf(value) : undefined;
+  return length === undefined || length <= 0 ? undefined : length;
+}
+
 /** Text of a duration with its unit, as it stands in cluster files. */
 export const durationPattern = '^(?:[0-9]+(?:\\.[0-9]+)?(?:ms|[smhdw]))+$';
 

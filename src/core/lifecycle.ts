@@ -1,5 +1,7 @@
 import type { Duration, Instant } from '../base/clock.ts';
+import { durationWords, lengthOf } from './duration.ts';
 import type { InstanceId, InstanceStatus, Market, NodeTypeName } from './instance.ts';
+import type { PlainMap } from './spec/cluster.ts';
 
 /** What is kept of one instance from pass to pass; folded from the journal. */
 export interface InstanceRecord {
@@ -87,7 +89,7 @@ export interface LifecycleTimeouts {
   readonly attempts: number;
   /** `allocated` without a node or set-up. @default 60 min */
   readonly allocated: Duration;
-  /** @default 30 min */
+  /** From the first connection to a node that runs. @default 30 min */
   readonly settingUp: Duration;
   /** A drain that the engine took and never carried out: the node counts as running again. @default 5 min */
   readonly drainRequested: Duration;
@@ -109,6 +111,16 @@ export const lifecycleTimeouts: LifecycleTimeouts = {
   terminating: 300_000,
   absent: 15_000,
 };
+
+/** How long a set-up may take by the cluster file: `provider.manta.setup_timeout`. Undefined where it does not say. */
+export const setUpTimeoutOf = (manta: PlainMap | undefined): Duration | undefined => lengthOf(manta?.['setup_timeout']);
+
+/** What is said of a move to `setup-failed`; undefined where nobody said anything. */
+export function setUpFailure({ because }: Pick<Move, 'because'>): string | undefined {
+  if (because.kind === 'timeout')
+    return `it was not done within ${durationWords(because.after)}; provider.manta.setup_timeout allows more`;
+  return (because.kind === 'outcome' && because.detail) || undefined;
+}
 
 /**
  * Every legal move. As in Ray's instance manager, and where that wedges, wider: an instance may be ended from any

@@ -1,5 +1,5 @@
 import type { Duration, Instant } from '../base/clock.ts';
-import { durationOf, durationWords } from './duration.ts';
+import { durationWords, lengthOf } from './duration.ts';
 import type { Job } from './jobs/job.ts';
 import type { PlainMap } from './spec/cluster.ts';
 
@@ -50,11 +50,6 @@ const usualLease = 1_800_000;
 /** How long a worker lives without its head: `provider.manta.lease`. */
 export const leaseOf = (manta: PlainMap | undefined): Duration =>
   Math.max(shortestLease, lengthOf(manta?.['lease']) ?? usualLease);
-
-function lengthOf(value: unknown): Duration | undefined {
-  const length = typeof value === 'string' ? durationOf(value) : undefined;
-  return length === undefined || length <= 0 ? undefined : length;
-}
 
 /** When the cluster ends as things stand, and why: the first of its terms. Undefined while nothing ends it. */
 export function turnOffOf(terms: TurnOffTerms, facts: TurnOffFacts, now: Instant): TurnOff | undefined {

@@ -39,6 +39,12 @@ export const headEvents = {
     level: 'warn',
     text: (e) => `Ray on the head (${e.address}) is gone and is started again; its jobs ended with it`,
   }),
+  rayNodeGone: defineEvent<{ address: string }>({
+    code: 'MANTA_HEAD_RAY_NODE_GONE',
+    level: 'warn',
+    text: (e) =>
+      `Ray's node on the head (${e.address}) has ended, so that no job can start; Ray is started again as soon as no worker works`,
+  }),
   nodeSuspect: defineEvent<{ instance: string; type: string; why: string }>({
     code: 'MANTA_HEAD_NODE_SUSPECT',
     level: 'warn',
@@ -60,6 +66,12 @@ export const headEvents = {
     code: 'MANTA_HEAD_FILES_TROUBLE',
     level: 'warn',
     text: (e) => `changed files did not reach every worker: ${e.detail}`,
+  }),
+  filesKeptBack: defineEvent<{ nodes: readonly string[] }>({
+    code: 'MANTA_HEAD_FILES_KEPT_BACK',
+    level: 'info',
+    text: (e) =>
+      `changed files did not go to ${e.nodes.join(', ')}: containers with other options or mounts run there, and who replaces them gets the files`,
   }),
   packageNotCarried: defineEvent<{ node: string; detail: string }>({
     code: 'MANTA_HEAD_PACKAGE_NOT_CARRIED',

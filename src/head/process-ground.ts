@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { loopSettings } from '../autoscaler/settings.ts';
 import type { Duration } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import { setUpTimeoutOf } from '../core/lifecycle.ts';
 import { readFaults } from '../providers/process/faults.ts';
 import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
 import { headEvents } from './events.ts';
@@ -47,7 +48,14 @@ export function processGround(
       batchIdle: 10,
       batchMax: 200,
       callDeadline: 15_000,
-      timeouts: { ...loopSettings.timeouts, absent: 2_000, allocated: bootsWithin, settingUp: bootsWithin },
+      timeouts: {
+        ...loopSettings.timeouts,
+        absent: 2_000,
+        allocated: bootsWithin,
+        get settingUp() {
+          return setUpTimeoutOf(spec().provider.manta) ?? bootsWithin;
+        },
+      },
     },
     complete: (each) => each,
     addressOf: () => undefined,

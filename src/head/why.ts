@@ -1,5 +1,6 @@
 import type { Fact } from '../autoscaler/journal.ts';
 import type { Instant } from '../base/clock.ts';
+import { type Move, setUpFailure } from '../core/lifecycle.ts';
 import type { Infeasible, Waiting } from '../core/plan/plan.ts';
 import {
   beyondLimits,
@@ -87,7 +88,7 @@ function instanceSteps(id: string, fact: Fact): Step[] {
     case 'instance':
       return fact.moves.map((move) => ({
         at: move.at,
-        text: `${move.from} → ${move.to} (${reasonText(move.because)})`,
+        text: `${move.from} → ${move.to} (${moveText(move)})`,
         data: move,
       }));
     case 'adopted':
@@ -105,17 +106,12 @@ function instanceSteps(id: string, fact: Fact): Step[] {
   }
 }
 
-function reasonText(because: {
-  readonly kind: string;
-  readonly outcome?: string;
-  readonly state?: string;
-  readonly after?: number;
-  readonly detail?: string;
-}): string {
+function moveText(move: Move): string {
+  const { because, to } = move;
   if (because.kind === 'outcome')
-    return `${because.outcome?.replaceAll('-', ' ')}${because.detail ? `: ${because.detail}` : ''}`;
-  if (because.kind === 'timeout') return `no answer for ${durationWords(because.after ?? 0)}`;
-  return `its ${because.kind} is ${because.state}`;
+    return `${because.outcome.replaceAll('-', ' ')}${because.detail ? `: ${because.detail}` : ''}`;
+  if (because.kind !== 'timeout') return `its ${because.kind} is ${because.state}`;
+  return (to === 'setup-failed' && setUpFailure(move)) || `no answer for ${durationWords(because.after)}`;
 }
 
 /** Why demand waits, all of it. */

@@ -77,8 +77,14 @@ function fateOf({ type }: WorkerNow, request: WorkersRequest): Fate {
   return request.filesChanged ? 'updated' : 'stay';
 }
 
-/** By what mantad goes by: the commands and the container of the type. */
+/** By what mantad goes by: the commands and the container of the type, with what is mounted there. */
 function isOutdated(name: string, { spec, before }: WorkersRequest): boolean {
-  const [old, now] = [before, spec].map((each) => each?.nodeTypes.find((type) => type.name === name)?.worker);
+  const [old, now] = [before, spec].map((each) => each && madeOf(each, name));
   return old !== undefined && JSON.stringify(old) !== JSON.stringify(now);
+}
+
+function madeOf({ nodeTypes, files }: ClusterSpec, name: string): unknown {
+  const worker = nodeTypes.find((type) => type.name === name)?.worker;
+  if (worker?.container === undefined) return worker;
+  return [worker, files.mounts.map(({ remote }) => remote), files.clusterSynced];
 }

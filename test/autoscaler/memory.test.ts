@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { Fact } from '../../src/autoscaler/journal.ts';
 import { Ledger } from '../../src/autoscaler/ledger.ts';
 import { refuse } from '../../src/autoscaler/refusals.ts';
-import { steadyClock } from '../../src/autoscaler/steady-clock.ts';
 import { endAllInstances } from '../../src/autoscaler/teardown.ts';
 import { silent } from '../../src/base/events.ts';
+import { steadyClock } from '../../src/base/steady-clock.ts';
 import { inTime, worldOf } from '../simulation/worlds.ts';
 import { loopIn, seconds } from './loop-in-world.ts';
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
+import { MemoryJournal } from '../../src/autoscaler/memory-journal.ts';
 import { loopSettings } from '../../src/autoscaler/settings.ts';
 import type { Plan } from '../../src/core/plan/plan.ts';
 import { waitingWords } from '../../src/core/plan/words.ts';
@@ -165,4 +166,62 @@ test('where the provider itself passes over what failed, the type is not paused'
   await seconds(world, 60);
   assert.ok(loop.happened('SETUP_FAILED').length > 2);
   assert.deepEqual(pauses(loop), []);
+});
+
+suite('a set-up that takes an hour', () => {
+  const hour = 3_600;
+  const slow = (allowed?: number) => {
+    const world = worldOf({ work: [{ tasks: 1, needs: { GPU: 1 }, duration: '20s' }] });
+    const loop = loopIn(world, {
+      starter: {
+        bringUp: async (instance, signal) => {
+          await world.clock.sleep(hour * 1_000, signal);
+          await world.starter.bringUp(instance, signal);
+        },
+        halt: (id, signal) => world.starter.halt(id, signal),
+      },
+      ...(allowed !== undefined && { settings: { timeouts: { ...loopSettings.timeouts, settingUp: allowed } } }),
+    });
+    loop.start();
+    return { world, loop };
+  };
+
+  test('is given up, and said to be, with the key that allows more', async () => {
+    const { world, loop } = slow();
+    await seconds(world, hour / 2 + 120);
+    const words = /not done within 30m; provider\.manta\.setup_timeout allows more$/;
+    const [failed] = loop.happened('SETUP_FAILED');
+    assert.match((failed?.data as { reason: string } | undefined)?.reason ?? '', words);
+    const refused = loop.journal.facts.find((fact) => fact.kind === 'refused');
+    assert.match(refused?.refusal.detail ?? '', words);
+  });
+
+  test('comes to its end where it is allowed to', async () => {
+    const { world, loop } = slow(2 * hour * 1_000);
+    await seconds(world, hour + 600);
+    assert.deepEqual(loop.happened('SETUP_FAILED'), []);
+    assert.ok(world.workDone);
+  });
+});
+
+test('a machine whose set-up could not be written down is set up as soon as it can be', async () => {
+  const world = worldOf(oneTask);
+  const kept = new MemoryJournal();
+  let failed = 0;
+  const loop = loopIn(world, {
+    journal: {
+      read: () => kept.read(),
+      append: async (facts) => {
+        if (failed === 0 && facts.some((fact) => fact.kind === 'instance' && fact.record.status === 'setting-up')) {
+          failed++;
+          throw new Error('no space left on device');
+        }
+        await kept.append(facts);
+      },
+    },
+  });
+  loop.start();
+  await seconds(world, 300);
+  assert.equal(failed, 1);
+  assert.ok(world.workDone);
 });

@@ -16,6 +16,7 @@ import type { TestContext } from 'node:test';
 import { suite, test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
 import { processTable } from '../../src/base/process.ts';
+import { sshErrors } from '../../src/base/ssh/errors.ts';
 import { sshHost } from '../../src/base/ssh/host.ts';
 import { thisHost } from '../../src/base/this-host.ts';
 import type { StepOptions, StepResult } from '../../src/bringup/step.ts';
@@ -231,6 +232,60 @@ suite('a step and its connection', { skip }, () => {
     });
     await restart;
     assert.deepEqual(result, { code: 0, output: 'one\ntwo\n' });
+  });
+
+  /** Plays what a host answers, in order and then for ever, on a clock of its own. */
+  const scripted = (answers: readonly ((say: (text: string) => void) => number | Promise<never>)[]) => {
+    const state = { now: 0, asked: 0 };
+    const host = thisHost();
+    const sh: Host['sh'] = async (_, { onStdout }) => {
+      const answer = answers[Math.min(state.asked++, answers.length - 1)];
+      const code = await answer?.((text) => onStdout?.(Buffer.from(text)));
+      return { code: code ?? 0, stdout: '', stderr: '' };
+    };
+    const clock = {
+      now: () => state.now,
+      sleep: async (duration: number) => void (state.now += duration),
+    };
+    return { state, clock, host: { ...host, sh } };
+  };
+  const step = { folder: 'steps', id: 'a', program: '', shell: 'sh' } as const;
+  const away = (): Promise<never> => Promise.reject(sshErrors.Unreachable({ host: 'h1', detail: 'no route' }));
+  const dropped = (): Promise<never> =>
+    Promise.reject(sshErrors.Dropped({ host: 'h1', during: 'running', detail: 'reset' }));
+
+  test('a host that is gone is tried again for a while since it was last heard, and then given up', async () => {
+    let lostAt = 0;
+    const { state, clock, host } = scripted([
+      (say) => {
+        say('started mark\n');
+        lostAt = state.now += 3_600_000;
+        return dropped();
+      },
+      away,
+    ]);
+    const running = runStep(host, step, { signal, clock, awayFor: 60_000 });
+    await assert.rejects(running, (error) => sshErrors.Unreachable.is(error));
+    const waited = state.now - lostAt;
+    assert.ok(waited >= 60_000 && waited < 65_000, `${waited} ms`);
+  });
+
+  test('a host that answers in between has all the time again', async () => {
+    const awhile = Array.from({ length: 45 }, () => away);
+    const { state, clock, host } = scripted([
+      ...awhile,
+      (say) => {
+        say('started mark\n');
+        return dropped();
+      },
+      ...awhile,
+      (say) => {
+        say('attached mark\ndone\nmark 3\n');
+        return 0;
+      },
+    ]);
+    assert.deepEqual(await runStep(host, step, { signal, clock, awayFor: 60_000 }), { code: 3 });
+    assert.ok(state.now > 60_000, `${state.now} ms`);
   });
 
   test('the process that followed is killed, and another one attaches and misses nothing', async (t) => {

@@ -1,5 +1,7 @@
 /** Jobs make the cluster grow, idleness makes it shrink, and a provider that misbehaves is seen through. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { NodeAnswer, WhyAnswer } from '../../src/head/api/types.ts';
 import { eventually, raw, TestCluster, workersYaml } from './test-cluster.ts';
@@ -33,7 +35,9 @@ test('jobs make it grow to its limit, idleness makes it shrink to its floor, and
   assert.match(String(ray.body), /can never run on this cluster/);
 
   const ids = ['one', 'two', 'three', 'four'];
-  for (const id of ids) await cluster.submit({ id, entrypoint: 'sleep 3', resources: { CPU: 1 } });
+  const go = join(cluster.home.path, 'go');
+  const entrypoint = `until [ -e ${go} ]; do sleep 0.05; done`;
+  for (const id of ids) await cluster.submit({ id, entrypoint, resources: { CPU: 1 } });
   await eventually('it has grown to its limit', async () => running(await cluster.nodes()).length === 3);
   const waiting = await eventually('one job waits', async () => {
     const { jobs } = await cluster.get<{ jobs: { id: string; state: string }[] }>('/jobs');
@@ -44,6 +48,7 @@ test('jobs make it grow to its limit, idleness makes it shrink to its floor, and
   const grown = running(await cluster.nodes()).filter((node) => node.launchedBecause?.includes('CPU'));
   assert.ok(grown.length >= 2, 'the nodes say for what they were launched');
 
+  writeFileSync(go, '');
   for (const id of ids) assert.equal((await cluster.finish(id)).state, 'succeeded');
   const floor = await eventually('it has shrunk to its floor', async () => {
     const left = workers(await cluster.nodes());
@@ -87,7 +92,7 @@ test('a node that is slow to boot is waited for and not asked for twice', async 
 });
 
 test('a node that vanishes takes its job with it, and the job runs again on another', async (t) => {
-  const cluster = await faulty(t, '{vanish_after_s: 2, type: worker, times: 1}');
+  const cluster = await faulty(t, '{vanish_after_s: 5, type: worker, times: 1}');
   const entrypoint = '[ $MANTA_JOB_ATTEMPT -ge 2 ] || sleep 1000';
   await cluster.submit({ id: 'moved', entrypoint, resources: { CPU: 1 }, retries: { node_lost: 1 } });
   const job = await cluster.finish('moved');
@@ -107,7 +112,7 @@ test('a node that vanishes takes its job with it, and the job runs again on anot
 });
 
 test('a preempted node is drained at the notice, its job ends as preempted and runs again within that budget', async (t) => {
-  const cluster = await faulty(t, '{preempt_after_s: 9, preempt_notice_s: 7, type: worker, times: 1}');
+  const cluster = await faulty(t, '{preempt_after_s: 30, preempt_notice_s: 15, type: worker, times: 1}');
   const entrypoint = '[ $MANTA_JOB_ATTEMPT -ge 2 ] || sleep 1000';
   await cluster.submit({ id: 'taken', entrypoint, resources: { CPU: 1 }, retries: { preempted: 1 } });
   const job = await cluster.finish('taken');
@@ -118,11 +123,14 @@ test('a preempted node is drained at the notice, its job ends as preempted and r
 });
 
 test('a node that hangs and never registers is given up and replaced', async (t) => {
-  const cluster = await faulty(t, '{hang: true, type: worker, times: 1}');
+  const cluster = await faulty(t, '{hang: true, type: worker, times: 1}\n  setup_timeout: 31s');
   await cluster.submit({ id: 'held-up', entrypoint: 'true', resources: { CPU: 1 } });
   const hung = await eventually('it is asked for', async () => workers(await cluster.nodes())[0]);
   const job = await cluster.finish('held-up');
   assert.deepEqual([job.state, job.attempts.length], ['succeeded', 1]);
-  assert.match(await why(cluster, 'node', hung.instance), /no answer for 30 s/);
+  assert.match(
+    await why(cluster, 'node', hung.instance),
+    /not done within 31s; provider\.manta\.setup_timeout allows more/,
+  );
   await eventually('nothing of it is left', () => cluster.agents().size === 2);
 });

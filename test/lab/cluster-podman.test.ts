@@ -132,6 +132,11 @@ describe('a head and three workers in podman containers', { skip: clusterProblem
     await bed.manta(['up', '-y', '--no-restart', file]);
     assert.equal(await bed.manta(['exec', file, 'cat /etc/greeting']), 'good evening\n');
     assert.equal(await bed.head.must("podman inspect -f '{{.Id}}' ray_container"), made);
+    await eventually('the workers have it', async () => {
+      for (const host of bed.workers)
+        assert.equal(await host.must('podman exec ray_container cat /etc/greeting'), 'good evening\n', host.name);
+      return true;
+    });
   });
 
   it('are made anew with their files and set up again when one is gone', async () => {

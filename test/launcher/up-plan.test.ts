@@ -57,6 +57,14 @@ test('a lowered limit says how many end', () => {
   assert.ok(!isNothing(planOf(plan)));
 });
 
+test('another list of mounts outdates workers in containers, whose part they are, and no others', () => {
+  const mounted = 'file_mounts: {/opt/x: ./x}\n';
+  const container = 'docker: {image: "ray:1", container_name: ray}\n';
+  assert.deepEqual(planned({ spec: specOf(mounted), filesChanged: true }).updated, hosts);
+  const plan = planned({ before: specOf(container), spec: specOf(container + mounted), filesChanged: true });
+  assert.deepEqual(plan.rolled, hosts);
+});
+
 test('a raised limit says which host joins', () => {
   const plan = planned({ before: specOf('max_workers: 2\n'), now: there(hosts.slice(0, 2)) });
   assert.deepEqual(linesOf(plan), ['10.0.0.2, 10.0.0.3: as before', '10.0.0.4: set up, to join']);

@@ -4,6 +4,7 @@ import { infeasibility } from '../../core/jobs/admit.ts';
 import { chooseNext, defaultLimits } from '../../core/jobs/choose.ts';
 import { usageOf } from '../../core/jobs/fair-share.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
+import { setUpFailure } from '../../core/lifecycle.ts';
 import { launchWords } from '../../core/plan/words.ts';
 import { silenceWords } from '../../core/status/silence.ts';
 import type { ClusterStatus } from '../../core/status/status.ts';
@@ -47,7 +48,7 @@ function failedLaunchesOf(fact: Fact): ClusterStatus['failedLaunches'] {
   }
   const failed = fact.kind === 'instance' ? fact.moves.find(({ to }) => to === 'setup-failed') : undefined;
   if (failed === undefined || fact.kind !== 'instance') return [];
-  const [said] = failed.because.kind === 'outcome' ? (failed.because.detail ?? '').split('\n') : [];
+  const [said] = setUpFailure(failed)?.split('\n') ?? [];
   return [{ type: fact.record.type, at: fact.at, reason: words('setup-failed', said) }];
 }
 

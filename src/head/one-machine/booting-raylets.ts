@@ -1,5 +1,5 @@
-import { steadyClock } from '../../autoscaler/steady-clock.ts';
 import type { Clock, Duration } from '../../base/clock.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import type { RayNodeInfo } from '../../engines/ray/gcs.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
 import { headErrors } from '../errors.ts';

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loopSettings } from '../../autoscaler/settings.ts';
 import type { Host } from '../../base/host.ts';
+import { namesIn } from '../../base/json-file.ts';
 import { sshHost } from '../../base/ssh/host.ts';
+import type { SshTarget } from '../../base/ssh/target.ts';
 import { thisHost } from '../../base/this-host.ts';
 import { bootWatchdog } from '../../bringup/lease.ts';
 import { targetOf } from '../../bringup/reach.ts';
@@ -13,6 +15,7 @@ import type { Provider, ProviderInstance } from '../../providers/provider.ts';
 import type { GroundEdges } from '../ground.ts';
 import { type RayHead, reachedFrom, readCluster } from '../state-folder.ts';
 import { endedTags } from './ended-tags.ts';
+import { GoneMachines } from './gone-machines.ts';
 import type { Machines } from './machines.ts';
 import { UnseenLaunches } from './unseen-launches.ts';
 
@@ -47,6 +50,7 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
       const instances = await cloud.list(signal);
       unseen.listed(instances);
       for (const { id, address } of instances) if (address !== undefined) addresses.set(id, address);
+      forgetGone(instances);
       return instances;
     },
     launch: (request, signal) => unseen.launch(() => cloud.launch(request, signal)),
@@ -61,11 +65,30 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     const address = addresses.get(id) ?? given.address ?? known?.address ?? '';
     if (known?.address === address) return known.host;
     void known?.host.close();
-    const from = { ...reachedFrom(folder), key: folder.files.key };
-    // Addresses are used again by others: an instance is known, and its key pinned, by its id.
-    const host = sshHost(targetOf({ name: id, address, user: user() }, from), { clock });
+    const host = sshHost(target(id, address), { clock });
     open.set(id, { host, address });
     return host;
+  };
+  // Addresses are used again by others: an instance is known, and its key pinned, by its id.
+  const target = (id: string, address: string): SshTarget =>
+    targetOf({ name: id, address, user: user() }, { ...reachedFrom(folder), key: folder.files.key });
+  const gone = new GoneMachines(clock);
+  /** By their pins: those of machines that an earlier mantad knew are there too. */
+  const forgetGone = (instances: readonly ProviderInstance[]): void => {
+    if (!gone.due) return;
+    const pinOf = (id: string): string => target(id, '').pin.file;
+    const pins = pinsIn(folder.files.hosts);
+    const known = new Set([...[...open.keys(), ...addresses.keys()].map(pinOf), ...pins]);
+    const listed = new Set([head.instance, ...instances.map(({ id }) => id)].map(pinOf));
+    const over = new Set(gone.after(listed, known));
+    if (over.size === 0) return;
+    for (const [id, { host }] of open)
+      if (over.has(pinOf(id))) {
+        void host.close();
+        open.delete(id);
+      }
+    for (const id of addresses.keys()) if (over.has(pinOf(id))) addresses.delete(id);
+    for (const pin of pins) if (over.has(pin)) removePin(pin);
   };
   return {
     provider,
@@ -99,3 +122,19 @@ const withoutHead = (before: ClusterSpec, after: ClusterSpec): ClusterSpec => ({
     type.name === before.headType ? { ...type, resourcesKnown: before.nodeTypes[at]?.resourcesKnown === true } : type,
   ),
 });
+
+function pinsIn(folder: string): readonly string[] {
+  try {
+    return namesIn(folder).flatMap((name) => (name.endsWith('.pin') ? [join(folder, name)] : []));
+  } catch {
+    return [];
+  }
+}
+
+function removePin(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // It is in nobody's way: ids do not come again.
+  }
+}

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,6 +13,7 @@ import { type ClusterOrder, headOrder, workerOrder } from '../../bringup/order.t
 import { type RayVersions, startedVersions } from '../../bringup/ray-versions.ts';
 import { stopRequestFile } from '../../bringup/sessions-place.ts';
 import { bashAt } from '../../bringup/shell-text.ts';
+import { setUpTimeoutOf } from '../../core/lifecycle.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
@@ -30,9 +30,10 @@ import { rayActivity } from '../turn-off/activity.ts';
 import { clearHosts, endInstances } from '../turn-off/workers.ts';
 import { Archives } from './archives.ts';
 import { cloudMachines } from './cloud-machines.ts';
+import { withLaunchHashes } from './launch-hashes.ts';
 import { keepLeases } from './lease-keeper.ts';
 import { ownMachines } from './own-machines.ts';
-import { headListens, keepRayHead, rayHeadOf, rayToken } from './ray-head.ts';
+import { headListens, headNode, keepRayHead, rayHeadOf, rayToken } from './ray-head.ts';
 import { RayReports } from './ray-reports.ts';
 import { registered } from './registered.ts';
 import { Suspects } from './suspects.ts';
@@ -121,12 +122,10 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     events,
     files: filesOf,
     continuously: () => edges.spec().files.syncContinuously,
-    apply: async (signal) => {
-      const running = await workersThatRun(signal);
-      const how = { events, connectWithin, restart: 'never', allowNoAuth: true } as const;
-      await Promise.all(
-        running.map((instance) => bringUpNode(machines.hostOf(instance), orderFor(instance), how, signal)),
-      );
+    workers: workersThatRun,
+    bring: (instance, signal) => {
+      const how = { events, connectWithin, restart: 'never', keepContainer: true, allowNoAuth: true } as const;
+      return bringUpNode(machines.hostOf(instance), orderFor(instance), how, signal);
     },
   });
 
@@ -183,16 +182,22 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
       bootSweep: 1_000,
       demandLag: 1_000,
       callDeadline: 60_000,
+      timeouts: {
+        ...loopSettings.timeouts,
+        ...(!cloud && { absent: 2_000 }),
+        get settingUp() {
+          return setUpTimeoutOf(edges.spec().provider.manta) ?? loopSettings.timeouts.settingUp;
+        },
+      },
       ...(!cloud && {
         listLag: 2_000,
-        timeouts: { ...loopSettings.timeouts, absent: 2_000 },
         refusals: {
           first: { ...loopSettings.refusals.first, 'no-capacity': 5_000, denied: 15_000, 'setup-failed': 0 },
           longest: 120_000,
         },
       }),
     },
-    complete: (spec) => machines.complete(withHashes(spec, head().leaveWorkers !== true)),
+    complete: (spec) => machines.complete(withLaunchHashes(spec, head())),
     addressOf: (machine) => machines.addressOf(machine),
     rest: (machine) => machines.rest?.(machine),
     reloaded: () => {
@@ -202,8 +207,8 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     keep: async (signal) => {
       const start = async (during: AbortSignal): Promise<void> => {
         const order = headOrder(common(), head().instance, filesOnHead(edges.spec(), head()));
-        const how = { events, connectWithin, startOnly: true, restart: 'always', allowNoAuth: true } as const;
-        await bringUpNode(thisHost(), order, how, during);
+        const how = { events, connectWithin, startOnly: true, bringsBack: true, restart: 'always' } as const;
+        await bringUpNode(thisHost(), order, { ...how, allowNoAuth: true }, during);
         versions = undefined;
         edges.wake();
       };
@@ -222,7 +227,10 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
           },
           signal,
         ),
-        keepRayHead({ cluster: folder.name, clock, events, head, start }, signal),
+        keepRayHead(
+          { cluster: folder.name, clock, events, head, start, node: (during) => headNode(engine, during) },
+          signal,
+        ),
       ]);
     },
     onPass: (status, plan) => {
@@ -273,16 +281,6 @@ function filesForWorkers(spec: ClusterSpec, head: RayHead): NodeFiles {
     .filter(({ local }) => existsSync(local));
   return { ...files, mounts: [...files.mounts, ...synced] };
 }
-
-/** Workers whose commands or container are others than those of the file are outdated, and replaced in turn. */
-const withHashes = (spec: ClusterSpec, replaceOutdated: boolean): ClusterSpec => ({
-  ...spec,
-  replaceOutdated,
-  nodeTypes: spec.nodeTypes.map((type) => ({
-    ...type,
-    launchHash: createHash('sha256').update(JSON.stringify(type.worker)).digest('hex').slice(0, 16),
-  })),
-});
 
 /** What Ray knows of the machines under its nodes. */
 const workersIn = (nodes: readonly RayNodeInfo[]): readonly ProviderInstance[] =>

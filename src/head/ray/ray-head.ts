@@ -8,6 +8,7 @@ import { listens } from '../../base/listens.ts';
 import { nodeFolder } from '../../bringup/node.ts';
 import { parseRecord } from '../../bringup/record.ts';
 import { tokenFile } from '../../bringup/shell-text.ts';
+import type { RayEngine } from '../../engines/ray/engine.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import { type RayHead, readCluster, type StateFolder } from '../state-folder.ts';
@@ -15,6 +16,9 @@ import { type RayHead, readCluster, type StateFolder } from '../state-folder.ts'
 const lookEvery = 1_000;
 /** Looks that find nobody at the head's port before Ray counts as gone: a restart by `up` is shorter or says so. */
 const looksUntilGone = 4;
+/** Ray's node there is looked at less often: that costs the GCS more. */
+const looksAtNode = 5;
+const nodeLooksUntilGone = 3;
 const listensWithin = 600_000;
 
 /** What the launcher wrote down of the head that mantad looks after. */
@@ -50,11 +54,14 @@ export interface HeadKeeping {
   readonly head: () => RayHead;
   /** Runs the head's start commands again. */
   readonly start: (signal: AbortSignal) => Promise<void>;
+  /** Ray's own node on the head: whether it lives, or else whether other nodes work on without it. */
+  readonly node: (signal: AbortSignal) => Promise<'alive' | 'gone' | 'gone-and-others-work'>;
 }
 
 /** Starts Ray on the head again when it is gone: after a crash of it, or a reboot of the host. */
 export async function keepRayHead(keeping: HeadKeeping, signal: AbortSignal): Promise<void> {
   const { clock, events, head } = keeping;
+  const node = nodeWatch(keeping);
   let missed = 0;
   let pause = lookEvery;
   while (!signal.aborted) {
@@ -65,6 +72,8 @@ export async function keepRayHead(keeping: HeadKeeping, signal: AbortSignal): Pr
       if (await listens(address, gcsPort)) {
         missed = 0;
         pause = lookEvery;
+        if (!(await node(signal))) continue;
+        await keeping.start(signal);
         continue;
       }
       missed += 1;
@@ -79,6 +88,38 @@ export async function keepRayHead(keeping: HeadKeeping, signal: AbortSignal): Pr
       pause = Math.min(pause * 2, 60_000);
     }
   }
+}
+
+/** A head that was never in the table may be on its way into it. */
+export async function headNode(
+  engine: Pick<RayEngine, 'nodeTable' | 'state'>,
+  signal: AbortSignal,
+): Promise<'alive' | 'gone' | 'gone-and-others-work'> {
+  const heads = (await engine.nodeTable(signal)).filter((node) => node.head);
+  if (heads.length === 0 || heads.some(({ alive }) => alive)) return 'alive';
+  const { nodes } = await engine.state(signal);
+  const works = nodes.some(({ head, state, idleFor }) => !head && state !== 'dead' && idleFor === 0);
+  return works ? 'gone-and-others-work' : 'gone';
+}
+
+/**
+ * Finds out that Ray's node on the head has ended while its GCS lives: then nothing that runs ends, and nothing new begins. A
+ * restart would end what other nodes work on, so it is left until they are done.
+ */
+function nodeWatch({ cluster, events, head, node }: HeadKeeping): (signal: AbortSignal) => Promise<boolean> {
+  let looks = 0;
+  let goneLooks = 0;
+  return async (signal) => {
+    if (++looks % looksAtNode !== 0 || !wasStarted(cluster)) return false;
+    const fate = await node(signal).catch(() => 'alive' as const);
+    goneLooks = fate === 'alive' ? 0 : goneLooks + 1;
+    const { address } = head();
+    if (goneLooks === nodeLooksUntilGone) events.emit(headEvents.rayNodeGone, { address });
+    if (goneLooks < nodeLooksUntilGone || fate !== 'gone') return false;
+    goneLooks = 0;
+    events.emit(headEvents.rayGone, { address });
+    return true;
+  };
 }
 
 function wasStarted(cluster: string): boolean {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { steadyClock } from '../../autoscaler/steady-clock.ts';
 import type { Clock, Duration, Instant } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
 import { readJson, writeJson } from '../../base/json-file.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import { durationWords } from '../../core/duration.ts';
 import type { Job } from '../../core/jobs/job.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
@@ -186,7 +186,9 @@ export class TurnOffKeeper {
     const jobs = jobActivity(this.#edges.jobs(), soon, this.#edges.clock.now());
     if (jobs.length > 0) return jobs;
     try {
-      return await this.#edges.activity(signal);
+      const others = await this.#edges.activity(signal);
+      // That took its time, in which a job may have come.
+      return [...jobActivity(this.#edges.jobs(), soon, this.#edges.clock.now()), ...others];
     } catch (error) {
       return [{ kind: 'unknown', what: `question without an answer (${(error as Error).message})`, count: 1 }];
     }

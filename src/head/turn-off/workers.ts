@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { steadyClock } from '../../autoscaler/steady-clock.ts';
 import type { Clock, Duration } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Host } from '../../base/host.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import { endHost, type HostToEnd } from '../../bringup/end-host.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
 import type { StateFolder } from '../state-folder.ts';
@@ -87,7 +87,8 @@ export async function endInstances(
     }
     await clock.sleep(pause, signal);
   }
-  if (there === undefined) throw new Error(why);
+  // None was seen for long enough, and then no more was heard: nobody knows.
+  if (there === undefined || there.length === 0) throw new Error(why);
   const left = there.map(({ id, address }) => ({ host: address ?? id, why }));
   for (const { id } of there) seen.delete(id);
   return { ended: [...seen], left };

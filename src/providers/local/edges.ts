@@ -36,7 +36,10 @@ export interface LocalPace {
   readonly rest: Duration;
   /** First pause before an end is tried again; it doubles up to a minute. @default 1 s */
   readonly endAgain: Duration;
-  /** An instance that is to end leaves the list when its host has not answered for so long. @default 10 s */
+  /**
+   * An instance that is to end leaves the list when its host has not answered for so long, and a launch that is repeated
+   * turns to other hosts. @default 10 s
+   */
   readonly silent: Duration;
   /** And when the host answers and what runs there cannot be ended for so long. @default 5 minutes */
   readonly giveUp: Duration;

@@ -58,6 +58,6 @@ export const localEvents = {
     code: 'MANTA_LOCAL_BAD_RECORD',
     level: 'error',
     text: (e) =>
-      `the record ${e.file} cannot be read (${e.reason}) and was put aside; its host is cleaned when it is claimed again`,
+      `the record ${e.file} cannot be read (${e.reason}) and was put aside; a host that it may have named is cleaned when it is claimed again`,
   }),
 };

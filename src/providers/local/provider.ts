@@ -1,5 +1,6 @@
 import { MantaError, messageOf } from '../../base/errors.ts';
 import { sshErrors } from '../../base/ssh/errors.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { HostPool, OwnHost } from '../../core/spec/local.ts';
@@ -13,7 +14,8 @@ import { type ClaimRecord, LocalRecords } from './record.ts';
 import { isDenial, type Reason, refusalOf } from './refused-launch.ts';
 import { takeSome } from './take-some.ts';
 
-const week = 7 * 24 * 3600 * 1000;
+const day = 24 * 3600 * 1000;
+const week = 7 * day;
 const longestPause = 60_000;
 /** By then a cluster that starts has claimed what it needs, and has seen those hosts. */
 const firstLook = 10_000;
@@ -33,13 +35,14 @@ export class LocalProvider implements Provider {
   readonly #settling = new Map<string, Promise<void>>();
   readonly #closed = new AbortController();
 
-  constructor(edges: LocalProviderEdges) {
+  constructor(given: LocalProviderEdges) {
+    const edges = { ...given, clock: steadyClock(given.clock) };
     this.#edges = edges;
     this.#records = new LocalRecords(edges.folder, (file, reason) =>
       edges.events.emit(events.badRecord, { file, reason }),
     );
     this.#work = new HostWork(edges, this.#records);
-    this.#records.dropLaunchesBefore(edges.clock.now() - week);
+    this.#dropOldLaunches();
   }
 
   async list(signal: AbortSignal): Promise<readonly ProviderInstance[]> {
@@ -143,11 +146,16 @@ export class LocalProvider implements Provider {
 
   /** Renews the claims, well before they expire, and looks at hosts that nobody has claimed, until the signal. */
   async keepClaims(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#edges;
     const usual = this.#work.lifetime / 5;
+    let dropped = clock.now();
     for (let pause = Math.min(usual, firstLook); !signal.aborted; pause = usual) {
       await this.renew(signal);
-      await this.#edges.clock.sleep(pause, signal).catch(() => {});
+      await clock.sleep(pause, signal).catch(() => {});
       if (!signal.aborted) await this.survey(signal);
+      if (clock.now() - dropped < day) continue;
+      this.#dropOldLaunches();
+      dropped = clock.now();
     }
   }
 
@@ -203,14 +211,26 @@ export class LocalProvider implements Provider {
     await this.#inParallel(
       this.#madeBy(token).filter(({ state }) => state === 'claiming'),
       async ({ id }) => {
-        await this.#settling.get(id);
+        const settled = await this.#settledSoon(id, signal);
         const record = this.#records.claim(id);
-        if (record?.state !== 'claiming' || (await this.#ask(record, signal)) !== 'unknown' || signal.aborted) return;
+        if (record?.state !== 'claiming' || signal.aborted) return;
+        if (settled && ((await this.#ask(record, signal)) !== 'unknown' || signal.aborted)) return;
         // It had its second chance: others are asked in its place, and it is given back when the host answers.
         this.#giveUp(record, new Error(this.#work.coolOff.reason(record.host.name) ?? 'no answer'));
         this.#settle({ ...record, state: 'unverified' });
       },
     );
+  }
+
+  /** False when whoever settles the record is still at it after a while: the host does not answer. */
+  async #settledSoon(id: string, signal: AbortSignal): Promise<boolean> {
+    const settling = this.#settling.get(id);
+    if (settling === undefined) return true;
+    const over = new AbortController();
+    const late = this.#edges.clock.sleep(this.#work.pace.silent, AbortSignal.any([signal, over.signal]));
+    const settled = await Promise.race([settling.then(() => true), late.then(() => false).catch(() => false)]);
+    over.abort();
+    return settled;
   }
 
   async #claimSome(
@@ -306,6 +326,10 @@ export class LocalProvider implements Provider {
     return this.#records.claims().filter((record) => record.launchToken === token && isShown(record));
   }
 
+  #dropOldLaunches(): void {
+    this.#records.dropLaunchesBefore(this.#edges.clock.now() - week);
+  }
+
   #orderEnd(record: ClaimRecord): ClaimRecord {
     if (record.state === 'ending') return record;
     const ordered: ClaimRecord = { ...record, state: 'ending', endingSince: this.#edges.clock.now() };
@@ -336,6 +360,7 @@ export class LocalProvider implements Provider {
     const { clock } = this.#edges;
     const { signal } = this.#closed;
     const { endAgain, silent, giveUp } = this.#work.pace;
+    const begun = clock.now();
     let told: string | undefined;
     for (let pause = endAgain; !signal.aborted; pause = Math.min(2 * pause, longestPause)) {
       const record = this.#records.claim(id);
@@ -352,7 +377,9 @@ export class LocalProvider implements Provider {
         if (this.#records.claim(id)?.state !== 'ending') return;
       } catch (error) {
         const now = this.#records.claim(id);
-        const silentFor = clock.now() - (now?.endingSince ?? record.launchedAt);
+        const since = now?.endingSince ?? record.launchedAt;
+        // An earlier process may have written it by a clock that was ahead.
+        const silentFor = clock.now() - (since > clock.now() ? begun : since);
         if (now === undefined || signal.aborted) continue;
         const gone = isShown(now) && silentFor >= (answers || now.state === 'claiming' ? giveUp : silent);
         // Each cause once: a host may be away for days, and is asked every minute.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
@@ -73,10 +73,7 @@ export class LocalRecords {
     try {
       return readJson<ClaimRecord>(file);
     } catch (error) {
-      const aside = join(makeFolder(join(this.#folder, 'bad')), `${id}.json`);
-      renameSync(file, aside);
-      this.#onBad(aside, messageOf(error));
-      return undefined;
+      return this.#putAside(file, error);
     }
   }
 
@@ -90,7 +87,7 @@ export class LocalRecords {
   }
 
   launch(token: string): LaunchRecord | undefined {
-    return readJson<LaunchRecord>(this.#launchFile(token));
+    return this.#launchIn(this.#launchFile(token));
   }
 
   writeLaunch(launch: LaunchRecord): void {
@@ -119,9 +116,24 @@ export class LocalRecords {
     // A draft that a killed process left is no record.
     for (const name of namesIn(join(this.#folder, 'launches')).filter((each) => !each.startsWith('.'))) {
       const file = join(this.#folder, 'launches', name);
-      const launch = readJson<LaunchRecord>(file);
+      const launch = this.#launchIn(file);
       if (launch !== undefined && launch.at < time && !launch.ids.some((id) => alive.has(id))) rmSync(file);
     }
+  }
+
+  /** One that cannot be read is put aside too: its claims name its token. */
+  #launchIn(file: string): LaunchRecord | undefined {
+    try {
+      return readJson<LaunchRecord>(file);
+    } catch (error) {
+      return this.#putAside(file, error);
+    }
+  }
+
+  #putAside(file: string, error: unknown): undefined {
+    const aside = join(makeFolder(join(this.#folder, 'bad')), basename(file));
+    renameSync(file, aside);
+    this.#onBad(aside, messageOf(error));
   }
 
   /** Undefined for what is no id: ids come from outside and must not lead elsewhere. */

@@ -80,6 +80,20 @@ test('a cloud that lists nothing for an hour keeps the head no longer either', a
   assert.deepEqual(told, ['MANTA_HEAD_TURN_OFF_STAYS', 'MANTA_HEAD_TURN_OFF_LEFT']);
 });
 
+test('a list that was empty and then fails until the end proves nothing', async () => {
+  const time = new VirtualTime(0);
+  const clock = new VirtualClock(time);
+  const provider = {
+    list: async () => {
+      if (time.now > 10_000) throw new Error('the cloud is out');
+      return [];
+    },
+  } as unknown as Provider;
+  const ending = assert.rejects(endInstances(provider, { clock, settles: 60_000 }, never), /the cloud is out/);
+  await time.run(3_600_000);
+  await ending;
+});
+
 test('a head whose machine the cloud does not end asks again, ever more seldom, and says so once', async () => {
   const time = new VirtualTime(0);
   const clock = new VirtualClock(time);

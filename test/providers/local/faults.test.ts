@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
+import type { Clock } from '../../../src/base/clock.ts';
 import { sshErrors } from '../../../src/base/ssh/errors.ts';
+import { wallClock } from '../../../src/base/wall-clock.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { localEvents } from '../../../src/providers/local/events.ts';
 import type { LocalProvider } from '../../../src/providers/local/provider.ts';
 import { headRecord, LocalRecords } from '../../../src/providers/local/record.ts';
 import type { LaunchRequest } from '../../../src/providers/provider.ts';
 import { never, until } from '../../contract/waiting.ts';
-import { HostBed, ownHost, type } from './stand-in-hosts.ts';
+import { HostBed, ownHost, terms, type } from './stand-in-hosts.ts';
 
 const request = (token: string, count = 1): LaunchRequest => ({ token, type, count, market: 'on-demand', tags: {} });
 const addresses = async (provider: LocalProvider): Promise<string[]> =>
@@ -84,6 +87,19 @@ describe('hosts that do not answer', () => {
     assert.equal(host.connects, 4);
     host.down = false;
     assert.equal((await again.launch(request('x'), never)).length, 1);
+  });
+
+  test('have another chance after a while, wherever the clock is set meanwhile', async (t) => {
+    const bed = new HostBed(t, 1);
+    let back = 0;
+    const provider = bed.provider({ clock: { ...wallClock, now: () => Date.now() - back } });
+    const [host] = bed.hosts;
+    assert.ok(host);
+    host.down = true;
+    await assert.rejects(provider.launch(request('x'), never), /no capacity/);
+    back = 5 * 3_600_000;
+    host.down = false;
+    await until('it is taken', async () => (await provider.launch(request('x'), never)).length === 1);
   });
 
   test('hold up nobody, however slow they are', async (t) => {
@@ -199,6 +215,38 @@ describe('answers that are lost', () => {
     assert.deepEqual(await addresses(provider), ['h2']);
   });
 
+  test('for good are not waited for by a launch that is repeated, though others ask for them too', async (t) => {
+    const bed = new HostBed(t, 2);
+    const provider = bed.provider({ pace: { silent: 20, giveUp: 3_600_000 } });
+    bed.host('h1').loseAnswers = 2;
+    await assert.rejects(provider.launch(request('x'), never), { code: providerErrors.Unreachable.code });
+    bed.host('h1').down = true;
+    assert.deepEqual(await addresses(provider), ['h1']);
+    assert.deepEqual(
+      (await provider.launch(request('x'), never)).map(({ address }) => address),
+      ['h2'],
+    );
+    bed.host('h1').down = false;
+    await until('it is given back', async () => {
+      await provider.list(never);
+      return bed.host('h1').claims().length === 0;
+    });
+    assert.deepEqual(await addresses(provider), ['h2']);
+  });
+
+  test('are not waited for when nobody wants the launch any more', async (t) => {
+    const bed = new HostBed(t, 1);
+    const provider = bed.provider({ pace: { silent: 3_600_000, giveUp: 3_600_000 } });
+    bed.host('h1').loseAnswers = 2;
+    await assert.rejects(provider.launch(request('x'), never), { code: providerErrors.Unreachable.code });
+    bed.host('h1').down = true;
+    await provider.list(never);
+    const over = new AbortController();
+    const again = provider.launch(request('x'), over.signal);
+    over.abort();
+    await assert.rejects(again, { name: 'AbortError' });
+  });
+
   test('because the head died are known to the next one', async (t) => {
     const bed = new HostBed(t, 3);
     const dying = bed.provider();
@@ -259,6 +307,22 @@ describe('an end', () => {
     await until('it has ended there', () => bed.ended.length === 1);
     await until('it is told', () => bed.told.some(({ code }) => code === localEvents.cleaned.code));
     assert.deepEqual(heldBy(bed), []);
+  });
+
+  test('that was ordered by a clock that was ahead leaves the list as soon as any', async (t) => {
+    const bed = new HostBed(t, 1);
+    bed.host('h1').down = true;
+    const records = new LocalRecords(join(bed.folder, 'records/mine'));
+    const ahead = Date.now() + 24 * 3_600_000;
+    const host = ownHost({ name: 'h1' });
+    const ending = {
+      ...headRecord({ id: 'i-1', type, host, launchedAt: ahead }),
+      kind: 'worker',
+      state: 'ending',
+    } as const;
+    records.write({ ...ending, endingSince: ahead });
+    await gone(bed.provider({ pace: { silent: 20 } }));
+    assert.ok(bed.told.some(({ code }) => code === localEvents.unverified.code));
   });
 
   test('that is still due happens before the host is claimed again', async (t) => {
@@ -398,6 +462,28 @@ describe('what was lost sight of', () => {
     assert.equal((await provider.launch(request('y'), never)).length, 1);
     assert.deepEqual(bed.ended, [`${bad?.address} ${bad?.id}`]);
   });
+});
+
+test('launches that nobody asks for any more are forgotten while the head lives, also those that cannot be read', async (t) => {
+  const bed = new HostBed(t, 0);
+  const records = new LocalRecords(join(bed.folder, 'records/mine'));
+  let now = Date.now();
+  const clock: Clock = {
+    now: () => now,
+    sleep: async (pause) => {
+      now += pause;
+      await turn();
+    },
+  };
+  const provider = bed.provider({ clock, terms: { ...terms, lifetime: 5 * 24 * 3_600_000 } });
+  records.writeLaunch({ request: request('old'), at: now, made: true, ids: [] });
+  writeFileSync(join(bed.folder, 'records/mine/launches/bad.json'), '{"half');
+  const over = new AbortController();
+  const kept = provider.keepClaims(over.signal);
+  await until('it is forgotten', () => readdirSync(join(bed.folder, 'records/mine/launches')).length === 0);
+  over.abort();
+  await kept;
+  assert.equal(bed.told.filter(({ code }) => code === localEvents.badRecord.code).length, 1);
 });
 
 describe('renewals', () => {

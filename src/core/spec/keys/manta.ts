@@ -155,6 +155,12 @@ export const mantaKeys: readonly Key[] = [
     { ...own, default: '30m', example: '30m' },
   ),
   key(
+    'provider.manta.setup_timeout',
+    'duration',
+    'Give up a worker that is not set up within so long, its files, image and commands included, and end its machine.',
+    { ...own, default: '30m; less for nodes on this machine', example: '2h' },
+  ),
+  key(
     'provider.manta.engine',
     'string',
     'What runs the work on this machine: embedded, which needs nothing but Manta, or a real Ray, whose raylets are the instances.',

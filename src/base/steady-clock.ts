@@ -1,4 +1,4 @@
-import type { Clock, Duration } from '../base/clock.ts';
+import type { Clock, Duration } from './clock.ts';
 
 /** The clock's time at this moment, and from here on only what has really passed: setting the clock does not move it. */
 export function steadyClock(clock: Clock): Clock {
