@@ -7,11 +7,15 @@ const slowest = 1_000;
 /** Where nothing is known of how many there will be. */
 const someWorkers = 50;
 
+/** In seconds: ten years. */
+export const jobStartTimeout = '315360000';
+
 /**
  * Settings of Ray that make it tell sooner what Manta acts on, where neither the user nor an image has set them. Demand is
  * seen within a tenth of a second, not within one; a raylet that is gone, whose port refuses, is struck from the table
  * after five seconds, not fifteen. How long a raylet may be silent stays as it is. The dashboard,
  * which takes the jobs, gives its parts three minutes to come up and not half a one, after which it would end for good.
+ * A job that Ray has may wait for room as long as it takes, not a quarter of an hour.
  */
 export function headSettings(mostWorkers = someWorkers): Environment {
   const pull = Math.min(slowest, Math.max(fastest, Math.round((mostWorkers * 1_000) / questionsASecond)));
@@ -20,6 +24,7 @@ export function headSettings(mostWorkers = someWorkers): Environment {
     RAY_gcs_pull_resource_loads_period_milliseconds: { otherwise: String(pull) },
     RAY_health_check_period_ms: { otherwise: '1000' },
     RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT: { otherwise: '180' },
+    RAY_JOB_START_TIMEOUT_SECONDS: { otherwise: jobStartTimeout },
   };
 }
 

@@ -22,6 +22,7 @@ export const jobStatuses: Statuses = [
   [413, [jobErrors.PackageTooLarge, apiErrors.TooLarge]],
   [422, [jobErrors.Infeasible]],
   [429, [jobErrors.QueueFull]],
+  [503, [jobErrors.Closed]],
   [507, [databaseErrors.DiskFull]],
 ];
 

@@ -34,6 +34,12 @@ export const jobErrors = {
     message: (e) => `${e.limit} jobs wait already${e.scope === 'user' ? ' for this user' : ''}; no more are taken`,
     hint: () => 'submit again when some of them have started',
   }),
+  Closed: defineError({
+    code: 'MANTA_JOB_CLOSED',
+    exit: 6,
+    message: () => 'the cluster is being turned off and takes no more jobs',
+    hint: () => "'manta up' starts it again",
+  }),
   NotOver: defineError<{ job: string; state: string }>({
     code: 'MANTA_JOB_NOT_OVER',
     exit: 1,

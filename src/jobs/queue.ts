@@ -231,6 +231,7 @@ export function openQueue(options: QueueOptions): JobQueue {
 
   return {
     async submit(submission, repeated = 'refuse') {
+      if (closing.signal.aborted) throw jobErrors.Closed({});
       const now = clock.now();
       const spec = specOf(submission, submission.id ?? options.newId(), now);
       readRuntimeEnv(spec.runtimeEnv);
@@ -289,15 +290,16 @@ export function openQueue(options: QueueOptions): JobQueue {
       if (!isOver(job.state)) throw jobErrors.NotOver({ job: id, state: job.state });
       const needing = [...store.live.values()].find((other) => other.dependsOn.includes(id));
       if (needing) throw jobErrors.Needed({ job: id, by: needing.id });
-      await logs.remove(id);
       await store.change((transaction) => {
         const now = transaction.get(id);
         if (now && !isOver(now.state)) throw jobErrors.NotOver({ job: id, state: now.state });
         transaction.remove(id);
         transaction.fact('deleted', clock.now(), id, {});
       });
+      await logs.remove(id);
     },
     async retry(id) {
+      if (closing.signal.aborted) throw jobErrors.Closed({});
       const job = find(id);
       const after = await attempts.record(id, { kind: 'retry' });
       if (!after) throw jobErrors.NotOver({ job: id, state: job.state });

@@ -26,17 +26,21 @@ export interface RetentionOptions {
 
 /** Drops what the limits do not allow to be kept: old jobs with their output, old output, packages nobody needs. */
 export async function sweep({ store, logs, packages, clock, limits }: RetentionOptions): Promise<void> {
-  const gone = surplus(store, clock.now(), limits);
-  for (const job of gone) await logs.remove(job.id);
-  if (gone.length > 0) {
-    await store.change((transaction) => {
-      for (const job of gone) transaction.remove(job.id);
-      transaction.fact('dropped', clock.now(), undefined, {
-        jobs: gone.length,
-        oldest: gone[0]?.id,
-        newest: gone.at(-1)?.id,
+  const chosen = surplus(store, clock.now(), limits);
+  if (chosen.length > 0) {
+    const gone = await store.change((transaction) => {
+      // One that was retried meanwhile stays.
+      const same = chosen.filter((job) => {
+        const now = transaction.get(job.id);
+        return now !== undefined && isOver(now.state) && now.endedAt === job.endedAt;
       });
+      for (const job of same) transaction.remove(job.id);
+      const [oldest, newest] = [same[0]?.id, same.at(-1)?.id];
+      if (oldest !== undefined)
+        transaction.fact('dropped', clock.now(), undefined, { jobs: same.length, oldest, newest });
+      return same;
     });
+    for (const job of gone) await logs.remove(job.id);
   }
   await logs.retain(limits.logBytes ?? 10 * 2 ** 30, () => store.jobs.keys());
   await packages.sweep(neededPackages(store));

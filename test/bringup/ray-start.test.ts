@@ -110,6 +110,7 @@ test('Ray sees what Manta sets, and nothing of the function around it', { skip }
       'RAY_CLOUD_INSTANCE_ID=host 1',
       'RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT=180',
       'RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL=minor',
+      'RAY_JOB_START_TIMEOUT_SECONDS=315360000',
       "RAY_NODE_TYPE_NAME=it's a head",
       'RAY_OVERRIDE_RESOURCES={"CPU":4,"my \\"thing\\"":1}',
       'RAY_USAGE_STATS_ENABLED=0',

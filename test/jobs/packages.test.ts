@@ -130,6 +130,23 @@ test('retention drops the oldest finished jobs with their output, and never one 
   await bed.remove();
 });
 
+test('retention leaves a job alone that is retried meanwhile', async () => {
+  const clock = new ManualClock();
+  const runner = new FakeRunner(clock, 100);
+  const bed = await makeBed({ clock, runner });
+  await bed.queue.submit({ id: 'a', user: 'ada', entrypoint: 'true', resources: { CPU: 1 } });
+  await settle(50);
+  const over = bed.queue.wait('a', AbortSignal.timeout(10_000));
+  runner.finish('a.1', 'succeeded', 0, 'output');
+  await over;
+  const retried = bed.queue.retry('a');
+  await sweep({ ...bed, clock, limits: { finishedJobs: 0 } });
+  await retried;
+  assert.deepEqual([...bed.store.jobs.keys()], ['a']);
+  assert.ok(existsSync(bed.logs.folder('a', 1)));
+  await bed.remove();
+});
+
 test('a runtime environment is read with the words of its problem', () => {
   const env = readRuntimeEnv({
     env_vars: { A: 'b' },

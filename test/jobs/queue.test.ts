@@ -50,6 +50,18 @@ test('a job is on disk, runs, and its end is told', async () => {
   assert.equal(bed.runner.orders[0]?.env['MANTA_JOB_ID'], 'a');
 });
 
+test('a job that is retried while somebody deletes it stays, with its output', async () => {
+  const bed = await bedWith();
+  await bed.queue.submit(cpu('a'));
+  await until(() => stateOf(bed, 'a') === 'running');
+  bed.runner.finish('a.1', 'failed', 1, 'output');
+  await until(() => stateOf(bed, 'a') === 'failed');
+  const retried = bed.queue.retry('a');
+  await assert.rejects(bed.queue.delete('a'), (error) => jobErrors.NotOver.is(error));
+  await retried;
+  assert.equal((await bed.logs.read('a', 1, 0, 100)).bytes.toString(), 'output');
+});
+
 test('what has no room waits as demand and starts when room comes', async () => {
   const bed = await bedWith({ cpus: 1 });
   for (const id of ['a', 'b', 'c']) await bed.queue.submit(cpu(id));
@@ -107,6 +119,14 @@ test('a queue that is full says so', async () => {
   await bed.queue.submit(cpu('d', { user: 'bob' }));
   await assert.rejects(bed.queue.submit(cpu('e', { user: 'bob' })), (error) => jobErrors.QueueFull.is(error));
   assert.equal((await bed.queue.submit(cpu('b'), 'same')).id, 'b', 'what was taken before is not judged again');
+});
+
+test('a queue that is closed takes no job and starts none again', async () => {
+  const bed = await bedWith({ cpus: 0 });
+  await bed.queue.submit(cpu('a'));
+  await bed.queue.close();
+  await assert.rejects(bed.queue.submit(cpu('b')), (error) => jobErrors.Closed.is(error));
+  await assert.rejects(bed.queue.retry('a'), (error) => jobErrors.Closed.is(error));
 });
 
 test('stop works while queued, held, starting, running and stopping', async () => {

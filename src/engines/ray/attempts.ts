@@ -9,13 +9,14 @@ import type { Bookings } from './bookings.ts';
 import { rayErrors } from './errors.ts';
 import { rayEvents } from './events.ts';
 import type { RayHttp } from './http.ts';
-import { isTerminal, type JobInfo, type NodeFate, readEnd } from './job-info.ts';
+import { type EndEdges, settleEnd } from './job-end.ts';
+import { isTerminal, type JobInfo } from './job-info.ts';
 import type { RayJobsApi } from './jobs-api.ts';
 import { LeavingJobs } from './leaving-jobs.ts';
 import { LogPull, type PullEdges } from './log-pull.ts';
 import type { Submission } from './submission.ts';
 
-export interface AttemptEdges {
+export interface AttemptEdges extends Pick<EndEdges, 'fateOf' | 'isLeaving'> {
   readonly folder: string;
   readonly clock: Clock;
   readonly events: EventSink;
@@ -26,7 +27,6 @@ export interface AttemptEdges {
   readonly infos: (ids: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, JobInfo>>;
   /** Ends the actor that runs the entrypoint, also one that has not found room yet. */
   readonly killSupervisor: (id: string, signal: AbortSignal) => Promise<void>;
-  readonly fateOf: (node: string, signal: AbortSignal) => Promise<NodeFate>;
   readonly submissionOf: (name: string, order: AttemptOrder, signal: AbortSignal) => Promise<Submission>;
   /** It is going to be handed over, once what it needs is where Ray finds it. */
   readonly onTaken: (order: AttemptOrder) => void;
@@ -44,17 +44,17 @@ interface Attempt {
   /** Of this process's clock that nobody sets. */
   runningSince?: number;
   handedAt: number;
+  /** Of this process's clock: when a stop that was asked for turns into a kill. */
+  graceEnd?: number;
+  killing?: Promise<void>;
+  /** What went wrong with it last: said once. */
+  trouble?: string;
 }
 
 /** While something is about to start, its change is seen this soon; a poll is one small question to the GCS. */
 const startingPeriod = 50;
 const runningPeriod = 250;
 const startingFor = 20_000;
-/** How long a node that lives may take to give the last output. */
-const lastOutputWithin = 10_000;
-const lostWithin = 1_000;
-/** Ray's own health checks take half as long to find a node dead. */
-const verdictWithin = 30_000;
 /** How long Ray may take to settle a job whose supervisor was ended. */
 const settledWithin = 30_000;
 /** Questions a second to the agents of the nodes about output, while nothing comes. */
@@ -76,11 +76,15 @@ export class RayAttempts {
 
   constructor(edges: AttemptEdges) {
     this.#edges = edges;
-    this.#records = new AttemptRecords(edges.folder);
+    this.#records = new AttemptRecords(edges.folder, (path, why) =>
+      this.#trouble('read the record of an attempt', new Error(`${why.message}; set aside as '${path}'`)),
+    );
+    const { infos, killSupervisor } = edges;
     const remove = (name: string, signal: AbortSignal) => edges.jobs.delete(name, signal);
-    this.#leaving = new LeavingJobs({ records: this.#records, delete: remove }, this.#closing.signal);
+    const leaving = { records: this.#records, infos, killSupervisor, delete: remove };
+    this.#leaving = new LeavingJobs(leaving, this.#closing.signal);
     for (const record of this.#records.all())
-      if (record.forgotten) void this.#leaving.letGo(record);
+      if (record.forgotten) this.#letGo(record);
       else
         this.#attempts.set(record.id, {
           record,
@@ -130,9 +134,17 @@ export class RayAttempts {
     const attempt = this.#attempts.get(id);
     if (attempt && !attempt.record.accepted && !attempt.record.end) await this.#giveUp(attempt, signal);
     if (!attempt?.record.accepted || attempt.record.end) return;
-    this.#save(attempt, { stopAsked: true });
-    await this.#edges.jobs.stop(attempt.record.submission, signal);
-    void this.#killAfter(attempt, grace);
+    if (!attempt.record.stopAsked) this.#noteStop(attempt);
+    attempt.graceEnd = Math.min(attempt.graceEnd ?? Number.POSITIVE_INFINITY, performance.now() + grace);
+    try {
+      await this.#edges.jobs.stop(attempt.record.submission, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Without it there is no SIGTERM; the kill goes another way.
+      this.#troubleWith(attempt, `ask '${id}' to end`, error);
+    } finally {
+      attempt.killing ??= this.#killAfter(attempt).finally(() => delete attempt.killing);
+    }
     this.#look();
   }
 
@@ -148,10 +160,23 @@ export class RayAttempts {
 
   forget(id: string): void {
     const attempt = this.#attempts.get(id);
-    if (!attempt?.record.end) return;
+    const starting = this.#starting.get(id);
+    if (attempt && starting) {
+      this.#shipping.get(id)?.abort();
+      const forget = (): void => this.forget(id);
+      return void starting.then(forget, forget).catch((error: unknown) => this.#trouble(`forget '${id}'`, error));
+    }
+    const { record } = attempt ?? {};
+    // One that Ray has, and that is not over, has to be stopped first.
+    if (!record || (record.accepted && !record.end)) return;
+    if (record.sent || record.accepted) this.#records.forget(record);
     this.#attempts.delete(id);
-    this.#records.forget(attempt.record);
-    void this.#leaving.letGo(attempt.record);
+    this.#edges.bookings.drop(id);
+    this.#letGo(record);
+  }
+
+  #letGo(record: AttemptRecord): void {
+    this.#leaving.letGo(record).catch((error: unknown) => this.#trouble(`let go of the attempt '${record.id}'`, error));
   }
 
   async #handOver(order: AttemptOrder, signal: AbortSignal): Promise<void> {
@@ -161,7 +186,6 @@ export class RayAttempts {
       report: { id, state: 'waiting', logSize: 0 },
       handedAt: performance.now(),
     };
-    this.#records.write(attempt.record);
     this.#attempts.set(id, attempt);
     this.#edges.onTaken(order);
     const shipping = new AbortController();
@@ -173,8 +197,12 @@ export class RayAttempts {
         .finally(() => this.#shipping.delete(id));
       shipping.signal.throwIfAborted();
       this.#edges.onBooked(order);
+      if (!attempt.record.sent) this.#save(attempt, { sent: true }, true);
       const { refused } = await this.#edges.jobs.submit(submission, signal);
-      if (refused !== undefined) return await this.#end(attempt, { cause: 'start-failed', message: refused });
+      if (refused !== undefined) {
+        this.#save(attempt, { sent: false });
+        return await this.#end(attempt, { cause: 'start-failed', message: refused });
+      }
     } catch (error) {
       this.#edges.bookings.drop(id);
       if (shipping.signal.aborted) return await this.#giveUp(attempt, signal);
@@ -187,7 +215,7 @@ export class RayAttempts {
     this.#look();
   }
 
-  /** Stopped on its way to Ray; an earlier try whose answer was lost may have come there all the same. */
+  /** Stopped on its way to Ray. A try whose answer was lost may have come there all the same, or come there later. */
   async #giveUp(attempt: Attempt, signal: AbortSignal): Promise<void> {
     const { submission } = attempt.record;
     const info = (await this.#edges.infos([submission], signal)).get(submission);
@@ -199,27 +227,26 @@ export class RayAttempts {
    * Ray kills by itself only after its own, longer wait, and one that has not begun it does not stop at all: its
    * supervisor is taken away. One that Ray cannot settle even then is over by Manta's word.
    */
-  async #killAfter(attempt: Attempt, grace: Duration): Promise<void> {
+  async #killAfter(attempt: Attempt): Promise<void> {
     const { signal } = this.#closing;
     const { submission } = attempt.record;
-    const graceEnd = performance.now() + grace;
+    const left = (): number => (attempt.graceEnd ?? 0) - performance.now();
     let killedAt: number | undefined;
     for (let pause = 50; !signal.aborted && !attempt.record.end && !attempt.ending; ) {
       try {
         const info = (await this.#edges.infos([submission], signal)).get(submission);
-        if (info?.status === 'PENDING' || performance.now() >= graceEnd) {
+        if (info?.status === 'PENDING' || left() <= 0) {
           await this.#edges.killSupervisor(submission, signal);
           killedAt ??= performance.now();
           pause = Math.min(2_000, pause * 2);
         }
       } catch (error) {
-        if (!signal.aborted) this.#trouble(`end '${attempt.record.id}'`, error);
+        this.#troubleWith(attempt, `end '${attempt.record.id}'`, error);
         pause = 2_000;
       }
       if (killedAt !== undefined && performance.now() - killedAt > settledWithin && !attempt.ending)
-        attempt.ending = this.#end(attempt, { cause: 'stopped', message: 'stopped' });
-      const left = graceEnd - performance.now();
-      const wait = killedAt === undefined ? Math.min(250, Math.max(1, left)) : pause;
+        await this.#endBy(attempt, this.#end(attempt, { cause: 'stopped', message: 'stopped' }));
+      const wait = killedAt === undefined ? Math.min(250, Math.max(1, left())) : pause;
       await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
@@ -265,34 +292,45 @@ export class RayAttempts {
     const infos = await this.#edges.infos([...asked.keys()], this.#closing.signal);
     for (const [name, attempt] of asked) {
       const info = infos.get(name);
-      if (info) this.#learn(attempt, info);
-      else if (accepted.has(attempt) && !attempt.ending) {
+      try {
+        if (info) this.#learn(attempt, info);
+      } catch (error) {
+        this.#troubleWith(attempt, `follow '${attempt.record.id}'`, error);
+      }
+      if (!info && accepted.has(attempt) && !attempt.ending) {
         const message = 'Ray does not know the attempt any more: its control store was started anew';
-        attempt.ending = this.#end(attempt, { cause: 'node-lost', message });
+        void this.#endBy(attempt, this.#end(attempt, { cause: 'node-lost', message }));
       }
     }
+  }
+
+  /** An end that fails, such as for a full disk, is learnt again at the next look. */
+  #endBy(attempt: Attempt, ending: Promise<void>): Promise<void> {
+    attempt.ending = ending.catch((error: unknown) => {
+      delete attempt.ending;
+      this.#troubleWith(attempt, `learn the end of '${attempt.record.id}'`, error);
+    });
+    return attempt.ending;
   }
 
   #learn(attempt: Attempt, info: JobInfo): void {
     attempt.info = info;
     if (!attempt.record.accepted) this.#save(attempt, { accepted: true });
-    const { id, submission, log, entrypoint } = attempt.record;
     const agent = info.driver_agent_http_address;
-    if (agent && !attempt.pull) {
-      attempt.pull = new LogPull({ submission, entrypoint, agent, log }, this.#pullEdges);
-      const node = info.driver_node_id ?? '';
-      this.#edges.onRunning(id, node);
-      const first = attempt.record.startedAt === undefined;
-      if (first) this.#save(attempt, { startedAt: this.#startOf(attempt, info) });
-      if (first) attempt.runningSince = performance.now();
-      attempt.report = { ...attempt.report, state: 'running', node, startedAt: attempt.record.startedAt ?? 0 };
-      if (!isTerminal(info)) this.#tell(attempt);
-    }
-    if (isTerminal(info) && !attempt.ending)
-      attempt.ending = this.#finish(attempt, info).catch((error: unknown) => {
-        delete attempt.ending;
-        if (!this.#closing.signal.aborted) this.#trouble(`learn the end of '${id}'`, error);
-      });
+    if (agent && !attempt.pull) this.#begin(attempt, info, agent);
+    if (isTerminal(info) && !attempt.ending) void this.#endBy(attempt, this.#finish(attempt, info));
+  }
+
+  #begin(attempt: Attempt, info: JobInfo, agent: string): void {
+    const first = attempt.record.startedAt === undefined;
+    if (first) this.#save(attempt, { startedAt: this.#startOf(attempt, info) });
+    const { id, submission, log, entrypoint, startedAt = 0 } = attempt.record;
+    attempt.pull = new LogPull({ submission, entrypoint, agent, log }, this.#pullEdges);
+    const node = info.driver_node_id ?? '';
+    this.#edges.onRunning(id, node);
+    if (first) attempt.runningSince = performance.now();
+    attempt.report = { ...attempt.report, state: 'running', node, startedAt };
+    if (!isTerminal(info)) this.#tell(attempt);
   }
 
   get #pullEdges(): PullEdges {
@@ -309,26 +347,14 @@ export class RayAttempts {
   }
 
   async #finish(attempt: Attempt, info: JobInfo): Promise<void> {
-    const { signal } = this.#closing;
-    const node = info.driver_node_id;
-    // Asked of those only whose end the node may explain.
-    const suspect = info.status === 'FAILED' && typeof info.driver_exit_code !== 'number';
-    let fate = node && suspect ? await this.#edges.fateOf(node, signal) : 'alive';
-    if (attempt.pull && !(await attempt.pull.finish(fate === 'alive' ? lastOutputWithin : lostWithin))) {
-      if (node && fate === 'alive') fate = await this.#verdictOn(node, suspect ? verdictWithin : 0, signal);
-      const reason = fate === 'alive' ? `node ${node} did not give it` : `node ${node} is gone`;
-      attempt.pull.abandon(reason);
-      this.#edges.events.emit(rayEvents.outputLost, { attempt: attempt.record.id, reason });
-    }
-    await this.#end(attempt, readEnd(info, { stopped: attempt.record.stopAsked === true, fate }), info);
+    const job = { info, stopped: attempt.record.stopAsked === true, pull: attempt.pull };
+    const abandon = (pull: LogPull, reason: string): Promise<void> => this.#abandon(pull, attempt, reason);
+    await this.#end(attempt, await settleEnd(job, { ...this.#edges, abandon }, this.#closing.signal), info);
   }
 
-  /** What Ray says of a node that does not answer: for many seconds that it lives, also where it is gone. */
-  async #verdictOn(node: string, within: number, signal: AbortSignal): Promise<NodeFate> {
-    for (const until = performance.now() + within; ; await this.#edges.clock.sleep(500, signal)) {
-      const fate = await this.#edges.fateOf(node, signal).catch(() => 'alive' as const);
-      if (fate !== 'alive' || performance.now() >= until) return fate;
-    }
+  async #abandon(pull: LogPull, { record }: Attempt, reason: string): Promise<void> {
+    await pull.abandon(reason);
+    this.#edges.events.emit(rayEvents.outputLost, { attempt: record.id, reason });
   }
 
   async #end(
@@ -336,7 +362,8 @@ export class RayAttempts {
     end: Pick<AttemptReport, 'cause' | 'exitCode' | 'message'>,
     info?: JobInfo,
   ): Promise<void> {
-    const { record } = attempt;
+    const { record, pull } = attempt;
+    if (pull && !pull.over) await this.#abandon(pull, attempt, 'Ray did not tell its end');
     // As on any engine: what a set-up said is the output of an attempt that got no further.
     if (end.cause === 'setup-failed')
       for (const folder of [setupLogOf(record.log), record.log]) this.#note(folder, `${end.message}\n`);
@@ -351,9 +378,9 @@ export class RayAttempts {
       endedAt,
       logSize: size,
     };
+    this.#save(attempt, { end: report });
     this.#edges.bookings.drop(record.id);
     attempt.report = report;
-    this.#save(attempt, { end: report });
     this.#tell(attempt);
   }
 
@@ -374,15 +401,33 @@ export class RayAttempts {
     return runningSince === undefined ? {} : { ranFor: performance.now() - runningSince };
   }
 
-  #save(attempt: Attempt, more: Partial<AttemptRecord>): void {
-    attempt.record = { ...attempt.record, ...more };
-    this.#records.write(attempt.record);
+  #save(attempt: Attempt, more: Partial<AttemptRecord>, lasting = false): void {
+    const record = { ...attempt.record, ...more };
+    this.#records.write(record, lasting);
+    attempt.record = record;
+  }
+
+  /** A full disk is no reason to let it run. */
+  #noteStop(attempt: Attempt): void {
+    try {
+      this.#save(attempt, { stopAsked: true });
+    } catch (error) {
+      attempt.record = { ...attempt.record, stopAsked: true };
+      this.#troubleWith(attempt, `note the stop of '${attempt.record.id}'`, error);
+    }
   }
 
   #tell(attempt: Attempt): void {
     if (this.#closing.signal.aborted) return;
     const report = { ...attempt.report, ...(attempt.record.end ? {} : this.#ran(attempt)) };
     for (const listener of this.#listeners) listener(report);
+  }
+
+  #troubleWith(attempt: Attempt, work: string, error: unknown): void {
+    const trouble = `${work}: ${(error as Error).message}`;
+    if (this.#closing.signal.aborted || trouble === attempt.trouble) return;
+    attempt.trouble = trouble;
+    this.#trouble(work, error);
   }
 
   #trouble(work: string, error: unknown): void {

@@ -21,6 +21,7 @@ import type { NodeFate } from './job-info.ts';
 import { type RayJob, RayJobsApi } from './jobs-api.ts';
 import { type OtherWork, otherWork } from './other-work.ts';
 import { RayPackages, type ShipArchive, type ShippedArchive } from './packages.ts';
+import { PreemptedNodes } from './preempted-nodes.ts';
 import { readState } from './read-state.ts';
 import { StateWatch } from './state-watch.ts';
 import { submissionOf } from './submission.ts';
@@ -65,7 +66,7 @@ export class RayEngine implements Engine, Runner {
   #config: ScalingSpec | undefined;
   #metrics: string | undefined;
   #session = '';
-  readonly #preempted = new Set<string>();
+  readonly #preempted: PreemptedNodes;
   readonly #closing = new AbortController();
 
   /** Takes up what was handed over before. Ray need not run yet. */
@@ -75,6 +76,7 @@ export class RayEngine implements Engine, Runner {
     this.#gcs = new Gcs(options);
     this.#http = new RayHttp(options.token);
     this.#jobs = new RayJobsApi(options.dashboard, this.#http);
+    this.#preempted = new PreemptedNodes(options.folder);
     const packages = new RayPackages(
       {
         dashboard: options.dashboard,
@@ -95,6 +97,7 @@ export class RayEngine implements Engine, Runner {
       infos: (ids, signal) => this.#gcs.jobs(ids, signal),
       killSupervisor: (id, signal) => this.#gcs.killSupervisor(id, signal),
       fateOf: (node, signal) => this.#fateOf(node, signal),
+      isLeaving: (node) => this.#isLeaving(node),
       submissionOf: (name, order, signal) =>
         submissionOf(name, order, packages, options.longestGrace ?? 60_000, signal),
       onTaken: (order) => this.#bookings.hold(order.id, order, this.#watch.latest, performance.now()),
@@ -145,7 +148,7 @@ export class RayEngine implements Engine, Runner {
       deadlineMs: idle ? 0n : BigInt(Math.round(reason.deadline)),
     };
     const reply = await this.#gcs.call(service.drainNode, request, signal);
-    if (!idle && reply.accepted) this.#preempted.add(node);
+    if (!idle && reply.accepted) this.#notePreempted(node);
     return { accepted: reply.accepted, ...(reply.problem === '' ? {} : { reason: reply.problem }) };
   }
 
@@ -265,6 +268,19 @@ export class RayEngine implements Engine, Runner {
   async #fateOf(node: string, signal: AbortSignal): Promise<NodeFate> {
     const fate = await this.#gcs.fateOf(node, signal);
     return fate === 'lost' && this.#preempted.has(node) ? 'preempted' : fate;
+  }
+
+  #isLeaving(node: string): boolean {
+    const draining = this.#watch.latest?.nodes.some(({ id, state }) => id === node && state === 'draining');
+    return draining === true || this.#preempted.has(node);
+  }
+
+  #notePreempted(node: string): void {
+    try {
+      this.#preempted.add(node);
+    } catch (error) {
+      this.#events.emit(rayEvents.trouble, { work: 'note a preemption', detail: (error as Error).message });
+    }
   }
 
   async #agentAnswers({ address, agentPort }: RayNodeInfo, signal: AbortSignal): Promise<boolean> {

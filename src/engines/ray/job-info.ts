@@ -33,13 +33,28 @@ export interface JobEnd {
   readonly message: string;
 }
 
+const { SIGHUP, SIGINT, SIGKILL, SIGTERM } = constants.signals;
+
+/** It ended by a signal that a machine which goes down sends: the node may be why. */
+export function endedBySignal({ status, driver_exit_code: code }: JobInfo): boolean {
+  if (status !== 'FAILED' || typeof code !== 'number') return false;
+  // Python tells it as its negative number, a shell in between as 128 and it.
+  return [SIGHUP, SIGINT, SIGKILL, SIGTERM].some((number) => code === -number || code === 128 + number);
+}
+
 /** Why a job that is over ended. Ray tells the death of a supervisor apart from the entrypoint's; the node says why. */
 export function readEnd(info: JobInfo, asked: { readonly stopped: boolean; readonly fate: NodeFate }): JobEnd {
   const message = info.message ?? '';
   if (info.status === 'SUCCEEDED') return { cause: 'succeeded', exitCode: 0, message: 'exit code 0' };
   if (info.status === 'STOPPED') return { cause: 'stopped', message: 'stopped' };
   const code = info.driver_exit_code;
-  if (code !== null && code !== undefined) return { cause: 'failed', ...exitOf(code) };
+  if (code !== null && code !== undefined) {
+    const exit = exitOf(code);
+    if (!endedBySignal(info)) return { cause: 'failed', ...exit };
+    if (asked.stopped) return { cause: 'stopped', message: 'stopped' };
+    if (asked.fate === 'alive') return { cause: 'failed', ...exit };
+    return { cause: asked.fate === 'lost' ? 'node-lost' : 'preempted', message: exit.message };
+  }
   if (asked.stopped) return { cause: 'stopped', message: 'stopped' };
   if (info.error_type === 'RUNTIME_ENV_SETUP_FAILURE') return { cause: 'setup-failed', message };
   const began = Boolean(info.driver_node_id);
@@ -58,7 +73,6 @@ export function readEnd(info: JobInfo, asked: { readonly stopped: boolean; reado
 const withoutGuesses = (message: string): string =>
   message.replace(/(?:common causes|potential root causes)[^]*$/i, '');
 
-/** Python tells an end by a signal as its negative number. */
 function exitOf(code: number): { exitCode: number; message: string } {
   if (code >= 0) return { exitCode: code, message: `exit code ${code}` };
   const name = Object.entries(constants.signals).find(([, number]) => number === -code)?.[0] ?? `signal ${-code}`;

@@ -1,14 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Duration } from '../../base/clock.ts';
 import type { AttemptRecord, AttemptRecords } from './attempt-record.ts';
 import { rayErrors } from './errors.ts';
+import { isTerminal, type JobInfo } from './job-info.ts';
 
 const letGoAfter = 10_000;
 const longestPause = 600_000;
+/** How long after it was given up Ray may still take a submission that it has not answered. */
+const takenWithin = 300_000;
+const lateLook = 2_000;
 
 export interface LeavingEdges {
   readonly records: Pick<AttemptRecords, 'remove'>;
+  readonly infos: (ids: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, JobInfo>>;
+  readonly killSupervisor: (id: string, signal: AbortSignal) => Promise<void>;
   /** Deletes a job at Ray. */
   readonly delete: (submission: string, signal: AbortSignal) => Promise<unknown>;
+  /** A stand-in for tests. Rejects or resolves early when the signal aborts. */
+  readonly pause?: (duration: Duration, signal: AbortSignal) => Promise<unknown>;
 }
 
 /** Jobs that are forgotten here and not yet deleted at Ray. */
@@ -23,27 +32,56 @@ export class LeavingJobs {
     this.#closing = closing;
   }
 
-  /**
-   * Deletes the job at Ray, not before Ray's own watch over it has ended: that one would write a job that is gone once
-   * more, as a failed one without a name, for ever.
-   */
+  /** Ends what Ray takes of it after all, and deletes it there. */
   async letGo(record: AttemptRecord): Promise<void> {
+    const { submission } = record;
+    this.names.add(submission);
+    const there = record.accepted || (record.sent && (await this.#endLate(submission)));
+    if (there) await this.#delete(submission);
+    if (this.#closing.aborted) return;
+    this.names.delete(submission);
+    this.#edges.records.remove(record);
+  }
+
+  /** Whether Ray took it and it is over there now. */
+  async #endLate(submission: string): Promise<boolean> {
     const signal = this.#closing;
-    this.names.add(record.submission);
-    const done = (): void => {
-      this.names.delete(record.submission);
-      this.#edges.records.remove(record);
-    };
-    for (let wait = letGoAfter; ; wait = Math.min(wait * 2, longestPause)) {
-      await sleep(wait, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
+    let seen = false;
+    for (let waited = 0; !signal.aborted && (seen || waited < takenWithin); waited += lateLook) {
       try {
-        if (record.accepted) await this.#edges.delete(record.submission, signal);
-        return done();
+        const info = (await this.#edges.infos([submission], signal)).get(submission);
+        if (info && isTerminal(info)) return true;
+        seen = info !== undefined;
+        if (seen) await this.#edges.killSupervisor(submission, signal);
+      } catch {
+        // A Ray that does not answer takes nothing either.
+      }
+      await this.#pause(lateLook);
+    }
+    return false;
+  }
+
+  /**
+   * Not before Ray's own watch over the job has ended: that one would write a job that is gone once more, as a failed one
+   * without a name, for ever.
+   */
+  async #delete(submission: string): Promise<void> {
+    for (let wait = letGoAfter; ; wait = Math.min(wait * 2, longestPause)) {
+      await this.#pause(wait);
+      if (this.#closing.aborted) return;
+      try {
+        await this.#edges.delete(submission, this.#closing);
+        return;
       } catch (error) {
         // Ray lets go of no job that is not over for it; to Manta it is.
-        if (rayErrors.Refused.is(error)) return done();
+        if (rayErrors.Refused.is(error) && /': 4\d\d |non-terminal state/.test(error.message)) return;
       }
     }
+  }
+
+  async #pause(duration: Duration): Promise<void> {
+    const signal = this.#closing;
+    const { pause = (wait) => sleep(wait, undefined, { signal, ref: false }) } = this.#edges;
+    await pause(duration, signal).catch(() => {});
   }
 }

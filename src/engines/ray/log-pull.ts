@@ -38,6 +38,7 @@ export class LogPull {
   #fileAt = 0;
   #outAt = 0;
   #pulling: Promise<unknown> = Promise.resolve();
+  #over = false;
 
   constructor(source: LogSource, edges: PullEdges) {
     this.#source = source;
@@ -51,13 +52,22 @@ export class LogPull {
     return this.#writer.size;
   }
 
-  /** Copies what is left and ends the log. False when the node did not give it all. */
+  /** All is here, or it was given up. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Copies what is left and ends the log. False when the node gave nothing for so long and there is more. */
   async finish(within: number): Promise<boolean> {
+    if (this.#over) return true;
     await this.#stopFollowing();
-    const deadline = performance.now() + within;
+    let deadline = performance.now() + within;
     for (let pause = shortestPause; ; pause = Math.min(longestPause, pause * 2)) {
       try {
-        while (await this.#next(AbortSignal.timeout(within), true));
+        while (await this.#next(AbortSignal.timeout(within), true)) {
+          deadline = performance.now() + within;
+          pause = shortestPause;
+        }
         break;
       } catch {
         if (performance.now() + pause > deadline) {
@@ -68,14 +78,17 @@ export class LogPull {
       }
     }
     this.#write(this.#filter.rest());
+    this.#over = true;
     this.#writer.end();
     return true;
   }
 
   /** Ends a log whose last bytes cannot be had, and says so in it. */
-  abandon(reason: string): void {
+  async abandon(reason: string): Promise<void> {
+    await this.#stopFollowing();
     this.#write(this.#filter.rest());
     this.#writer.write(Buffer.from(`\n[manta] the rest of the output is missing: ${reason}\n`));
+    this.#over = true;
     this.#writer.end();
   }
 

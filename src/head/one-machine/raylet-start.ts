@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { markOf, markVariable } from '../../base/process.ts';
+import { jobStartTimeout } from '../../bringup/ray-settings.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { InstanceRecord } from '../../providers/process/record.ts';
 import type { RayletPlace } from './raylet-place.ts';
@@ -102,6 +103,8 @@ export function rayletEnvironment({ record, python, tokenFile, env }: RayletOrde
       RAY_health_check_period_ms: '1000',
       // A dashboard whose parts take longer than half a minute ends itself.
       RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT: '180',
+      // A job that Ray has may wait for room as long as it takes.
+      RAY_JOB_START_TIMEOUT_SECONDS: jobStartTimeout,
     }),
     [markVariable]: markOf(record.id),
   };

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { silent } from '../../../src/base/events.ts';
+import type { EventSink } from '../../../src/base/events.ts';
+import { readLog } from '../../../src/base/log-segments.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
 import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/attempts.ts';
 import { Bookings } from '../../../src/engines/ray/bookings.ts';
@@ -12,14 +13,19 @@ import type { Submission } from '../../../src/engines/ray/submission.ts';
 import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
 
-/** Attempts at a Ray that has `infos`, and packages that travel until `arrive` is called or they are broken off. */
-function attemptsOf(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'));
+/**
+ * Attempts at a Ray that has `infos`, and packages that travel until `arrive` is called or they are broken off. The output
+ * of each is `output`; what happens is in `said`.
+ */
+function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'))) {
   const infos = new Map<string, JobInfo>();
   const said: string[] = [];
   const told: AttemptReport[] = [];
   const travel = Promise.withResolvers<void>();
+  const events: unknown[] = [];
+  const output = Buffer.from('output\n');
   let refusing = false;
+  let noDashboard = false;
   const submissionOf = async (name: string, order: AttemptOrder, signal: AbortSignal): Promise<Submission> => {
     said.push(`ship ${name}`);
     const broken = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -29,7 +35,14 @@ function attemptsOf(t: TestContext) {
   const edges = {
     folder,
     clock: wallClock,
-    events: silent,
+    events: { emit: (_, data) => events.push(data) } satisfies EventSink,
+    http: {
+      ask: async (_: string, { headers }: { headers: { range: string } }) => {
+        said.push('read');
+        const from = Number(/\d+/.exec(headers.range)?.[0]);
+        return from < output.length ? { status: 206, body: output.subarray(from) } : { status: 416, body: output };
+      },
+    },
     bookings: new Bookings(),
     jobs: {
       submit: async ({ submission_id }: Submission) => {
@@ -38,11 +51,16 @@ function attemptsOf(t: TestContext) {
         infos.set(submission_id, { status: 'PENDING' });
         return {};
       },
-      stop: async (id: string) => said.push(`stop ${id}`) > 0,
+      stop: async (id: string) => {
+        if (noDashboard) throw new Error('no way to the dashboard');
+        return said.push(`stop ${id}`) > 0;
+      },
       delete: async () => {},
     },
     infos: async (ids: readonly string[]) => new Map([...infos].filter(([id]) => ids.includes(id))),
-    killSupervisor: async () => {},
+    killSupervisor: async (id: string) => void said.push(`kill ${id}`),
+    fateOf: async () => 'alive',
+    isLeaving: () => false,
     submissionOf,
     onTaken: ({ id }: AttemptOrder) => said.push(`take ${id}`),
     onBooked: ({ id }: AttemptOrder) => said.push(`book ${id}`),
@@ -58,8 +76,15 @@ function attemptsOf(t: TestContext) {
     const plain = { id, job: 'j', entrypoint: 'true', env: {}, setup: [], resources: { CPU: 1 }, labels: {} };
     return { ...plain, log: join(folder, id) };
   };
-  return { attempts, infos, said, told, arrive: () => travel.resolve(), refuse: () => void (refusing = true), order };
+  return {
+    ...{ attempts, folder, infos, said, told, events, order },
+    arrive: () => travel.resolve(),
+    refuse: () => void (refusing = true),
+    loseDashboard: () => void (noDashboard = true),
+  };
 }
+
+const running: JobInfo = { status: 'RUNNING', driver_agent_http_address: 'http://agent', driver_node_id: 'ab' };
 
 it('an attempt has its room before its packages travel', async (t) => {
   const { attempts, said, arrive, order } = attemptsOf(t);
@@ -104,4 +129,106 @@ it('one that Ray has not taken yet is over when it is stopped', async (t) => {
     [['ended', 'stopped']],
   );
   assert.equal(attempts.busy, false);
+});
+
+it('a stop kills after its grace, though the dashboard does not answer', async (t) => {
+  const { attempts, infos, said, arrive, loseDashboard, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.1'), never);
+  infos.set('a.1', running);
+  loseDashboard();
+  await attempts.stop('a.1', 1, never);
+  await until('it is killed', () => said.includes('kill a.1'));
+});
+
+it('a second stop with less grace kills sooner', async (t) => {
+  const { attempts, infos, said, arrive, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.1'), never);
+  infos.set('a.1', running);
+  await attempts.stop('a.1', 1_000_000, never);
+  assert.ok(!said.includes('kill a.1'));
+  await attempts.stop('a.1', 0, never);
+  await until('it is killed', () => said.includes('kill a.1'));
+});
+
+it('the output of one that Ray has forgotten is not asked for any more, and its log says what is missing', async (t) => {
+  const { attempts, infos, said, told, arrive, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.1'), never);
+  infos.set('a.1', running);
+  await until('its output is read', async () => ((await attempts.reports(never))[0]?.logSize ?? 0) > 0);
+  infos.delete('a.1');
+  const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
+  const text = (await readLog(order('a.1').log, 0, 10_000)).bytes.toString();
+  assert.match(text, /^output\n\n\[manta\] the rest of the output is missing: /);
+  assert.equal(end.cause, 'node-lost');
+  assert.equal(end.logSize, text.length);
+  const reads = (): number => said.filter((each) => each === 'read').length;
+  const before = reads();
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  assert.equal(reads(), before);
+});
+
+it('a disk that refuses for a while keeps no attempt from being seen running and over', async (t) => {
+  const { attempts, folder, infos, told, events, arrive, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.1'), never);
+  const records = join(folder, 'ray-attempts');
+  const refuse = (): void => {
+    renameSync(records, `${records}.away`);
+    writeFileSync(records, '');
+    events.length = 0;
+  };
+  const mend = async (): Promise<void> => {
+    await until('it was tried', () => events.length > 0);
+    rmSync(records);
+    renameSync(`${records}.away`, records);
+  };
+  refuse();
+  infos.set('a.1', running);
+  await mend();
+  await until('it is seen running', () => told.some(({ state }) => state === 'running'));
+  refuse();
+  infos.delete('a.1');
+  await mend();
+  await until('it is seen over', () => told.some(({ state }) => state === 'ended'));
+});
+
+it('one whose submission Ray takes only after the stop is ended there', async (t) => {
+  const { attempts, infos, said, arrive, refuse, order } = attemptsOf(t);
+  arrive();
+  refuse();
+  await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
+  await attempts.stop('a.1', 0, never);
+  infos.set('a.1', { status: 'PENDING' });
+  attempts.forget('a.1');
+  await until('it is killed', () => said.includes('kill a.1'));
+});
+
+it('one that Ray has not taken is not asked for any more once it is forgotten', async (t) => {
+  const { attempts, arrive, refuse, order } = attemptsOf(t);
+  arrive();
+  refuse();
+  await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
+  assert.equal(attempts.busy, true);
+  attempts.forget('a.1');
+  assert.equal(attempts.busy, false);
+});
+
+it('a record that is damaged is set aside, and the others are taken up', async (t) => {
+  const first = attemptsOf(t);
+  first.arrive();
+  for (const id of ['a.1', 'b.1']) await first.attempts.start(first.order(id), never);
+  await first.attempts.close();
+  const records = join(first.folder, 'ray-attempts');
+  writeFileSync(join(records, 'a.1.json'), '{"format":1,"id":"a.1","subm');
+  const again = attemptsOf(t, first.folder);
+  for (const id of ['a.1', 'b.1']) again.infos.set(id, { status: 'PENDING' });
+  assert.deepEqual(
+    (await again.attempts.reports(never)).map(({ id }) => id),
+    ['b.1'],
+  );
+  assert.ok(readdirSync(records).includes('a.1.json.bad'));
+  assert.match(JSON.stringify(again.events), /set aside as/);
 });

@@ -37,7 +37,7 @@ before(async () => {
 
 after(async () => {
   driver?.close();
-  for (const worker of ['worker-1', 'worker-2']) killWorker(worker);
+  for (const worker of ['worker-1', 'worker-2', 'worker-3']) killWorker(worker);
   await engine?.close();
   removeFolder();
 });

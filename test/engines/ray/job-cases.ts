@@ -18,6 +18,7 @@ import {
   orderOf,
   python,
   ready,
+  shutWorker,
   startWorker,
   token,
 } from './ray-cluster.ts';
@@ -214,6 +215,24 @@ export function jobCases(current: () => RayEngine): void {
       killWorker('worker-2');
       assert.equal((await ended(current(), 'taken.1')).cause, 'preempted');
       await current().forget('taken.1', never);
+    });
+
+    it('tells a driver that its machine took along from one that failed', async () => {
+      startWorker('worker-3', '127.0.0.4', 1, 'yonder');
+      await ready(current(), 'worker-3');
+      const order = orderOf('down.1', 'echo up; sleep 1003', { resources: { CPU: 1 }, labels: { zone: 'yonder' } });
+      await begin(current(), order);
+      await until('it runs', async () => (await current().attempts(never))[0]?.logSize === 3);
+      const node = (await current().nodeTable(never)).find(({ instance }) => instance === 'worker-3');
+      await current().drain(node?.id ?? '', { kind: 'preemption', deadline: Date.now() + 3_600_000 }, never);
+      shutWorker('worker-3', 'sleep 1003');
+      assert.equal((await ended(current(), 'down.1')).cause, 'preempted');
+      await current().forget('down.1', never);
+    });
+
+    it('tells a job that a signal ended on a node that lives', async () => {
+      const { end } = await run(current(), orderOf('signal.1', 'kill -TERM $$'));
+      assert.deepEqual([end.cause, end.exitCode], ['failed', 143]);
     });
 
     it('tells a lost node from a failure, and names the output that is missing', async () => {

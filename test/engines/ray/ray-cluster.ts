@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -101,6 +101,27 @@ export function startWorker(name: string, host: string, cpus: number, zone: stri
 /** A power cut: everything of that machine is gone at once. */
 export function killWorker(name: string): void {
   for (const pid of findMarked(name)) sendSignal(pid, 'SIGKILL');
+}
+
+/** A machine that goes down in order: the entrypoint is asked to end, then the raylet, and all is gone seconds later. */
+export function shutWorker(name: string, entrypoint: string): void {
+  const words = new Map(findMarked(name).map((pid) => [pid, commandOf(pid)]));
+  const send = (signal: NodeJS.Signals, word: string): void => {
+    for (const [pid, its] of words) if (its.includes(word)) sendSignal(pid, signal);
+  };
+  // Otherwise it ends with an error, and is started anew.
+  send('SIGSTOP', '--block');
+  send('SIGTERM', entrypoint);
+  setTimeout(() => send('SIGTERM', '/raylet\0'), 500);
+  setTimeout(() => killWorker(name), 3_000);
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 export async function ready(engine: RayEngine, instance: string): Promise<void> {

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { rayErrors } from '../../../src/engines/ray/errors.ts';
+import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
+import { LeavingJobs } from '../../../src/engines/ray/leaving-jobs.ts';
+import { never } from '../../contract/waiting.ts';
+
+const record = { format: 1, id: 'a.1', submission: 'a.1', log: '/log', entrypoint: 'true' } as const;
+const refused = (detail: string): Error => rayErrors.Refused({ call: 'DELETE /api/jobs/a.1', detail });
+
+/** Jobs that leave a Ray which answers to each look, and to each try to delete one, what is next. */
+function leavingWith({ looks = [], answers = [] }: { looks?: (JobInfo | undefined)[]; answers?: Error[] }) {
+  const said: string[] = [];
+  const jobs = new LeavingJobs(
+    {
+      records: { remove: () => void said.push('removed') },
+      infos: async () => {
+        const info = looks.shift();
+        return new Map(info ? [['a.1', info]] : []);
+      },
+      killSupervisor: async () => void said.push('killed'),
+      delete: async () => {
+        said.push('delete');
+        const problem = answers.shift();
+        if (problem) throw problem;
+      },
+      pause: async () => {},
+    },
+    never,
+  );
+  return { jobs, said };
+}
+
+it('a job that leaves is deleted again while Ray cannot, and not when Ray says that it is not over', async () => {
+  const trouble = leavingWith({ answers: [refused('500 no space left'), refused('500 no answer')] });
+  await trouble.jobs.letGo({ ...record, accepted: true });
+  assert.deepEqual(trouble.said, ['delete', 'delete', 'delete', 'removed']);
+  const open = leavingWith({ answers: [refused('500 it is in a non-terminal state RUNNING.')] });
+  await open.jobs.letGo({ ...record, accepted: true });
+  assert.deepEqual(open.said, ['delete', 'removed']);
+});
+
+it('a submission without an answer is ended where it comes late, and deleted', async () => {
+  const looks: (JobInfo | undefined)[] = [undefined, undefined, { status: 'PENDING' }, { status: 'FAILED' }];
+  const { jobs, said } = leavingWith({ looks });
+  await jobs.letGo({ ...record, sent: true });
+  assert.deepEqual(said, ['killed', 'delete', 'removed']);
+});
+
+it('what never came to Ray leaves nothing to delete there', async () => {
+  for (const sent of [true, false]) {
+    const { jobs, said } = leavingWith({});
+    await jobs.letGo({ ...record, sent });
+    assert.deepEqual(said, ['removed']);
+  }
+});
