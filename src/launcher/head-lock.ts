@@ -45,7 +45,9 @@ export async function lockAndLook(
   const ending = new AbortController();
   const losing = new AbortController();
   const renewing = (async () => {
-    while (taken && !ending.signal.aborted && !losing.signal.aborted) {
+    // Without a lock there is none to lose.
+    if (!taken) return;
+    while (!ending.signal.aborted && !losing.signal.aborted) {
       await clock.sleep(renewEvery, ending.signal).catch(() => {});
       if (ending.signal.aborted) return;
       const said = await head.sh(renewText(file, id, words), { signal: ending.signal }).catch(() => undefined);

@@ -35,7 +35,7 @@ function bed(t: TestContext) {
   return {
     home,
     host,
-    async setUp(...commands: string[]): Promise<void> {
+    setUp: async (...commands: string[]): Promise<void> => {
       const { steps: known } = await prepareNode(host, order, { signal });
       const { cluster } = order;
       const list = { node: host.name, cluster, part: 'setup', nonce: 'n', commands, known } as const;
