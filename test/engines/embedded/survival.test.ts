@@ -18,6 +18,15 @@ const headProcess = fileURLToPath(new URL('./head-process.ts', import.meta.url))
 const escapee = (folder: string, name: string): string =>
   `setsid sh -c 'echo $$ > ${folder}/pid-${name}; exec sleep 1000' &`;
 
+/** Nothing of one that is gone. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
 const written = (folder: string, name: string): Promise<number> =>
   until(`${name} is up`, () => {
     const file = join(folder, `pid-${name}`);
@@ -89,9 +98,9 @@ test('the watcher of an agent is replaced when something kills it', async (t) =>
   await engine.start(cluster.order('watched', `${escapee(cluster.folder, 'c')} sleep 1000`), never);
   const pid = await written(cluster.folder, 'c');
   const agent = cluster.agentPid(instance);
-  const { pid: leader } = await cluster.running('watched');
+  await cluster.running('watched');
   const watcher = (): number | undefined =>
-    processTable().find((row) => row.parent === agent && row.pid !== leader)?.pid;
+    processTable().find((row) => row.parent === agent && commandOf(row.pid).includes('manta-lifeline'))?.pid;
   const first = await until('there is a watcher', watcher);
   process.kill(first, 'SIGKILL');
   await until('there is another', () => watcher() !== undefined && watcher() !== first);
