@@ -174,15 +174,16 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
     await placeToken(host, order, place, signal);
     if (remade) {
       // Nothing is set up in it yet, also when this is cut short here.
-      const { setup: _, start: __, ...rest } = record;
-      record = nextGeneration(rest);
+      const { setup: _, start: started, ...rest } = record;
+      record = nextGeneration(edges.bringsBack && started !== undefined ? { ...rest, start: started } : rest);
     }
     if (outdated.has('container') || remade) await complete('container', [container]);
   } else if (outdated.has('container')) {
     record = { ...record, container: wanted.container };
     unwritten = true;
   }
-  if (remade || (!edges.startOnly && outdated.has('setup'))) {
+  const isNew = container !== undefined && record.setup === undefined;
+  if (remade || isNew || (!edges.startOnly && outdated.has('setup'))) {
     await commands('setup', place);
     await complete('setup');
   }

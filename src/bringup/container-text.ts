@@ -37,7 +37,7 @@ function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
 /** Of everything that makes it another container. What is found out about the host does not. */
 export function containerFingerprint(order: NodeOrder, spec: ContainerSpec): string {
   const made = [spec.image, spec.runOptions, spec.detectGpuRuntime, spec.detectShmSize];
-  const mounts = order.files.mounts.map(({ remote, directory }) => [remote, directory]);
+  const mounts = (order.files.mountable ?? order.files.mounts).map(({ remote, directory }) => [remote, directory]);
   return createHash('sha256')
     .update(JSON.stringify([made, mounts]))
     .digest('hex')

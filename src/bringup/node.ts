@@ -33,6 +33,8 @@ export interface NodeOrder {
 /** What is copied to the node. Paths on this side are absolute and exist. */
 export interface NodeFiles {
   readonly mounts: readonly { readonly remote: string; readonly local: string; readonly directory: boolean }[];
+  /** Those too that do not exist now: a container is not another one when they come or go. @default the mounts */
+  readonly mountable?: readonly { readonly remote: string; readonly directory: boolean }[];
   readonly exclude: readonly string[];
   readonly filter: readonly string[];
 }

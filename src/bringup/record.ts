@@ -23,7 +23,7 @@ export function fingerprints(order: NodeOrder, contents: string): Readonly<Recor
   const { commands, files } = order;
   const container = hashOf(
     commands.container ?? null,
-    commands.container ? files.mounts.map((each) => each.remote) : [],
+    commands.container ? (files.mountable ?? files.mounts).map((each) => each.remote) : [],
   );
   return {
     files: contents,

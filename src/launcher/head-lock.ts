@@ -96,6 +96,8 @@ while [ $n -lt 20 ]; do
     sleep 0.05 2>/dev/null || sleep 1
   fi
 done
+next=$(cat "$f.next" 2>/dev/null)
+if [ -n "$next" ] && fresh "$next"; then echo "held $who"; exit ${held}; fi
 exit 1
 `;
 

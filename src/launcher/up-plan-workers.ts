@@ -73,8 +73,11 @@ type Fate = 'stay' | 'updated' | 'rolled' | 'rejoin';
 
 function fateOf({ type }: WorkerNow, request: WorkersRequest): Fate {
   if (request.headRestarts) return 'rejoin';
-  if (!request.leaveWorkers && isOutdated(type, request)) return 'rolled';
-  return request.filesChanged ? 'updated' : 'stay';
+  const outdated = isOutdated(type, request);
+  if (!request.leaveWorkers && outdated) return 'rolled';
+  // One that would need another container keeps the one it has, as it is.
+  const isContained = request.before?.nodeTypes.find(({ name }) => name === type)?.worker.container !== undefined;
+  return request.filesChanged && !(outdated && isContained) ? 'updated' : 'stay';
 }
 
 /** By what mantad goes by: the commands and the container of the type, with what is mounted there. */

@@ -55,6 +55,8 @@ interface Attempt {
 const startingPeriod = 50;
 const runningPeriod = 250;
 const startingFor = 20_000;
+/** For a job that could not be told to end, because Ray's dashboard does not answer. */
+const unheardGrace = 30_000;
 /** How long Ray may take to settle a job whose supervisor was ended. */
 const settledWithin = 30_000;
 /** Questions a second to the agents of the nodes about output, while nothing comes. */
@@ -135,17 +137,18 @@ export class RayAttempts {
     if (attempt && !attempt.record.accepted && !attempt.record.end) await this.#giveUp(attempt, signal);
     if (!attempt?.record.accepted || attempt.record.end) return;
     if (!attempt.record.stopAsked) this.#noteStop(attempt);
-    attempt.graceEnd = Math.min(attempt.graceEnd ?? Number.POSITIVE_INFINITY, performance.now() + grace);
+    let left = grace;
     try {
       await this.#edges.jobs.stop(attempt.record.submission, signal);
     } catch (error) {
-      signal.throwIfAborted();
-      // Without it there is no SIGTERM; the kill goes another way.
-      this.#troubleWith(attempt, `ask '${id}' to end`, error);
+      // The job has heard nothing yet: that is asked for again, and the kill, which goes another way, can wait for it.
+      if (grace > 0) left = Math.max(grace, unheardGrace);
+      throw error;
     } finally {
+      attempt.graceEnd = Math.min(attempt.graceEnd ?? Number.POSITIVE_INFINITY, performance.now() + left);
       attempt.killing ??= this.#killAfter(attempt).finally(() => delete attempt.killing);
+      this.#look();
     }
-    this.#look();
   }
 
   /** Complete, and as of now. */
@@ -219,8 +222,11 @@ export class RayAttempts {
   async #giveUp(attempt: Attempt, signal: AbortSignal): Promise<void> {
     const { submission } = attempt.record;
     const info = (await this.#edges.infos([submission], signal)).get(submission);
-    if (info) this.#learn(attempt, info);
-    else await this.#end(attempt, { cause: 'stopped', message: 'stopped' });
+    if (info) return this.#learn(attempt, info);
+    if (attempt.ending) return await attempt.ending;
+    const end = this.#end(attempt, { cause: 'stopped', message: 'stopped' });
+    void this.#endBy(attempt, end);
+    await end;
   }
 
   /**
@@ -246,7 +252,7 @@ export class RayAttempts {
       }
       if (killedAt !== undefined && performance.now() - killedAt > settledWithin && !attempt.ending)
         await this.#endBy(attempt, this.#end(attempt, { cause: 'stopped', message: 'stopped' }));
-      const wait = killedAt === undefined ? Math.min(250, Math.max(1, left())) : pause;
+      const wait = killedAt === undefined && left() > 0 ? Math.min(250, left()) : pause;
       await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
@@ -314,11 +320,12 @@ export class RayAttempts {
   }
 
   #learn(attempt: Attempt, info: JobInfo): void {
+    if (attempt.ending) return;
     attempt.info = info;
     if (!attempt.record.accepted) this.#save(attempt, { accepted: true });
     const agent = info.driver_agent_http_address;
     if (agent && !attempt.pull) this.#begin(attempt, info, agent);
-    if (isTerminal(info) && !attempt.ending) void this.#endBy(attempt, this.#finish(attempt, info));
+    if (isTerminal(info)) void this.#endBy(attempt, this.#finish(attempt, info));
   }
 
   #begin(attempt: Attempt, info: JobInfo, agent: string): void {

@@ -132,6 +132,11 @@ export class RayEngine implements Engine, Runner {
     return this.#bookings.seenIn(await this.#read(signal), performance.now());
   }
 
+  /** Without what was handed over and Ray does not show yet. */
+  stateAsRayHasIt(signal: AbortSignal): Promise<EngineState> {
+    return this.#read(signal);
+  }
+
   async drain(
     node: string,
     reason: { readonly kind: 'idle' } | { readonly kind: 'preemption'; readonly deadline: number },

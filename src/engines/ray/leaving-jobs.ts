@@ -9,6 +9,7 @@ const longestPause = 600_000;
 /** How long after it was given up Ray may still take a submission that it has not answered. */
 const takenWithin = 300_000;
 const lateLook = 2_000;
+const longestLateLook = 60_000;
 
 export interface LeavingEdges {
   readonly records: Pick<AttemptRecords, 'remove'>;
@@ -37,7 +38,8 @@ export class LeavingJobs {
     const { submission } = record;
     this.names.add(submission);
     const there = record.accepted || (record.sent && (await this.#endLate(submission)));
-    if (there) await this.#delete(submission);
+    // Where Ray does not call it over, it is over by Manta's word alone, and may run on.
+    if (there && !(await this.#delete(submission)) && (await this.#endLate(submission))) await this.#delete(submission);
     if (this.#closing.aborted) return;
     this.names.delete(submission);
     this.#edges.records.remove(record);
@@ -47,7 +49,8 @@ export class LeavingJobs {
   async #endLate(submission: string): Promise<boolean> {
     const signal = this.#closing;
     let seen = false;
-    for (let waited = 0; !signal.aborted && (seen || waited < takenWithin); waited += lateLook) {
+    let pause = lateLook;
+    for (let waited = 0; !signal.aborted && (seen || waited < takenWithin); waited += pause) {
       try {
         const info = (await this.#edges.infos([submission], signal)).get(submission);
         if (info && isTerminal(info)) return true;
@@ -56,25 +59,27 @@ export class LeavingJobs {
       } catch {
         // A Ray that does not answer takes nothing either.
       }
-      await this.#pause(lateLook);
+      pause = seen ? Math.min(2 * pause, longestLateLook) : lateLook;
+      await this.#pause(pause);
     }
     return false;
   }
 
   /**
-   * Not before Ray's own watch over the job has ended: that one would write a job that is gone once more, as a failed one
+   * False when Ray refuses, since the job is not over. Not before Ray's own watch over the job has ended: that one would write a job that is gone once more, as a failed one
    * without a name, for ever.
    */
-  async #delete(submission: string): Promise<void> {
+  async #delete(submission: string): Promise<boolean> {
     for (let wait = letGoAfter; ; wait = Math.min(wait * 2, longestPause)) {
       await this.#pause(wait);
-      if (this.#closing.aborted) return;
+      if (this.#closing.aborted) return true;
       try {
         await this.#edges.delete(submission, this.#closing);
-        return;
+        return true;
       } catch (error) {
-        // Ray lets go of no job that is not over for it; to Manta it is.
-        if (rayErrors.Refused.is(error) && /': 4\d\d |non-terminal state/.test(error.message)) return;
+        if (!rayErrors.Refused.is(error)) continue;
+        if (error.message.includes('non-terminal state')) return false;
+        if (/': 4\d\d /.test(error.message)) return true;
       }
     }
   }

@@ -9,7 +9,8 @@ export function withLaunchHashes(
 ): ClusterSpec {
   const mounted = [...mounts.map(({ remote }) => remote), ...spec.files.clusterSynced];
   // Mounts are part of a container; to a host, files are only copied.
-  const made = ({ worker }: NodeType): unknown => (worker.container === undefined ? worker : [worker, mounted]);
+  const made = ({ worker }: NodeType): unknown =>
+    worker.container === undefined || mounted.length === 0 ? worker : [worker, mounted];
   return {
     ...spec,
     replaceOutdated: leaveWorkers !== true,

@@ -276,10 +276,13 @@ const filesOnHead = ({ files: { exclude, filter } }: ClusterSpec, { mounts }: Ra
 /** What workers get: the mounts of the head, and what the file names as synced from it. */
 function filesForWorkers(spec: ClusterSpec, head: RayHead): NodeFiles {
   const files = filesOnHead(spec, head);
-  const synced = spec.files.clusterSynced
-    .map((path) => ({ remote: path, local: here(path), directory: path.endsWith('/') }))
-    .filter(({ local }) => existsSync(local));
-  return { ...files, mounts: [...files.mounts, ...synced] };
+  const synced = spec.files.clusterSynced.map((path) => ({
+    remote: path,
+    local: here(path),
+    directory: path.endsWith('/'),
+  }));
+  const mountable = [...files.mounts, ...synced];
+  return { ...files, mounts: [...files.mounts, ...synced.filter(({ local }) => existsSync(local))], mountable };
 }
 
 /** What Ray knows of the machines under its nodes. */

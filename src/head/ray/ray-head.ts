@@ -92,12 +92,13 @@ export async function keepRayHead(keeping: HeadKeeping, signal: AbortSignal): Pr
 
 /** A head that was never in the table may be on its way into it. */
 export async function headNode(
-  engine: Pick<RayEngine, 'nodeTable' | 'state'>,
+  engine: Pick<RayEngine, 'nodeTable' | 'stateAsRayHasIt'>,
   signal: AbortSignal,
 ): Promise<'alive' | 'gone' | 'gone-and-others-work'> {
   const heads = (await engine.nodeTable(signal)).filter((node) => node.head);
   if (heads.length === 0 || heads.some(({ alive }) => alive)) return 'alive';
-  const { nodes } = await engine.state(signal);
+  // Without what was handed over a moment ago: on such a head, none of that begins.
+  const { nodes } = await engine.stateAsRayHasIt(signal);
   const works = nodes.some(({ head, state, idleFor }) => !head && state !== 'dead' && idleFor === 0);
   return works ? 'gone-and-others-work' : 'gone';
 }

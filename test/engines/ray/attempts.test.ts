@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSink } from '../../../src/base/events.ts';
 import { readLog } from '../../../src/base/log-segments.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
@@ -26,6 +27,8 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
   const output = Buffer.from('output\n');
   let refusing = false;
   let noDashboard = false;
+  let noGcs = false;
+  let questions = 0;
   const submissionOf = async (name: string, order: AttemptOrder, signal: AbortSignal): Promise<Submission> => {
     said.push(`ship ${name}`);
     const broken = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
@@ -57,7 +60,11 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
       },
       delete: async () => {},
     },
-    infos: async (ids: readonly string[]) => new Map([...infos].filter(([id]) => ids.includes(id))),
+    infos: async (ids: readonly string[]) => {
+      if (noGcs) questions += 1;
+      if (noGcs) throw new Error('no way to the GCS');
+      return new Map([...infos].filter(([id]) => ids.includes(id)));
+    },
     killSupervisor: async (id: string) => void said.push(`kill ${id}`),
     fateOf: async () => 'alive',
     isLeaving: () => false,
@@ -81,6 +88,11 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     arrive: () => travel.resolve(),
     refuse: () => void (refusing = true),
     loseDashboard: () => void (noDashboard = true),
+    /** Returns how often it was asked since. */
+    loseGcs: () => {
+      noGcs = true;
+      return () => questions;
+    },
   };
 }
 
@@ -131,14 +143,28 @@ it('one that Ray has not taken yet is over when it is stopped', async (t) => {
   assert.equal(attempts.busy, false);
 });
 
-it('a stop kills after its grace, though the dashboard does not answer', async (t) => {
+it('a job that the dashboard could not tell to end has more time to hear of it; a kill needs no dashboard', async (t) => {
   const { attempts, infos, said, arrive, loseDashboard, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   infos.set('a.1', running);
   loseDashboard();
-  await attempts.stop('a.1', 1, never);
+  await assert.rejects(attempts.stop('a.1', 1, never), /no way to the dashboard/);
+  await sleep(300);
+  assert.ok(!said.includes('kill a.1'));
+  await assert.rejects(attempts.stop('a.1', 0, never), /no way to the dashboard/);
   await until('it is killed', () => said.includes('kill a.1'));
+});
+
+it('a Ray that does not answer is not asked without a pause whether a job has ended', async (t) => {
+  const { attempts, infos, arrive, loseGcs, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.1'), never);
+  infos.set('a.1', running);
+  const asked = loseGcs();
+  await attempts.stop('a.1', 0, never);
+  await sleep(500);
+  assert.ok(asked() < 20, `${asked()} questions`);
 });
 
 it('a second stop with less grace kills sooner', async (t) => {

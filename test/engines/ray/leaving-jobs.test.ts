@@ -31,13 +31,14 @@ function leavingWith({ looks = [], answers = [] }: { looks?: (JobInfo | undefine
   return { jobs, said };
 }
 
-it('a job that leaves is deleted again while Ray cannot, and not when Ray says that it is not over', async () => {
+it('a job that leaves is deleted again while Ray cannot, and ended first where Ray says that it is not over', async () => {
   const trouble = leavingWith({ answers: [refused('500 no space left'), refused('500 no answer')] });
   await trouble.jobs.letGo({ ...record, accepted: true });
   assert.deepEqual(trouble.said, ['delete', 'delete', 'delete', 'removed']);
-  const open = leavingWith({ answers: [refused('500 it is in a non-terminal state RUNNING.')] });
+  const looks: JobInfo[] = [{ status: 'RUNNING' }, { status: 'RUNNING' }, { status: 'FAILED' }];
+  const open = leavingWith({ looks, answers: [refused('500 it is in a non-terminal state RUNNING.')] });
   await open.jobs.letGo({ ...record, accepted: true });
-  assert.deepEqual(open.said, ['delete', 'removed']);
+  assert.deepEqual(open.said, ['delete', 'killed', 'killed', 'delete', 'removed']);
 });
 
 it('a submission without an answer is ended where it comes late, and deleted', async () => {

@@ -10,7 +10,7 @@ test('a head whose node has died is left alone while other nodes work', async ()
     headNode(
       {
         nodeTable: async () => heads.map((alive) => ({ head: true, alive })),
-        state: async () => ({ nodes: workers.map(([state, idleFor]) => ({ head: false, state, idleFor })) }),
+        stateAsRayHasIt: async () => ({ nodes: workers.map(([state, idleFor]) => ({ head: false, state, idleFor })) }),
       } as unknown as Engine,
       never,
     );
