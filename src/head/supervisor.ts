@@ -17,6 +17,8 @@ const shortestWait = 200;
 const longestWait = 30_000;
 /** For one that served: jobs wait for it, and it has shown that it can start. */
 const longestWaitOfServed = 1_000;
+/** For one that died before it served, where an earlier one did: it was killed, most likely, and commands wait for it. */
+const longestWaitOnceServed = 4_000;
 /** One that has never served is given up after this many tries: whoever started the cluster is told why. */
 const firstTries = 3;
 /** A mantad that lived this long starts the back-off anew. */
@@ -113,7 +115,8 @@ function later(startedAt: number, served: boolean): void {
   tries += 1;
   if (!everServed && tries >= firstTries) return finish();
   const settled = performance.now() - startedAt > settledAfter;
-  wait = settled ? shortestWait : Math.min(wait * 2, served ? longestWaitOfServed : longestWait);
+  const longest = served ? longestWaitOfServed : everServed ? longestWaitOnceServed : longestWait;
+  wait = settled ? shortestWait : Math.min(wait * 2, longest);
   timer = setTimeout(start, wait);
 }
 
