@@ -13,9 +13,9 @@ export const jobStartTimeout = '315360000';
 /**
  * Settings of Ray that make it tell sooner what Manta acts on, where neither the user nor an image has set them. Demand is
  * seen within a tenth of a second, not within one; a raylet that is gone, whose port refuses, is struck from the table
- * after five seconds, not fifteen. How long a raylet may be silent stays as it is. The dashboard,
- * which takes the jobs, gives its parts three minutes to come up and not half a one, after which it would end for good.
- * A job that Ray has may wait for room as long as it takes, not a quarter of an hour.
+ * after five seconds, not fifteen. How long a raylet may be silent stays as it is. The dashboard, which takes the jobs, gives
+ * its parts three minutes to come up and not half a one, after which it would end for good. A job that Ray has may wait for
+ * room as long as it takes, not a quarter of an hour.
  */
 export function headSettings(mostWorkers = someWorkers): Environment {
   const pull = Math.min(slowest, Math.max(fastest, Math.round((mostWorkers * 1_000) / questionsASecond)));

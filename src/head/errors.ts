@@ -28,7 +28,8 @@ export const headErrors = {
     message: (e) => `no cluster '${e.name}' runs on this machine`,
     hint: (e) => (e.name === 'default' ? "start it with 'manta up'" : `start it with 'manta up -n ${e.name}'`),
   }),
-  NotServed: defineError<{ name: string; host: string /** Its folder is there. */; isThere: boolean }>({
+  /** `isThere`: its folder is, so that somebody may come to serve it. */
+  NotServed: defineError<{ name: string; host: string; isThere: boolean }>({
     code: 'MANTA_HEAD_NOT_SERVED',
     exit: 4,
     message: (e) => `no mantad of the cluster '${e.name}' runs on ${e.host}`,

@@ -19,8 +19,7 @@ const held = 9;
 /**
  * Keeps commands of other machines from changing the cluster meanwhile, and looks at its head: one round trip. On one
  * machine the lock of the cluster's folder does that, so that the next command there takes over from one that was killed.
- * `unlock` gives it back. `lost` aborts when another
- * has it, as after a sleep of this machine in which it lapsed.
+ * `unlock` gives it back. `lost` aborts when another has it, as after a sleep of this machine in which it lapsed.
  */
 export async function lockAndLook(
   cluster: RemoteCluster,

@@ -66,8 +66,8 @@ export class LeavingJobs {
   }
 
   /**
-   * False when Ray refuses, since the job is not over. Not before Ray's own watch over the job has ended: that one would write a job that is gone once more, as a failed one
-   * without a name, for ever.
+   * False when Ray refuses, since the job is not over. Not before Ray's own watch over the job has ended: that one would
+   * write a job that is gone once more, as a failed one without a name, for ever.
    */
   async #delete(submission: string): Promise<boolean> {
     for (let wait = letGoAfter; ; wait = Math.min(wait * 2, longestPause)) {

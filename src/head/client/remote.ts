@@ -102,8 +102,8 @@ interface ServingThere {
 }
 
 /**
- * Who serves the cluster on its head, or how it ended by itself, or whether it is there and nobody does. A mantad that ought to run and does not, as after a
- * reboot of a machine that starts nothing by itself, is started.
+ * Who serves the cluster on its head, or how it ended by itself, or whether it is there and nobody does. A mantad that
+ * ought to run and does not, as after a reboot of a machine that starts nothing by itself, is started.
  */
 async function servingOn(
   host: Host,

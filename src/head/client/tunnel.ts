@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, readJson, writeJson } from '../../base/json-file.ts';
+import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { clusterNames, type StateFolder, stateFolder } from '../state-folder.ts';
 
@@ -45,18 +45,12 @@ const held = (folder: StateFolder): readonly TunnelRecord[] =>
     .filter(isHeld);
 
 function records(folder: StateFolder): readonly { readonly file: string; readonly record: TunnelRecord | undefined }[] {
-  return namesIn(folder.files.tunnels).map((name) => {
+  // A file that is being written has another name at first.
+  const names = namesIn(folder.files.tunnels).filter((name) => /^\d+\.json$/.test(name));
+  return names.map((name) => {
     const file = join(folder.files.tunnels, name);
     return { file, record: readRecord(file) };
   });
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
-  } catch {
-    return [];
-  }
 }
 
 function readRecord(file: string): TunnelRecord | undefined {
