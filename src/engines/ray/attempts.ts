@@ -12,21 +12,20 @@ import type { RayHttp } from './http.ts';
 import { type EndEdges, settleEnd } from './job-end.ts';
 import { isTerminal, type JobInfo } from './job-info.ts';
 import type { RayJobsApi } from './jobs-api.ts';
+import { type KillEdges, killJob } from './kill-job.ts';
 import { LeavingJobs } from './leaving-jobs.ts';
 import { LogPull, type PullEdges } from './log-pull.ts';
 import type { Submission } from './submission.ts';
 
-export interface AttemptEdges extends Pick<EndEdges, 'fateOf' | 'isLeaving'> {
+export interface AttemptEdges
+  extends Pick<EndEdges, 'fateOf' | 'isLeaving'>,
+    Pick<KillEdges, 'infos' | 'killSupervisor'> {
   readonly folder: string;
   readonly clock: Clock;
   readonly events: EventSink;
   readonly http: RayHttp;
   readonly jobs: RayJobsApi;
   readonly bookings: Bookings;
-  /** What Ray's store has of these jobs; those it does not know are left out. */
-  readonly infos: (ids: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, JobInfo>>;
-  /** Ends the actor that runs the entrypoint, also one that has not found room yet. */
-  readonly killSupervisor: (id: string, signal: AbortSignal) => Promise<void>;
   readonly submissionOf: (name: string, order: AttemptOrder, signal: AbortSignal) => Promise<Submission>;
   /** It is going to be handed over, once what it needs is where Ray finds it. */
   readonly onTaken: (order: AttemptOrder) => void;
@@ -57,8 +56,6 @@ const runningPeriod = 250;
 const startingFor = 20_000;
 /** For a job that could not be told to end, because Ray's dashboard does not answer. */
 const unheardGrace = 30_000;
-/** How long Ray may take to settle a job whose supervisor was ended. */
-const settledWithin = 30_000;
 /** Questions a second to the agents of the nodes about output, while nothing comes. */
 const questionsPerSecond = 50;
 
@@ -146,7 +143,7 @@ export class RayAttempts {
       throw error;
     } finally {
       attempt.graceEnd = Math.min(attempt.graceEnd ?? Number.POSITIVE_INFINITY, performance.now() + left);
-      attempt.killing ??= this.#killAfter(attempt).finally(() => delete attempt.killing);
+      attempt.killing ??= this.#kill(attempt).finally(() => delete attempt.killing);
       this.#look();
     }
   }
@@ -229,32 +226,18 @@ export class RayAttempts {
     await end;
   }
 
-  /**
-   * Ray kills by itself only after its own, longer wait, and one that has not begun it does not stop at all: its
-   * supervisor is taken away. One that Ray cannot settle even then is over by Manta's word.
-   */
-  async #killAfter(attempt: Attempt): Promise<void> {
-    const { signal } = this.#closing;
-    const { submission } = attempt.record;
-    const left = (): number => (attempt.graceEnd ?? 0) - performance.now();
-    let killedAt: number | undefined;
-    for (let pause = 50; !signal.aborted && !attempt.record.end && !attempt.ending; ) {
-      try {
-        const info = (await this.#edges.infos([submission], signal)).get(submission);
-        if (info?.status === 'PENDING' || left() <= 0) {
-          await this.#edges.killSupervisor(submission, signal);
-          killedAt ??= performance.now();
-          pause = Math.min(2_000, pause * 2);
-        }
-      } catch (error) {
-        this.#troubleWith(attempt, `end '${attempt.record.id}'`, error);
-        pause = 2_000;
-      }
-      if (killedAt !== undefined && performance.now() - killedAt > settledWithin && !attempt.ending)
-        await this.#endBy(attempt, this.#end(attempt, { cause: 'stopped', message: 'stopped' }));
-      const wait = killedAt === undefined && left() > 0 ? Math.min(250, left()) : pause;
-      await sleep(wait, undefined, { signal }).catch(() => {});
-    }
+  async #kill(attempt: Attempt): Promise<void> {
+    const { infos, killSupervisor } = this.#edges;
+    const { id, submission } = attempt.record;
+    const edges: KillEdges = {
+      infos,
+      killSupervisor,
+      graceLeft: () => (attempt.graceEnd ?? 0) - performance.now(),
+      isOver: () => attempt.record.end !== undefined || attempt.ending !== undefined,
+      giveUp: () => this.#endBy(attempt, this.#end(attempt, { cause: 'stopped', message: 'stopped' })),
+      trouble: (error) => this.#troubleWith(attempt, `end '${id}'`, error),
+    };
+    await killJob(submission, edges, this.#closing.signal);
   }
 
   #open(): Attempt[] {

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duration } from '../../base/clock.ts';
 import type { AttemptRecord, AttemptRecords } from './attempt-record.ts';
 import { rayErrors } from './errors.ts';
-import { isTerminal, type JobInfo } from './job-info.ts';
+import { isTerminal } from './job-info.ts';
+import type { KillEdges } from './kill-job.ts';
 
 const letGoAfter = 10_000;
 const longestPause = 600_000;
@@ -11,10 +12,8 @@ const takenWithin = 300_000;
 const lateLook = 2_000;
 const longestLateLook = 60_000;
 
-export interface LeavingEdges {
+export interface LeavingEdges extends Pick<KillEdges, 'infos' | 'killSupervisor'> {
   readonly records: Pick<AttemptRecords, 'remove'>;
-  readonly infos: (ids: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, JobInfo>>;
-  readonly killSupervisor: (id: string, signal: AbortSignal) => Promise<void>;
   /** Deletes a job at Ray. */
   readonly delete: (submission: string, signal: AbortSignal) => Promise<unknown>;
   /** A stand-in for tests. Rejects or resolves early when the signal aborts. */
