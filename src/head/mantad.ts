@@ -13,6 +13,7 @@ import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
 import { type Serving as ServingServer, serve } from './server.ts';
 import { readCluster, type Serving, stateFolder } from './state-folder.ts';
+import { settleUpgrade, upgradeOf } from './upgrade.ts';
 
 /** The user that `manta up` acts as. */
 const owner = 'owner';
@@ -21,6 +22,7 @@ const [home, name, ...held] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
 
 const folder = stateFolder(home, name);
+let onTrial = upgradeOf(folder) !== undefined;
 const { head, serving, isRayHead } = await start(name).catch((error: unknown) => {
   const words = error instanceof MantaError ? error.message : (error as Error).stack;
   // `up` shows the last line of the log when nothing serves in the end.
@@ -82,6 +84,7 @@ async function start(cluster: string): Promise<{
     ...(before !== undefined && !isRayHead && { lastPort: Number(new URL(before.url).port) }),
     ...(heldPort !== undefined && { heldPort: Number(heldPort), heldSix: held.includes('six') }),
     heldNear: held.includes('near'),
+    beforeChange: settle,
   });
   writeJson(folder.files.serving, {
     mantad: identify(process.pid) as ProcessIdentity,
@@ -90,7 +93,14 @@ async function start(cluster: string): Promise<{
     version,
     startedAt: head.startedAt,
   } satisfies Serving);
+  settle();
   return { head, serving, isRayHead };
+}
+
+/** This version stays: once it serves, and before anything that it says could be lost with it. */
+function settle(): void {
+  if (onTrial) settleUpgrade(folder);
+  onTrial = false;
 }
 
 /** The supervisor sends standard error to `mantad.log`. */

@@ -27,6 +27,8 @@ export interface ServeOrder {
   readonly heldSix?: boolean;
   /** Whether it has handed over the socket of the folder. */
   readonly heldNear?: boolean;
+  /** Called before a request that may change something is answered. */
+  readonly beforeChange?: () => void;
 }
 
 export interface Serving {
@@ -65,7 +67,7 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
     sessionName: `session_manta_${head.folder.name}`,
   };
   const gateway = head.ray && new Gateway({ auth, ray: head.ray });
-  const front = new Front(appOf(head, deps), deps, gateway);
+  const front = new Front(appOf(head, deps, order.beforeChange), deps, gateway);
   const pair = { four: front.server(), six: front.server() };
   const { port: bound, taken } = await listenOnLoopback(pair, { port, lastPort, heldPort, heldSix });
   head.ray?.servesMetricsAt(`127.0.0.1:${bound}`);
@@ -84,9 +86,10 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
   };
 }
 
-function appOf(head: Head, deps: JobsApiDeps): Hono<JobsEnv> {
+function appOf(head: Head, deps: JobsApiDeps, beforeChange?: () => void): Hono<JobsEnv> {
   const app = new Hono<JobsEnv>();
   app.use('*', async (c, next) => {
+    if (c.req.method !== 'GET') beforeChange?.();
     await next();
     // The rest of a body that was refused is on its way still: nothing else can be said on that connection.
     if (c.res.status === 413) c.res.headers.set('connection', 'close');

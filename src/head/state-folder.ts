@@ -138,6 +138,10 @@ export interface StateFolder {
     /** Of a cluster of real Ray on this machine: its ports and Ray's folder, and Ray's own token. */
     readonly ray: string;
     readonly rayToken: string;
+    /** A mantad of another version takes over, what the one before it wrote, and how the last such try failed. */
+    readonly upgrade: string;
+    readonly beforeUpgrade: string;
+    readonly failedUpgrade: string;
   };
 }
 
@@ -177,6 +181,9 @@ export function stateFolder(home: string, name: string): StateFolder {
       turnOff: join(path, 'turn-off.json'),
       ray: join(path, 'ray.json'),
       rayToken: join(path, 'ray-token'),
+      upgrade: join(path, 'upgrade.json'),
+      beforeUpgrade: join(path, 'before-upgrade'),
+      failedUpgrade: join(path, 'upgrade-failed.json'),
     },
   };
 }
@@ -234,7 +241,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|files|turn-off|ray)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|hosts|tunnels|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|files|turn-off|ray|upgrade|upgrade-failed)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|before-upgrade(?:\.new)?|hosts|tunnels|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

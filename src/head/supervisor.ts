@@ -9,8 +9,10 @@ import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
 import { readJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
+import { lastWords } from './last-words.ts';
 import type { HeldSocket, HoldMessage } from './listen.ts';
 import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
+import { keepOldFormat, restoreOldFormat, upgradeOf } from './upgrade.ts';
 
 const shortestWait = 200;
 /** For one that died before it served: trying again at once would only use up the machine. */
@@ -21,6 +23,8 @@ const longestWaitOfServed = 1_000;
 const longestWaitOnceServed = 4_000;
 /** One that has never served is given up after this many tries: whoever started the cluster is told why. */
 const firstTries = 3;
+/** A mantad of another version that does not serve after this long never will. */
+const trialLasts = 180_000;
 /** A mantad that lived this long starts the back-off anew. */
 const settledAfter = 60_000;
 /** V8 lets short-lived objects take up to 96 MB before it looks; a third of mantad's memory under load was that. */
@@ -57,6 +61,8 @@ function start(): void {
     timer = setTimeout(start, lookEvery);
     return;
   }
+  const upgrade = upgradeOf(folder);
+  if (upgrade !== undefined) keepOldFormat(folder, upgrade);
   const startedAt = performance.now();
   const log = openLog();
   child = spawn(
@@ -77,6 +83,7 @@ function start(): void {
     },
   );
   closeSync(log);
+  if (upgrade !== undefined) watchTrial(child);
   child.on('message', (message, socket) => {
     if (socket !== undefined) hold(message as HoldMessage, socket as unknown as HeldSocket);
   });
@@ -113,11 +120,33 @@ function hold(what: HoldMessage, socket: HeldSocket): void {
 function later(startedAt: number, served: boolean): void {
   everServed ||= served;
   tries += 1;
-  if (!everServed && tries >= firstTries) return finish();
+  if (!everServed && tries >= firstTries) return comeBack() ? undefined : finish();
   const settled = performance.now() - startedAt > settledAfter;
   const longest = served ? longestWaitOfServed : everServed ? longestWaitOnceServed : longestWait;
   wait = settled ? shortestWait : Math.min(wait * 2, longest);
   timer = setTimeout(start, wait);
+}
+
+/** One that hangs on its way is as good as one that dies. */
+function watchTrial(trial: ChildProcess): void {
+  const timeout = setTimeout(() => {
+    if (upgradeOf(folder) === undefined) return;
+    tries = firstTries;
+    trial.kill('SIGKILL');
+  }, trialLasts);
+  trial.on('exit', () => clearTimeout(timeout));
+}
+
+/** The version before serves again, from what it wrote itself. False where there is none to come back. */
+function comeBack(): boolean {
+  const upgrade = upgradeOf(folder);
+  const [program, ...args] = upgrade?.command ?? [];
+  if (upgrade === undefined || program === undefined) return false;
+  restoreOldFormat(folder, upgrade, lastWords(folder));
+  letGo();
+  lock.release();
+  spawn(program, args, { detached: true, stdio: 'ignore', cwd: '/' }).unref();
+  process.exit(0);
 }
 
 /** The cluster is gone or has ended, or a `down` is on its way: nothing may be started any more. */

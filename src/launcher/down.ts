@@ -42,8 +42,7 @@ export async function down(
   try {
     changeCluster(folder, (now) => ({ ...now, endingSince: now.endingSince ?? clock.now() }));
     events.emit(launcherEvents.ending, { name: folder.name, what: 'the daemon' }, { id: 'down', state: 'running' });
-    await endProcess(() => supervisorOf(folder), clock, signal);
-    await endProcess(() => mantadOf(folder), clock, signal);
+    await endDaemon(folder, clock, signal);
 
     events.emit(launcherEvents.ending, { name: folder.name, what: 'the instances' }, { id: 'down', state: 'running' });
     const instances = await endInstances(folder, clock, signal);
@@ -55,6 +54,12 @@ export async function down(
   } finally {
     taken.lock.release();
   }
+}
+
+/** Ends what brings mantad back, then mantad. Instances and their jobs go on. */
+export async function endDaemon(folder: StateFolder, clock: Clock, signal: AbortSignal): Promise<void> {
+  await endProcess(() => supervisorOf(folder), clock, signal);
+  await endProcess(() => mantadOf(folder), clock, signal);
 }
 
 async function endProcess(find: () => ProcessIdentity | undefined, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -5,9 +5,11 @@ import { createGzip } from 'node:zlib';
 import type { Host, RunOptions } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
+import { version } from '../base/version.ts';
 import { bringupErrors } from '../bringup/errors.ts';
 import { bootMark, bootScript, bootUnit, removeBootText, startText } from '../head/boot-entry.ts';
 import { headHome } from '../head/state-folder.ts';
+import type { FailedUpgrade, Upgrade } from '../head/upgrade.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, runtimeHome } from './head-look.ts';
 import { nodeBinary, type Runtime } from './runtime.ts';
@@ -114,6 +116,9 @@ async function send(
   }
 }
 
+/** Longer than a new version is on trial. */
+const upgradedWithin = 300_000;
+
 /** How mantad comes back after a reboot of the head. */
 export type BootWay = 'systemd' | 'cron' | 'none';
 
@@ -134,9 +139,11 @@ export async function startMantad(
   const script = bootScript(cluster);
   const old =
     look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
+  const upgrade = old === undefined ? undefined : upgradeFrom(look, cluster);
   const { code, stderr } = await host.sh(
     `mask=$(umask); umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}
+${upgrade === undefined ? '' : keepOldText(cluster, upgrade)}
 printf '%s\\n' '#!/bin/sh' ${shellQuoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
 # Before the old one goes: whoever finds nobody serving meanwhile says that nothing starts it at a boot.
 ${bootProgram(way, cluster)}
@@ -150,8 +157,51 @@ exit 0
     options,
   );
   if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'mantad', detail: stderr.trim() });
+  if (upgrade !== undefined) await settled(host, cluster, { ...options, within: upgradedWithin });
   return way;
 }
+
+/** What the supervisor needs to bring the old version back, should the new one not come up. */
+function upgradeFrom(look: HeadLook, cluster: string): Upgrade {
+  const script = `${look.home}/${bootScript(cluster)}`;
+  return {
+    from: look.serving?.version ?? versionOf(look.supervisorRuntime ?? ''),
+    to: version,
+    since: look.now,
+    command: ['sh', script],
+    record: JSON.stringify(look.cluster),
+    boot: { kept: `${script}.before`, script },
+  };
+}
+
+/** Sh text, for the home of the user there. Written before anything changes, so that whatever is cut short can go back. */
+function keepOldText(cluster: string, upgrade: Upgrade): string {
+  const folder = `${headHome}/clusters/${cluster}`;
+  const script = bootScript(cluster);
+  return `cp -p ${script} ${script}.before || exit 1
+rm -f ${folder}/upgrade-failed.json
+printf %s ${shellQuoted(JSON.stringify(upgrade))} >${folder}/upgrade.json.new && mv ${folder}/upgrade.json.new ${folder}/upgrade.json || exit 1`;
+}
+
+/** Waits until the new version has taken over; throws where the old one was brought back. */
+async function settled(host: Host, cluster: string, options: RunOptions): Promise<void> {
+  const folder = `${headHome}/clusters/${cluster}`;
+  const { stdout } = await host.sh(
+    `cd "$HOME" || exit 1
+i=0; while [ $i -lt 2400 ] && [ -f ${folder}/upgrade.json ]; do sleep 0.1; i=$((i + 1)); done
+cat ${folder}/upgrade-failed.json 2>/dev/null
+rm -f ${bootScript(cluster)}.before
+exit 0
+`,
+    options,
+  );
+  if (stdout.trim() === '') return;
+  const { from, to, why } = JSON.parse(stdout) as FailedUpgrade;
+  throw launcherErrors.UpgradeUndone({ name: cluster, from, to, why, log: `${host.name}:${folder}/mantad.log` });
+}
+
+/** Of a runtime by its name: `0.1.0-3f2a…`. */
+const versionOf = (runtime: string): string => runtime.replace(/-[0-9a-f]+$/, '');
 
 /** Ends mantad and its supervisor on the head, and what would start them again. */
 export async function stopMantad(host: Host, cluster: string, look: HeadLook, options: RunOptions): Promise<void> {

@@ -20,6 +20,7 @@ import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { durationWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { compareVersions } from '../core/versions.ts';
 import { reloadText } from '../head/boot-entry.ts';
 import {
   type ClusterFile,
@@ -127,6 +128,8 @@ async function bringUpLocked(
   const { cluster, events } = request;
   const { head: host, spec, name } = cluster;
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+  if (look.serving !== undefined && compareVersions(look.serving.version, version) > 0)
+    throw launcherErrors.HeadNewer({ name, head: look.serving.version, client: version });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
   const before = look.cluster;
   const { remote } = readCluster(cluster.folder) ?? {};

@@ -11,6 +11,7 @@ import { turnedOff } from '../turn-off/ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { RemoteLine } from './remote.ts';
+import { tellSkew } from './skew.ts';
 import { localToken, tokenFromEnvironment } from './token.ts';
 
 export interface Choice {
@@ -165,7 +166,10 @@ function localTarget(
       for (let told = false; ; told = true) {
         const serving = servingOf(folder);
         const token = serving && localToken(folder);
-        if (serving !== undefined) return { url: serving.url, ...(token !== undefined && { token }) };
+        if (serving !== undefined) {
+          tellSkew(folder.name, serving.version, events);
+          return { url: serving.url, ...(token !== undefined && { token }) };
+        }
         if (supervisorOf(folder) === undefined || performance.now() > deadline) {
           const ended = readCluster(folder)?.ended;
           throw ended === undefined ? headErrors.NotRunning({ name: folder.name }) : turnedOff(folder.name, ended);
