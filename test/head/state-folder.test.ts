@@ -23,7 +23,16 @@ test('docs/state-folder.md lists what a state folder holds, no less and no more'
     // A file that is being written whole appears under a name of its own first.
     .filter((name) => !/^\.\d+-\d+\.new$/.test(name));
   for (const name of there) assert.ok(listed.includes(name), `'${name}' is there and not on the page`);
-  const onlyAtTimes = ['command.lock', 'environments/', 'journal.db.damaged-<time>', 'turn-off.json', 'tunnels/'];
+  const onlyAtTimes = [
+    'command.lock',
+    'environments/',
+    'journal.db.damaged-<time>',
+    'turn-off.json',
+    'tunnels/',
+    'upgrade.json',
+    'upgrade-failed.json',
+    'before-upgrade/',
+  ];
   const ofRay = ['archives/', 'ray.json', 'ray-token'];
   const ofOtherMachines = ['hosts/', 'key', 'files.json', 'unseen.json', '<16 digits>', 'machine.json'];
   for (const name of listed)
