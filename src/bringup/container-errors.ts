@@ -1,5 +1,6 @@
 import type { MantaError } from '../base/errors.ts';
 import { defineError } from '../base/errors.ts';
+import { rayVersion } from '../core/ray-version.ts';
 
 interface At {
   node: string;
@@ -40,7 +41,7 @@ export const containerErrors = {
     message: (e) => `'${e.node}' finds no image '${e.image}': ${e.detail}`,
     hint: (e) =>
       e.engine === 'podman'
-        ? 'check name and tag, and write the registry out (docker.io/rayproject/ray:2.60.0)'
+        ? `check name and tag, and write the registry out (docker.io/rayproject/ray:${rayVersion})`
         : 'check name and tag; a private one looks the same to whoever is not logged in',
   }),
   LoginRefused: defineError<At & { image: string; detail: string }>({

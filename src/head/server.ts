@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { Hono } from 'hono';
+import { rayVersion } from '../core/ray-version.ts';
 import { type JobsApiDeps, mountJobsApi } from '../jobs/api.ts';
 import { errorAnswer } from '../jobs/api-answer.ts';
 import { apiErrors } from '../jobs/api-errors.ts';
@@ -13,8 +14,6 @@ import type { Head } from './head.ts';
 import { listenOnLoopback, listenOnSocket } from './listen.ts';
 import { isPagePath, readPage } from './page.ts';
 
-/** The Ray whose API is spoken: its clients compare versions. */
-const rayVersion = '2.60.0';
 const rayCommit = '0000000000000000000000000000000000000000';
 
 export interface ServeOrder {

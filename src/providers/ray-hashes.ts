@@ -8,7 +8,7 @@ import { isMap } from '../core/spec/source.ts';
 import { copyPlain, setEntry } from '../core/spec/yaml/python.ts';
 
 /**
- * The hashes by which Ray 2.60 tells whether a node is up to date: over the same texts and the same bytes, in the same
+ * The hashes by which Ray tells whether a node is up to date: over the same texts and the same bytes, in the same
  * order. `config` is always what Ray itself prepares of a file (`core/spec/ray/prepare.ts`).
  */
 export interface RuntimeHashes {

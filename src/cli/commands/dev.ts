@@ -1,3 +1,4 @@
+import { rayVersion, releaseOf } from '../../core/ray-version.ts';
 import type { Command } from '../command.ts';
 
 /** For those who work on Manta or want to check it against Ray. */
@@ -13,7 +14,10 @@ export const devCommands: readonly Command[] = [
       'Exit code: 0 all lines planned, 1 some line was no request.',
     args: [],
     options: [
-      { name: 'as-ray', summary: "decide exactly as Ray 2.60 does, ties included, without Manta's improvements" },
+      {
+        name: 'as-ray',
+        summary: `decide exactly as Ray ${releaseOf(rayVersion)} does, ties included, without Manta's improvements`,
+      },
     ],
     hidden: true,
     examples: ['manta dev plan < requests.jsonl', 'manta dev plan --as-ray < requests.jsonl'],

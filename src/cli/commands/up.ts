@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { wallClock } from '../../base/wall-clock.ts';
+import { rayVersion } from '../../core/ray-version.ts';
 import { loadSpec } from '../../head/load-spec.ts';
 import { type ClusterFile, type RayPython, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
-import { findRay, makeRay, ownRayVersion } from '../../launcher/ray-venv.ts';
+import { findRay, makeRay } from '../../launcher/ray-venv.ts';
 import { rayVenvErrors } from '../../launcher/ray-venv-errors.ts';
 import { rayVenvEvents } from '../../launcher/ray-venv-events.ts';
 import { isRemote } from '../../launcher/remote-cluster.ts';
@@ -78,8 +79,8 @@ async function findOrMakeRay(yes: boolean, io: Io): Promise<RayPython> {
     io.events.emit(rayVenvEvents.using, { version: found.version, python: found.path });
     return found;
   }
-  const question = `There is no Ray on this machine. Install Ray ${ownRayVersion} (about 500 MB) into ${search.home}/ray?`;
-  if (!(await confirmed(question, yes, io))) throw rayVenvErrors.Declined({ version: ownRayVersion });
+  const question = `There is no Ray on this machine. Install Ray ${rayVersion} (about 500 MB) into ${search.home}/ray?`;
+  if (!(await confirmed(question, yes, io))) throw rayVenvErrors.Declined({ version: rayVersion });
   return await makeRay(search);
 }
 

@@ -1,3 +1,4 @@
+import { tokensSince } from '../../ray-version.ts';
 import { type Key, key } from './key.ts';
 import { nodeTypeKeys } from './node-types.ts';
 
@@ -133,7 +134,7 @@ export const mantaKeys: readonly Key[] = [
   key(
     'provider.manta.allow_no_auth',
     'boolean',
-    'Start a Ray that is older than 2.52, which cannot ask for a token: whoever reaches its ports may run anything.',
+    `Start a Ray that is older than ${tokensSince}, which cannot ask for a token: whoever reaches its ports may run anything.`,
     { ...own, default: 'false', example: true },
   ),
   key(

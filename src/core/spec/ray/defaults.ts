@@ -2,7 +2,7 @@ import type { Plain, PlainMap } from '../cluster.ts';
 import { setPythonFacts } from '../yaml/python.ts';
 
 /**
- * What Ray 2.60 fills in for each provider before it looks at anything else. A key of the file replaces the whole
+ * What Ray fills in for each provider before it looks at anything else. A key of the file replaces the whole
  * default under it. (The values for aliyun and the fake providers are those of the last wheels that shipped them.)
  */
 export function defaultsOf(providerType: string): PlainMap | undefined {
