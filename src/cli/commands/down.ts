@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { wallClock } from '../../base/wall-clock.ts';
+import { clientErrors } from '../../head/client/errors.ts';
 import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { down } from '../../launcher/down.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
@@ -11,7 +12,7 @@ export const run: Run = async (invocation, io) => {
   const { options } = invocation;
   const home = stateHome(io.env);
   const given = await whichCluster(invocation, io);
-  const meant = { ...given, name: given.name ?? onlyCluster(home) };
+  const meant = { ...given, name: given.name ?? unnamedCluster(home, io) };
   const { name } = meant;
   if (isOfOtherMachines(meant, io)) {
     const { runDownRemote } = await import('./down-remote.ts');
@@ -36,10 +37,13 @@ export const run: Run = async (invocation, io) => {
   return 0;
 };
 
-/** The one cluster there is, when there is one; `default` otherwise. */
-function onlyCluster(home: string): string {
+/** What is ended is named, or the only one there is: no cluster is guessed among several. */
+function unnamedCluster(home: string, io: Io): string {
+  const named = io.env['MANTA_CLUSTER'];
+  if (named) return named;
   const names = clusterNames(home);
-  return names.length === 1 ? (names[0] as string) : 'default';
+  if (names.length > 1) throw clientErrors.SeveralClusters({ names });
+  return names[0] ?? 'default';
 }
 
 async function confirmed(question: string, io: Io): Promise<boolean> {

@@ -16,7 +16,7 @@ export const clientErrors = {
   SeveralClusters: defineError<{ names: readonly string[] }>({
     code: 'MANTA_CLIENT_SEVERAL_CLUSTERS',
     exit: 2,
-    message: (e) => `several clusters run on this machine: ${e.names.join(', ')}`,
+    message: (e) => `no cluster is named, and there are several: ${e.names.join(', ')}`,
     hint: () => 'choose one with -n NAME, or set MANTA_CLUSTER',
   }),
   TwoClusters: defineError<{ name: string; address: string }>({
