@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import { type Key, key } from './key.ts';
 import { nodeTypeKeys } from './node-types.ts';
 
@@ -15,7 +16,7 @@ const poolTypeKeys: readonly Key[] = nodeTypeKeys
   .filter(({ path }) => path.startsWith(typePrefix) && path !== `${typePrefix}node_config`)
   .map((each) => {
     const name = each.path.slice(typePrefix.length);
-    const preset = poolDefaults[name] ?? each.default;
+    const preset = ownValue(poolDefaults, name) ?? each.default;
     return {
       ...each,
       ...ownHosts,
