@@ -1,4 +1,5 @@
 import { layersRule } from './layers.ts';
+import { namesRule } from './names.ts';
 import { printingRule } from './printing.ts';
 import { purityRule } from './purity.ts';
 import { tablesRule } from './tables.ts';
@@ -6,5 +7,5 @@ import { tablesRule } from './tables.ts';
 /** The rules of this repository, for oxlint. */
 export default {
   meta: { name: 'manta' },
-  rules: { layers: layersRule, purity: purityRule, printing: printingRule, tables: tablesRule },
+  rules: { layers: layersRule, names: namesRule, purity: purityRule, printing: printingRule, tables: tablesRule },
 };

@@ -1,4 +1,5 @@
 import { defineEvent } from '../base/events.ts';
+import { ownValue } from '../base/own-value.ts';
 import type { EndReason, LaunchReason } from '../core/plan/plan.ts';
 import type { FollowUpReason } from './journal.ts';
 
@@ -27,7 +28,7 @@ function endReasonText(because: EndReason | FollowUpReason): string {
     case 'asked':
       return 'it was asked for';
     default:
-      return endWords[because.status] ?? because.status;
+      return ownValue(endWords, because.status) ?? because.status;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { MantaError } from '../base/errors.ts';
 import { defineError } from '../base/errors.ts';
 import { rayVersion } from '../core/ray-version.ts';
+import { ownValue } from '../base/own-value.ts';
 
 interface At {
   node: string;
@@ -14,7 +15,7 @@ export const containerErrors = {
     exit: 1,
     message: (e) => `'${e.node}' has no ${e.engine}`,
     hint: (e) =>
-      `install it in the image of the machine, or with initialization_commands (${installs[e.engine] ?? ''})`,
+      `install it in the image of the machine, or with initialization_commands (${ownValue(installs, e.engine) ?? ''})`,
   }),
   EngineDown: defineError<At & { detail: string }>({
     code: 'MANTA_CONTAINER_ENGINE_DOWN',

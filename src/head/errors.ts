@@ -64,7 +64,7 @@ export const headErrors = {
   NoExtension: defineError<{ until: string }>({
     code: 'MANTA_HEAD_NO_EXTENSION',
     exit: 2,
-    message: (e) => `the cluster cannot be kept until ${e.until}, which is no time to come`,
+    message: (e) => `the cluster cannot be kept until ${e.until}, which is not a time in the future`,
     hint: () => 'give a length of time such as 2h, or --until with a time that is still to come',
   }),
   AlreadyServed: defineError<{ folder: string; pid: number }>({

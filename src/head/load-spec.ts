@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { ownValue } from '../base/own-value.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { Problem } from '../core/spec/problem.ts';
 import { openCluster } from '../core/spec/read.ts';
@@ -56,6 +57,6 @@ function withOverrides(
 
 function hasOwnLimit(source: Source | undefined, type: string): boolean {
   const types = source !== undefined && isMap(source.value) ? source.value.available_node_types : undefined;
-  const own = isMap(types) ? types[type] : undefined;
+  const own = isMap(types) ? ownValue(types, type) : undefined;
   return isMap(own) && own.max_workers !== undefined && own.max_workers !== null;
 }

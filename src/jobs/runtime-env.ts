@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.ts';
 import type { SetupStep } from '../engines/runner.ts';
 import { jobErrors } from './errors.ts';
 
@@ -22,7 +23,7 @@ export function readRuntimeEnv(env: Readonly<Record<string, unknown>>): RuntimeE
       `['${unknown[0].slice(0, 100)}']`,
       `is not supported by this cluster; supported are ${Object.keys(readers).join(', ')}`,
     );
-  const given = (key: string): boolean => env[key] !== undefined && env[key] !== null;
+  const given = (key: string): boolean => (ownValue(env, key) ?? null) !== null;
   if (given('pip') && given('uv')) throw fail('', "names both 'pip' and 'uv', which cannot be used together");
   const excludes = env['excludes'];
   if (given('excludes') && !isTexts(excludes))
@@ -126,19 +127,19 @@ export function expandVariables(
   vars: Readonly<Record<string, string>>,
   base: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
-  const known: Record<string, string | undefined> = { ...base };
-  const out: Record<string, string> = {};
+  const known = new Map(Object.entries(base));
+  const out = new Map<string, string>();
   for (const [name, value] of Object.entries(vars)) {
     const expanded = value
       .replaceAll(
         /\$(?:(\w+)|\{([^}]*)\})/g,
-        (whole, plain: string | undefined, braced: string | undefined) => known[plain ?? braced ?? ''] ?? whole,
+        (whole, plain: string | undefined, braced: string | undefined) => known.get(plain ?? braced ?? '') ?? whole,
       )
       .replaceAll(/\$\{[A-Z0-9_]+\}/g, '');
-    out[name] = expanded;
-    known[name] = expanded;
+    out.set(name, expanded);
+    known.set(name, expanded);
   }
-  return out;
+  return Object.fromEntries(out);
 }
 
 const mask = '***';

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { ownValue } from '../base/own-value.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import { readYamlBytes } from '../core/spec/yaml/read.ts';
 import { simulationErrors } from './errors.ts';
@@ -61,7 +62,7 @@ export function taskScenario(
   spec: ScalingSpec,
   asked: Readonly<Record<string, string | number | boolean | readonly string[]>>,
 ): Scenario {
-  const amount = (name: string): number => Number(asked[name] ?? 0);
+  const amount = (name: string): number => Number(ownValue(asked, name) ?? 0);
   const needs = {
     ...(amount('cpus') > 0 ? { CPU: amount('cpus') } : {}),
     ...(amount('gpus') > 0 ? { GPU: amount('gpus') } : {}),

@@ -115,7 +115,7 @@ function resourcesOf(invocation: Invocation): Record<string, number> {
     ['memory', 'entrypoint-memory'],
   ];
   const own = given.flatMap(([name, option]) => {
-    if (custom !== undefined && name in (custom as object))
+    if (custom !== undefined && Object.hasOwn(custom as object, name))
       throw badValue('entrypoint-resources', name, `anything but CPU, GPU and memory, which have options of their own`);
     const amount = invocation.options[option] as number | undefined;
     return amount === undefined ? [] : [[name, amount]];

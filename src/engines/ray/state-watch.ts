@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Duration } from '../../base/clock.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { EngineState } from '../engine.ts';
 
@@ -102,7 +103,7 @@ function digestOf({ nodes, demand }: EngineState): string {
 const amounts = (resources: Resources): string =>
   Object.keys(resources)
     .sort()
-    .map((name) => `${name}=${resources[name]}`)
+    .map((name) => `${name}=${ownValue(resources, name)}`)
     .join();
 
 const byName = (_: string, value: unknown): unknown =>

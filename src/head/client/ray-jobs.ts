@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import type { JobState } from '../../core/jobs/job.ts';
 import { isOver } from '../../core/jobs/job.ts';
 import type { SubmitBody } from '../api/types.ts';
@@ -132,7 +133,7 @@ const states: Readonly<Record<string, JobState>> = {
 function factsOf(job: RayJob): JobFacts {
   return {
     id: job.submission_id ?? job.job_id ?? '',
-    state: states[job.status] ?? 'queued',
+    state: ownValue(states, job.status) ?? 'queued',
     entrypoint: job.entrypoint,
     message: job.message ?? '',
     attempts: 1,

@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
 import type { Resources } from '../../core/resources.ts';
@@ -62,7 +63,7 @@ export function otherRow(job: OtherJob): OtherRow {
   return {
     id: job.submission_id ?? job.job_id ?? '',
     submittedTo: 'ray',
-    state: statesOfRay[job.status] ?? 'failed',
+    state: ownValue(statesOfRay, job.status) ?? 'failed',
     entrypoint: job.entrypoint.slice(0, 500),
     ...(typeof job.start_time === 'number' && { submittedAt: job.start_time }),
     ...(typeof job.end_time === 'number' && { endedAt: job.end_time }),

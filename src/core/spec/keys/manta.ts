@@ -1,4 +1,5 @@
 import { tokensSince } from '../../ray-version.ts';
+import { ownValue } from '../../../base/own-value.ts';
 import { type Key, key } from './key.ts';
 import { nodeTypeKeys } from './node-types.ts';
 
@@ -16,7 +17,7 @@ const poolTypeKeys: readonly Key[] = nodeTypeKeys
   .filter(({ path }) => path.startsWith(typePrefix) && path !== `${typePrefix}node_config`)
   .map((each) => {
     const name = each.path.slice(typePrefix.length);
-    const preset = poolDefaults[name] ?? each.default;
+    const preset = ownValue(poolDefaults, name) ?? each.default;
     return {
       ...each,
       ...ownHosts,

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { setPythonFacts } from '../yaml/python.ts';
 
@@ -6,7 +7,7 @@ import { setPythonFacts } from '../yaml/python.ts';
  * default under it. (The values for aliyun and the fake providers are those of the last wheels that shipped them.)
  */
 export function defaultsOf(providerType: string): PlainMap | undefined {
-  const make = Object.hasOwn(makers, providerType) ? makers[providerType] : undefined;
+  const make = ownValue(makers, providerType);
   if (make === undefined) return undefined;
   const defaults = make();
   const floats = ['upscaling_speed', 'idle_timeout_minutes'].filter(
