@@ -1,3 +1,5 @@
+// needs: ray-client
+
 /**
  * A Python that has Ray, for tests and benchmarks that stand Manta beside it: `node scripts/ray-venv.ts [VERSION]`
  * makes a virtual environment in the user's cache folder when there is none, and prints the path of its Python.

@@ -1,3 +1,5 @@
+// needs: ray, podman
+
 import assert from 'node:assert/strict';
 import {
   chmodSync,
@@ -26,7 +28,7 @@ import { commandProgram } from '../../src/bringup/shell-text.ts';
 import type { ContainerSpec } from '../../src/core/spec/cluster.ts';
 import { never } from '../contract/waiting.ts';
 import { rayPython } from '../jobs/ray-python.ts';
-import { localHost } from './namespace-host.ts';
+import { localHost } from './local-host.ts';
 import { dockerClient, podmanBed, podmanMissing, programs } from './podman-bed.ts';
 
 const skip = podmanMissing() ?? false;

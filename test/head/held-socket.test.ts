@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** The socket of a cluster's folder while its daemon is gone, and what is under way when it is told to end. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';

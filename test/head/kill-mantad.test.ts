@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** mantad is killed again and again while 200 jobs of all kinds go through it. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';

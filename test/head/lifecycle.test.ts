@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** Starting, changing and ending clusters, whatever happens on the way. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** Jobs make the cluster grow, idleness makes it shrink, and a provider that misbehaves is seen through. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** What a cluster shows, to whom, and what it refuses, over the real sockets of a real mantad. */
 import assert from 'node:assert/strict';
 import { lstatSync, readFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** The page about the state folder is held to what is really there. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** A real cluster on this machine for one test: started and ended by the real commands, watched through /proc. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 /** A lab with real Ray, and Manta on its laptop: what the tests of whole clusters stand on. */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';

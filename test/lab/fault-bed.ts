@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 /** A laptop with Manta on it, as its package ships it, and hosts on which faults are caused. */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';

@@ -1,3 +1,5 @@
+// needs: hosts, podman
+
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';

@@ -1,3 +1,5 @@
+// needs: cluster, ray, hosts
+
 import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { relative } from 'node:path';

@@ -1,3 +1,5 @@
+// needs: hosts
+
 import { fileURLToPath } from 'node:url';
 import { type ExecResult, type Lab, type LabHost, openLab } from '../../lab/lab.ts';
 

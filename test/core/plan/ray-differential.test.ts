@@ -1,3 +1,5 @@
+// needs: ray-client
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { RayPlanner } from '../../../scripts/ray-planner.ts';

@@ -1,3 +1,5 @@
+// needs: older-ray, ray, hosts
+
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { olderRayVersion, rayVersion } from '../../../scripts/ray-venv.ts';
