@@ -1,5 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import type { EventKind, EventSink, Level } from '../base/events.ts';
+import { redact } from '../base/redact.ts';
 import type { Database, Migration } from '../base/sqlite.ts';
 import type { EventAnswer } from './api/types.ts';
 
@@ -62,7 +63,8 @@ export function openEventLog(database: Database, now: () => Instant, failed: (er
         at: now(),
         code: kind.code,
         level: kind.level,
-        text: kind.text(data),
+        // Everybody with a token reads these.
+        text: redact(kind.text(data)),
         ...subjects(data),
       };
       waiting.push({ event, data: JSON.stringify(data) });

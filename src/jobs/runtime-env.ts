@@ -1,4 +1,5 @@
 import { ownValue } from '../base/own-value.ts';
+import { redactTexts } from '../base/redact.ts';
 import type { SetupStep } from '../engines/runner.ts';
 import { jobErrors } from './errors.ts';
 
@@ -144,9 +145,13 @@ export function expandVariables(
 
 const mask = '***';
 
-/** The environment as listings show it: the values of `env_vars` are nobody else's business. */
+/** The environment as others see it: the values of `env_vars`, and credentials in URLs, are nobody else's business. */
 export function maskRuntimeEnv(env: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const vars = env['env_vars'];
-  if (!isRecord(vars)) return env;
-  return { ...env, env_vars: Object.fromEntries(Object.keys(vars).map((name) => [name, mask])) };
+  const { env_vars: vars, ...rest } = env;
+  const shown = redactTexts(rest);
+  if (vars === undefined) return shown;
+  return {
+    ...shown,
+    env_vars: isRecord(vars) ? Object.fromEntries(Object.keys(vars).map((name) => [name, mask])) : redactTexts(vars),
+  };
 }

@@ -1,6 +1,5 @@
-import { redact } from '../../base/errors.ts';
 import { ownValue } from '../../base/own-value.ts';
-import { secretName, secretsInText } from '../secrets-in-text.ts';
+import { isSecretName, redact, secretsInText } from '../../base/redact.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
@@ -53,7 +52,7 @@ function textsIn(value: Plain): readonly string[] {
 
 function masked(value: Plain | undefined, name: string, secrets: readonly string[]): Plain | undefined {
   if (typeof value === 'string')
-    return secretName.test(name) ? '***' : secrets.reduce((text, each) => text.replaceAll(each, '***'), redact(value));
+    return isSecretName(name) ? '***' : secrets.reduce((text, each) => text.replaceAll(each, '***'), redact(value));
   if (Array.isArray(value)) return (value as readonly Plain[]).map((each) => masked(each, name, secrets) as Plain);
   if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key, secrets) as Plain]));
