@@ -24,6 +24,8 @@ const packages: readonly Package[] = [
     for: 'clocks that jump',
     there: () => globSync('/usr/lib/*/faketime/libfaketime.so.1').length > 0,
   },
+  { name: 'shellcheck', for: 'programs for hosts', there: command('shellcheck') },
+  { name: 'strace', for: 'what a power cut may lose', there: command('strace') },
   { name: 'zsh', for: 'its completion', there: command('zsh') },
   { name: 'fish', for: 'its completion', there: command('fish') },
   ...labPackages.map(({ name, program, for: purpose }) => ({ name, for: purpose, there: () => existsSync(program) })),
