@@ -14,6 +14,8 @@ const words = {
   cluster: { tier: 'test', means: 'clusters and daemons on this machine, which take a while and nothing but Node' },
   sshd: { tier: 'test', means: 'an sshd and rsync on this machine' },
   shells: { tier: 'test', means: 'zsh and fish' },
+  shellcheck: { tier: 'test', means: 'a checker of shell programs' },
+  strace: { tier: 'test', means: 'a tracer of system calls' },
   faketime: { tier: 'test', means: 'a library that lies about the time' },
   chromium: { tier: 'test', means: 'a browser' },
   'ray-client': { tier: 'test', means: "a Python with Ray's clients; no Ray is started" },

@@ -1,7 +1,7 @@
 import type { MantaError } from '../base/errors.ts';
 import { defineError } from '../base/errors.ts';
-import { rayVersion } from '../core/ray-version.ts';
 import { ownValue } from '../base/own-value.ts';
+import { rayVersion } from '../core/ray-version.ts';
 
 interface At {
   node: string;

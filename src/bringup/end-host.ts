@@ -2,6 +2,7 @@ import type { Host } from '../base/host.ts';
 import { inOneSession } from '../base/one-session.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
+import { removeKeyText } from './authorized-keys.ts';
 import { removeCargoText } from './carry.ts';
 import { endNode, type NodeToEnd } from './end-node.ts';
 import { nodeFolder } from './node.ts';
@@ -44,14 +45,5 @@ function removeMountsText(cluster: string): string {
   rm -rf ${folder} 2>/dev/null || sudo -n rm -rf ${folder} 2>/dev/null
   [ ! -e ${folder} ] || echo "manta-left the copied files in" ${folder}
 fi
-`;
-}
-
-/** Takes the cluster's key out again and says so when it is still there. */
-function removeKeyText(publicKey: string): string {
-  const blob = shellQuoted(publicKey.trim().split(' ').slice(0, 2).join(' '));
-  return `f="$HOME/.ssh/authorized_keys"
-if grep -qF ${blob} "$f" 2>/dev/null; then umask 077; grep -vF ${blob} "$f" >"$f.manta"; chmod 600 "$f.manta" && mv "$f.manta" "$f"; fi
-if grep -qF ${blob} "$f" 2>/dev/null; then echo "manta-left key"; fi
 `;
 }

@@ -8,7 +8,7 @@ import { endHost } from '../bringup/end-host.ts';
 import { containersOf } from '../bringup/end-node.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { ownHosts } from '../core/spec/local.ts';
-import { bootMark, removeBootText } from '../head/boot-entry.ts';
+import { hasCronText, removeBootText } from '../head/boot-entry.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, headHome, readCluster, removeCluster } from '../head/state-folder.ts';
 import { isCloud, listsLag } from '../providers/clouds.ts';
@@ -272,7 +272,7 @@ async function removeHead(head: Host, name: string, signal: AbortSignal): Promis
 rm -rf ${headHome}/clusters/${name}
 ${removeBootText(name)}
 if [ -e ${headHome}/clusters/${name} ]; then echo "manta-left ~/${headHome}/clusters/${name}"; fi
-if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF '${bootMark(name)}'; then echo 'manta-left the entry of cron'; fi
+if ${hasCronText(name)}; then echo 'manta-left the entry of cron'; fi
 exit 0
 `,
     { signal },

@@ -7,7 +7,7 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
 import { version } from '../base/version.ts';
 import { bringupErrors } from '../bringup/errors.ts';
-import { bootMark, bootScript, bootUnit, removeBootText, startText } from '../head/boot-entry.ts';
+import { addCronText, bootScript, bootUnit, removeBootText, startText } from '../head/boot-entry.ts';
 import { headHome } from '../head/state-folder.ts';
 import type { FailedUpgrade, Upgrade } from '../head/upgrade.ts';
 import { launcherErrors } from './errors.ts';
@@ -140,13 +140,13 @@ export async function startMantad(
   const old =
     look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
   const upgrade = old === undefined ? undefined : upgradeFrom(look, cluster);
-  const { code, stderr } = await host.sh(
+  const { code, stdout, stderr } = await host.sh(
     `mask=$(umask); umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}
 ${upgrade === undefined ? '' : keepOldText(cluster, upgrade)}
 printf '%s\\n' '#!/bin/sh' ${shellQuoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
 # Before the old one goes: whoever finds nobody serving meanwhile says that nothing starts it at a boot.
-${bootProgram(way, cluster)}
+${bootProgram(way, cluster, look.home)}
 ${old === undefined ? '' : stopProgram([old])}
 # A Ray that mantad starts again makes files as the first one did.
 umask "$mask"
@@ -158,7 +158,7 @@ exit 0
   );
   if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'mantad', detail: stderr.trim() });
   if (upgrade !== undefined) await settled(host, cluster, { ...options, within: upgradedWithin });
-  return way;
+  return /^manta-no-boot$/m.test(stdout) ? 'none' : way;
 }
 
 /** What the supervisor needs to bring the old version back, should the new one not come up. */
@@ -228,10 +228,9 @@ const stopProgram = (pids: readonly number[]): string =>
 i=0; while [ $i -lt 100 ]; do n=0; for p in ${pids.join(' ')}; do kill -0 "$p" 2>/dev/null && n=1; done; [ $n = 0 ] && break; sleep 0.1; i=$((i + 1)); done
 for p in ${pids.join(' ')}; do kill -9 "$p" 2>/dev/null; done`;
 
-function bootProgram(way: BootWay, cluster: string): string {
+function bootProgram(way: BootWay, cluster: string, home: string): string {
   const script = `"$HOME/${bootScript(cluster)}"`;
-  if (way === 'cron')
-    return `{ crontab -l 2>/dev/null | grep -vF ${shellQuoted(bootMark(cluster))}; printf '%s\\n' "@reboot sh "${script}" >/dev/null 2>&1 ${bootMark(cluster)}"; } | crontab -`;
+  if (way === 'cron') return `${addCronText(cluster, home)} || echo manta-no-boot`;
   if (way === 'systemd')
     return `mkdir -p .config/systemd/user
 printf '%s\\n' '[Unit]' 'Description=Manta cluster ${cluster}' '[Service]' "ExecStart=/bin/sh "${script} 'KillMode=process' '[Install]' 'WantedBy=default.target' >.config/systemd/user/${bootUnit(cluster)}

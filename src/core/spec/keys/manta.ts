@@ -1,5 +1,5 @@
-import { tokensSince } from '../../ray-version.ts';
 import { ownValue } from '../../../base/own-value.ts';
+import { tokensSince } from '../../ray-version.ts';
 import { type Key, key } from './key.ts';
 import { nodeTypeKeys } from './node-types.ts';
 
