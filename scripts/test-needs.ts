@@ -20,6 +20,7 @@ const words = {
   chromium: { tier: 'test', means: 'a browser' },
   'ray-client': { tier: 'test', means: "a Python with Ray's clients; no Ray is started" },
   'older-ray': { tier: 'lab', means: 'the oldest Ray that is supported, beside the newest' },
+  'older-manta': { tier: 'lab', means: 'the package of an earlier Manta, built from its sources' },
   ray: { tier: 'lab', means: 'real Ray that runs' },
   hosts: { tier: 'lab', means: 'hosts or processes in namespaces of their own, as root' },
   podman: { tier: 'lab', means: 'containers and their images' },
@@ -38,7 +39,7 @@ const covers: Partial<Record<Need, readonly Need[]>> = { ray: ['ray-client'], 'o
 const signs: readonly { readonly need: Need; readonly sign: RegExp; readonly beside?: Need }[] = [
   { need: 'ray', sign: /\bray: true\b/, beside: 'hosts' },
   { need: 'podman', sign: /\bpodman: true\b/, beside: 'hosts' },
-  { need: 'older-ray', sign: /\bolderRayVersion\b/ },
+  { need: 'older-ray', sign: /\bolderRayVersion\b.*ray-venv/ },
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,3 +1,4 @@
+// needs: shellcheck
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// needs: cluster, older-manta
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// needs: older-manta, ray, hosts
 import assert from 'node:assert/strict';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

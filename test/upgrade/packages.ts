@@ -1,3 +1,4 @@
+// needs: older-manta
 /** Packages of Manta as they are shipped: the one that users have, and the one of this tree. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
