@@ -87,7 +87,7 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
 /** A cloud's instances go by its own order, and with them all that is on them; what is left is what the cloud still lists. */
 async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<DownRemoteResult> {
   const { cluster, events, clock, env, workersOnly } = down;
-  const { folder, config, head, name } = cluster;
+  const { folder, file, head, name } = cluster;
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
   const unlocks: (() => Promise<void>)[] = [];
@@ -105,7 +105,7 @@ async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<
     // The head goes with the rest, and the mark keeps others off it meanwhile.
     await Promise.all(unlocks.splice(0).map((unlock) => unlock()));
     events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
-    const request = { folder, config, env, clock, events };
+    const request = { folder, file, env, clock, events };
     const { ended, left } = await endCloudInstances(request, workersOnly ? 'workers' : 'all', unseen, signal);
     await cluster.disconnect();
     if (!workersOnly && left.length === 0) removeCluster(folder);

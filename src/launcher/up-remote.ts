@@ -100,7 +100,7 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
   const { head: host, spec } = cluster;
   const moved = startedElsewhere(cluster);
   if (moved !== undefined) throw launcherErrors.HeadMoved({ name: cluster.name, ...moved });
-  const files = localFiles(spec, cluster.config.path, request.cwd);
+  const files = localFiles(spec, cluster.file.config.path, request.cwd);
   events.emit(launcherEvents.connecting, { host: host.name }, { id: `node ${host.name}`, state: 'running' });
   const until = performance.now() + connectWithin;
   await host.connect({
@@ -294,7 +294,8 @@ async function tokenFor(
 
 /** The cluster's record on this machine: what the next command needs to find it again. */
 function remember({ cluster, overrides, clock }: UpRemoteRequest): void {
-  const { folder, config, headAddress } = cluster;
+  const { folder, headAddress } = cluster;
+  const { config } = cluster.file;
   const known = readCluster(folder);
   const wanted = { engine: 'ray' as const, config, overrides, remote: { ...known?.remote, address: headAddress } };
   if (known === undefined) createCluster(folder, { ...wanted, createdAt: clock.now() });
@@ -310,7 +311,7 @@ function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLoo
     // One that turned itself off begins a new life.
     createdAt: (before?.ended === undefined ? before?.createdAt : undefined) ?? look.now,
     engine: 'ray',
-    config: cluster.config,
+    config: cluster.file.config,
     overrides,
     ray,
     ...untilOf(until?.(look.now), before, { now: look.now, lives: look.mantadPid !== undefined }),

@@ -12,7 +12,7 @@ import { version } from '../base/version.ts';
 import { compareVersions } from '../core/versions.ts';
 import { headErrors } from '../head/errors.ts';
 import { lastWords } from '../head/last-words.ts';
-import { loadSpec } from '../head/load-spec.ts';
+import { type GivenFile, loadSpec } from '../head/load-spec.ts';
 import {
   type ClusterFile,
   clearRemains,
@@ -39,7 +39,7 @@ export interface UpRequest {
   /** Wins over the file's own name. */
   readonly name?: string;
   /** Absent: the built-in cluster. */
-  readonly file?: NonNullable<ClusterFile['config']>;
+  readonly file?: GivenFile;
   readonly overrides: NonNullable<ClusterFile['overrides']>;
   /** Wins over what the file says. Absent: that, or the one of the cluster that is known. */
   readonly engine?: ClusterFile['engine'];
@@ -71,13 +71,13 @@ const mostHeadsLost = 3;
 
 /** Brings the cluster of this machine to what the request says. A second `up` with the same request changes nothing. */
 export async function up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
-  const name = request.name ?? nameIn(request) ?? 'default';
+  const name = request.name ?? request.file?.spec.name ?? 'default';
   const folder = stateFolder(request.home, name);
   clearRemains(folder);
   refuseForeign(folder);
   const known = readCluster(folder);
   const wantedAtFirst = wantedOf(request, name, known, false);
-  loadSpec(wantedAtFirst);
+  loadSpec(wantedAtFirst, request.file);
   if (known !== undefined && known.engine !== wantedAtFirst.engine)
     throw rayVenvErrors.EngineFixed({ name, has: known.engine, wanted: wantedAtFirst.engine });
   const python = wantedAtFirst.engine === 'ray' ? await rayFor(known, request) : undefined;
@@ -168,7 +168,7 @@ async function undo(folder: StateFolder, known: boolean, { clock, events }: UpRe
 
 /** Without a file a cluster that is known keeps its own; options win over what was given before. */
 function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefined, lives: boolean): Wanted {
-  const config = request.file ?? before?.config;
+  const config = request.file?.config ?? before?.config;
   const overrides = { ...(request.file === undefined ? before?.overrides : {}), ...request.overrides };
   return {
     name,
@@ -183,7 +183,7 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
 /** What the file of a cluster of this machine says of its engine. */
 function engineIn(file: UpRequest['file']): ClusterFile['engine'] | undefined {
   if (file === undefined) return undefined;
-  return loadSpec({ name: 'default', config: file }).provider.manta?.['engine'] === 'ray' ? 'ray' : 'embedded';
+  return file.spec.provider.manta?.['engine'] === 'ray' ? 'ray' : 'embedded';
 }
 
 /** The Ray that the cluster has, as long as it is there. */
@@ -223,8 +223,6 @@ async function whenTurnedOff(
 }
 
 type Wanted = Pick<ClusterFile, 'name' | 'engine' | 'config' | 'overrides' | 'port' | 'until'>;
-
-const nameIn = ({ file }: UpRequest): string | undefined => file && loadSpec({ name: 'default', config: file }).name;
 
 const sameRequest = (a: Partial<ClusterFile>, b: Partial<ClusterFile>): boolean => {
   const essence = ({ config, overrides, engine }: Partial<ClusterFile>): string =>

@@ -27,9 +27,12 @@ const run = (words: readonly string[], more: NodeJS.ProcessEnv = {}) =>
   });
 
 /** Source files of the modules that a run really loaded. */
-function loadedBy(words: readonly string[]): string[] {
-  const { status, stderr } = run(words, { NODE_DEBUG: 'esm' });
-  assert.equal(status, 0, stderr);
+function loadedBy(
+  words: readonly string[],
+  { exit = 0, env = {} }: { exit?: number; env?: NodeJS.ProcessEnv } = {},
+): string[] {
+  const { status, stderr } = run(words, { NODE_DEBUG: 'esm', ...env });
+  assert.equal(status, exit, stderr);
   const chunks = new Set([...stderr.matchAll(/dist\/[\w./-]+\.js/g)].map(([path]) => path));
   assert.ok(chunks.has('dist/manta.js'), 'the loader did not tell what it loaded');
   return Object.entries(metafile.outputs)
@@ -73,6 +76,16 @@ describe('the shipped bundle', () => {
       );
     }
     assert.ok(texts.every((text) => !text.includes('readShell(')));
+  });
+
+  test('a command that names no cluster file loads nothing that understands one', () => {
+    const nowhere = { exit: 6, env: { RAY_API_SERVER_ADDRESS: 'http://127.0.0.1:1', MANTA_HOME: shipped } };
+    for (const words of [['job', 'submit', '--', 'true'], ['job', 'list'], ['status']]) {
+      const loaded = loadedBy(words, nowhere);
+      assert.ok(loaded.includes('src/cli/commands/find-cluster.ts'), words.join(' '));
+      const foreign = loaded.filter((path) => /^src\/core\/spec\/(yaml|ray|legacy|check|read|build)/.test(path));
+      assert.deepEqual(foreign, [], words.join(' '));
+    }
   });
 
   test('carries the licence of every package in it', () => {

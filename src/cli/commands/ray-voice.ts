@@ -3,8 +3,9 @@ import { ownValue } from '../../base/own-value.ts';
 import type { JobState } from '../../core/jobs/job.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import type { JobFacts } from '../../head/client/jobs.ts';
-import type { Invocation, Io } from '../command.ts';
+import type { InvocationOf, Io } from '../command.ts';
 import { printable } from '../render/renderer.ts';
+import type { rayLogOptions } from './cluster-options.ts';
 
 /** What `ray job` prints on standard output, line for line, for scripts that read it. */
 export interface RayVoice {
@@ -19,9 +20,9 @@ export interface RayVoice {
 type Level = 'INFO' | 'SUCC' | 'WARN' | 'ERR';
 
 /** Only where a script called Manta by the name of `ray`. */
-export function rayVoice({ options }: Invocation, io: Io): RayVoice | undefined {
+export function rayVoice({ options }: InvocationOf<typeof rayLogOptions>, io: Io): RayVoice | undefined {
   if (io.asRay !== true) return undefined;
-  const style = options['log-style'];
+  const { logStyle: style } = options;
   // By Ray's own rule it is standard input that decides.
   const pretty = style === 'pretty' || (style !== 'record' && isatty(0));
   const say = (text: string, level: Level = 'INFO', depth = 0): void => {

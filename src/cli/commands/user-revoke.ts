@@ -2,8 +2,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { connectionOptions } from './cluster-options.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof connectionOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const name = invocation.args[0]!;
     const user = await http.json<{ name: string }>('DELETE', `/api/manta/v1/users/${encodeURIComponent(name)}`);

@@ -6,7 +6,7 @@ import { targetOf } from '../../bringup/reach.ts';
 import { aliveText, bootScript, startText } from '../boot-entry.ts';
 import { headErrors } from '../errors.ts';
 import { knownHosts } from '../known-hosts.ts';
-import { loadSpec } from '../load-spec.ts';
+import { type GivenFile, loadSpec } from '../load-spec.ts';
 import {
   type ClusterFile,
   type Ended,
@@ -37,11 +37,12 @@ export class RemoteLine {
     record: Pick<ClusterFile, 'name' | 'config'>,
     env: Readonly<Record<string, string | undefined>>,
     events: EventSink,
+    given?: GivenFile,
   ) {
     this.#folder = folder;
     this.#env = env;
     this.#events = events;
-    const { head } = knownHosts(loadSpec(record), folder);
+    const { head } = knownHosts(loadSpec(record, given), folder);
     if (head === undefined) throw headErrors.NotRunning({ name: folder.name });
     this.#host = sshHost(targetOf({ ...head, address: head.outside ?? head.address }, reachedFrom(folder)), {
       clock: wallClock,
