@@ -23,6 +23,9 @@ export interface Node {
   readonly property?: Node;
   readonly callee?: Node;
   readonly arguments?: readonly Node[];
+  readonly left?: Node;
+  readonly right?: Node;
+  readonly expression?: Node;
 }
 
 /** Path below `src/` of a file of this repository, with forward slashes; undefined for files elsewhere. */

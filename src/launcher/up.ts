@@ -9,6 +9,7 @@ import { makeFolder, namesIn, writeJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { headErrors } from '../head/errors.ts';
 import { loadSpec } from '../head/load-spec.ts';
+import { lastWords } from '../head/one-machine/last-words.ts';
 import {
   type ClusterFile,
   clearRemains,
@@ -215,34 +216,39 @@ async function waitForServing(
     const serving = servingOf(folder);
     if (serving !== undefined && (await isReady(serving.url, signal))) return serving;
     if (serving === undefined && hasGivenUp()) break;
-    if (headsLost(folder, began) >= mostHeadsLost) break;
+    if (headsLost(folder, began).length >= mostHeadsLost) break;
     await clock.sleep(50, signal);
   }
   throw headErrors.StartFailed({
     name: folder.name,
     log: folder.files.daemonLog,
-    detail: lastLine(folder.files.daemonLog, headsLost(folder, began) > 0 ? isOfRaysHead : isNoStack),
+    detail: lossOf(folder, headsLost(folder, began).at(-1)) ?? lastLine(folder.files.daemonLog),
   });
 }
 
-/** Heads that have started and ended since then. */
-function headsLost({ files }: StateFolder, since: number): number {
+/** Heads that have started and ended since then, oldest first. */
+function headsLost({ files }: StateFolder, since: number): readonly string[] {
   const ended = join(files.instances, '.ended');
-  const records = namesIn(ended).map((name) => readRecord(join(ended, name)));
-  return records.filter((record) => record?.kind === 'head' && record.launchedAt >= since).length;
+  const records = namesIn(ended).flatMap((name) => readRecord(join(ended, name)) ?? []);
+  const heads = records.filter(({ kind, launchedAt }) => kind === 'head' && launchedAt >= since);
+  return heads.sort((a, b) => a.launchedAt - b.launchedAt).map(({ id }) => id);
+}
+
+function lossOf(folder: StateFolder, head: string | undefined): string | undefined {
+  const words = head === undefined ? undefined : lastWords(folder, head);
+  return words && `Ray's head ${head} ended: ${words.text}`;
 }
 
 const isNoStack = /^(?!\s*at )/;
-const isOfRaysHead = /Ray's head \S+ ended/;
 
-/** The last line of a log that is as wanted. */
-function lastLine(file: string, wanted: RegExp): string {
+/** The last line of a log that belongs to no stack of calls. */
+function lastLine(file: string): string {
   try {
     return (
       readFileSync(file, 'utf8')
         .trim()
         .split('\n')
-        .findLast((line) => wanted.test(line)) ?? 'it said nothing'
+        .findLast((line) => isNoStack.test(line)) ?? 'it said nothing'
     );
   } catch {
     return 'it said nothing';

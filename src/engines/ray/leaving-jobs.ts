@@ -77,8 +77,8 @@ export class LeavingJobs {
         return true;
       } catch (error) {
         if (!rayErrors.Refused.is(error)) continue;
-        if (error.message.includes('non-terminal state')) return false;
-        if (/': 4\d\d /.test(error.message)) return true;
+        const { kind = 'fault' } = error.data.refusal ?? {};
+        if (kind !== 'fault') return kind !== 'not-over';
       }
     }
   }
