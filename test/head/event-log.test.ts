@@ -10,7 +10,11 @@ import { localEvents } from '../../src/providers/local/events.ts';
 test('an event tells whom it is about as data, as it happens and when it is read again', async (t) => {
   const database = openDatabase(':memory:', [eventMigration]);
   t.after(() => database.close());
-  const log = openEventLog(database, () => 7, (error) => assert.fail(String(error)));
+  const log = openEventLog(
+    database,
+    () => 7,
+    (error) => assert.fail(String(error)),
+  );
   const live: EventAnswer[] = [];
   log.watch((event) => live.push(event));
   log.emit(autoscalerEvents.setupFailed, {

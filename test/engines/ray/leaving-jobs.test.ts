@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { wallClock } from '../../../src/base/wall-clock.ts';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
 import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
 import { LeavingJobs } from '../../../src/engines/ray/leaving-jobs.ts';
@@ -29,7 +30,7 @@ function leavingWith({ looks = [], answers = [] }: { looks?: (JobInfo | undefine
         const problem = answers.shift();
         if (problem) throw problem;
       },
-      pause: async () => {},
+      clock: { ...wallClock, sleep: async () => {} },
     },
     never,
   );
