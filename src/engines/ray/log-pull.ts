@@ -1,4 +1,5 @@
 import type { Clock, Duration } from '../../base/clock.ts';
+import { within } from '../../base/deadline.ts';
 import { type LogWriter, openLogWriter } from '../../base/log-segments.ts';
 import { steadyClock } from '../../base/steady-clock.ts';
 import { DriverLog } from './driver-log.ts';
@@ -60,14 +61,14 @@ export class LogPull {
   }
 
   /** Copies what is left and ends the log. False when the node gave nothing for so long and there is more. */
-  async finish(within: number): Promise<boolean> {
+  async finish(patience: Duration): Promise<boolean> {
     if (this.#over) return true;
     await this.#stopFollowing();
-    let deadline = this.#clock.now() + within;
+    let deadline = this.#clock.now() + patience;
     for (let pause = shortestPause; ; pause = Math.min(longestPause, pause * 2)) {
       try {
-        while (await this.#nextWithin(within)) {
-          deadline = this.#clock.now() + within;
+        while (await within(this.#clock, patience, (signal) => this.#next(signal, true))) {
+          deadline = this.#clock.now() + patience;
           pause = shortestPause;
         }
         break;
@@ -118,16 +119,6 @@ export class LogPull {
       }
       await this.#clock.sleep(pause, signal).catch(() => {});
     }
-  }
-
-  /** As `#next` of a job that is over, for so long at most. */
-  async #nextWithin(within: Duration): Promise<boolean> {
-    const [late, done] = [new AbortController(), new AbortController()];
-    void this.#clock.sleep(within, done.signal).then(
-      () => late.abort(),
-      () => {},
-    );
-    return await this.#next(late.signal, true).finally(() => done.abort());
   }
 
   /** True when there was something. */
