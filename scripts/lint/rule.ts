@@ -47,6 +47,7 @@ export interface Node {
   readonly typeName?: Node;
   readonly typeArguments?: { readonly params: readonly Node[] } | null;
   readonly members?: readonly Node[];
+  readonly expression?: Node;
 }
 
 /** Path below `src/` of a file of this repository, with forward slashes; undefined for files elsewhere. */

@@ -110,7 +110,14 @@ export const autoscalerEvents = {
     level: 'info',
     text: (e) => `setting up ${e.instance} (${e.type})`,
   }),
-  setupFailed: defineEvent<{ instance: string; type: string; reason: string }>({
+  setupFailed: defineEvent<{
+    instance: string;
+    type: string;
+    reason: string;
+    host?: string | undefined;
+    /** Code of the error; none when it was merely too late. */
+    failure?: string | undefined;
+  }>({
     code: 'MANTA_AUTOSCALER_SETUP_FAILED',
     level: 'warn',
     text: (e) => `${e.instance} (${e.type}) could not be set up: ${e.reason}`,

@@ -1,3 +1,4 @@
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { MantaError } from '../base/errors.ts';
 import { defineError } from '../base/errors.ts';
 import { ownValue } from '../base/own-value.ts';
@@ -102,7 +103,7 @@ const installs: Readonly<Record<string, string>> = {
 /** The error that the words of an engine mean. */
 export function pullFailure(at: At & { image: string }, output: string): MantaError {
   const detail = lastLine(output);
-  if (/no space left|disk quota exceeded/i.test(output)) return containerErrors.NoSpace(at);
+  if (saysDiskFull(output)) return containerErrors.NoSpace(at);
   const engine = engineFailure(at, output);
   if (engine) return engine;
   if (

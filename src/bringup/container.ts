@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host, HostResult, RunOptions } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
@@ -200,7 +201,7 @@ exit 99`;
   const { code, stderr } = await onHost(host, order, text, { signal, within: runWithin });
   if (code === 0) return;
   const at = { node: host.name, engine };
-  if (/no space left/i.test(stderr)) throw containerErrors.NoSpace({ ...at, image });
+  if (saysDiskFull(stderr)) throw containerErrors.NoSpace({ ...at, image });
   const failure = engineFailure(at, stderr);
   if (failure) throw failure;
   const detail = lastLine(stderr);

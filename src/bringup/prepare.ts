@@ -1,3 +1,4 @@
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { Host, RunOptions } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
@@ -55,7 +56,7 @@ exit 0
   const prepared = read(stdout);
   if (code === 0) return prepared;
   // Shells name the reason of a failed write or not: the room that is left tells it.
-  const full = prepared.freeBytes < roomForFiles || /no space left|quota exceeded/i.test(stderr);
+  const full = prepared.freeBytes < roomForFiles || saysDiskFull(stderr);
   const detail = stderr.trim().split('\n').at(-1) || `exit code ${code}`;
   throw full
     ? bringupErrors.DiskFull({ node: host.name })

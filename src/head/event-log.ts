@@ -93,12 +93,10 @@ function answerOf(row: Record<string, unknown>): EventAnswer {
   };
 }
 
-/** Which job, instance and type an event is about, where its data says so. */
-function subjects(data: unknown): Pick<EventAnswer, 'job' | 'instance' | 'type'> {
-  const { job, instance, type } = (data ?? {}) as Record<string, unknown>;
-  return {
-    ...(typeof job === 'string' && { job }),
-    ...(typeof instance === 'string' && { instance }),
-    ...(typeof type === 'string' && { type }),
-  };
+const told = ['job', 'instance', 'type', 'host', 'node', 'failure'] as const;
+
+/** What an event is about, where its data says so. */
+function subjects(data: unknown): Pick<EventAnswer, (typeof told)[number]> {
+  const fields = (data ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(told.flatMap((name) => (typeof fields[name] === 'string' ? [[name, fields[name]]] : [])));
 }

@@ -9,7 +9,7 @@ import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
 import { readJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
-import { lastWords } from './last-words.ts';
+import { lastLogLine } from './daemon-log.ts';
 import type { HeldSocket, HoldMessage } from './listen.ts';
 import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
 import { keepOldFormat, restoreOldFormat, upgradeOf } from './upgrade.ts';
@@ -142,7 +142,7 @@ function comeBack(): boolean {
   const upgrade = upgradeOf(folder);
   const [program, ...args] = upgrade?.command ?? [];
   if (upgrade === undefined || program === undefined) return false;
-  restoreOldFormat(folder, upgrade, lastWords(folder));
+  restoreOldFormat(folder, upgrade, lastLogLine(folder));
   letGo();
   lock.release();
   spawn(program, args, { detached: true, stdio: 'ignore', cwd: '/' }).unref();

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { Host, RunOptions } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
@@ -104,7 +105,7 @@ async function send(
     // A program of the host never ends with it: the connection did.
     if (code === 255)
       throw sshErrors.Dropped({ host: host.name, during: 'running', detail: said.trim() || 'no reason given' });
-    if (/no space left|quota exceeded/i.test(said)) throw bringupErrors.DiskFull({ node: host.name });
+    if (saysDiskFull(said)) throw bringupErrors.DiskFull({ node: host.name });
     if (code !== 0)
       throw launcherErrors.NotShipped({
         host: host.name,

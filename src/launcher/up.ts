@@ -10,9 +10,10 @@ import { takeLock } from '../base/lock.ts';
 import { commandLineOf } from '../base/process.ts';
 import { version } from '../base/version.ts';
 import { compareVersions } from '../core/versions.ts';
+import { lastLogLine } from '../head/daemon-log.ts';
 import { headErrors } from '../head/errors.ts';
-import { lastWords } from '../head/last-words.ts';
 import { type GivenFile, loadSpec } from '../head/load-spec.ts';
+import { lastWords } from '../head/one-machine/last-words.ts';
 import {
   type ClusterFile,
   clearRemains,
@@ -257,24 +258,28 @@ async function waitForServing(
     const serving = servingOf(folder);
     if (serving !== undefined && (await isReady(serving.url, signal))) return serving;
     if (serving === undefined && hasGivenUp()) break;
-    if (headsLost(folder, began) >= mostHeadsLost) break;
+    if (headsLost(folder, began).length >= mostHeadsLost) break;
     await clock.sleep(50, signal);
   }
   throw headErrors.StartFailed({
     name: folder.name,
     log: folder.files.daemonLog,
-    detail: lastWords(folder, headsLost(folder, began) > 0 ? isOfRaysHead : undefined),
+    detail: lossOf(folder, headsLost(folder, began).at(-1)) ?? lastLogLine(folder),
   });
 }
 
-/** Heads that have started and ended since then. */
-function headsLost({ files }: StateFolder, since: number): number {
+/** Heads that have started and ended since then, oldest first. */
+function headsLost({ files }: StateFolder, since: number): readonly string[] {
   const ended = join(files.instances, '.ended');
-  const records = namesIn(ended).map((name) => readRecord(join(ended, name)));
-  return records.filter((record) => record?.kind === 'head' && record.launchedAt >= since).length;
+  const records = namesIn(ended).flatMap((name) => readRecord(join(ended, name)) ?? []);
+  const heads = records.filter(({ kind, launchedAt }) => kind === 'head' && launchedAt >= since);
+  return heads.sort((a, b) => a.launchedAt - b.launchedAt).map(({ id }) => id);
 }
 
-const isOfRaysHead = /Ray's head \S+ ended/;
+function lossOf(folder: StateFolder, head: string | undefined): string | undefined {
+  const words = head === undefined ? undefined : lastWords(folder, head);
+  return words && `Ray's head ${head} ended: ${words.text}`;
+}
 
 const ownerToken = (folder: StateFolder): string => readFileSync(`${folder.files.tokens}/owner`, 'utf8').trim();
 

@@ -2,8 +2,9 @@ import type { Checks } from '../autoscaler/check.ts';
 import type { Planner } from '../autoscaler/loop.ts';
 import type { LoopSettings } from '../autoscaler/settings.ts';
 import { loopSettings } from '../autoscaler/settings.ts';
-import { endAllInstances } from '../autoscaler/teardown.ts';
+import { clearInstances } from '../autoscaler/teardown.ts';
 import { silent } from '../base/events.ts';
+import { clearMachines } from '../head/turn-off/clear.ts';
 import { type FaultName, type FaultProfile, faultProfiles } from './faults.ts';
 import { randomScenario } from './generate.ts';
 import { Judge, type Violation } from './judge.ts';
@@ -89,16 +90,20 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   };
 }
 
-/** Ends the cluster as a user would, and looks for what is left. */
+/** The cluster turns itself off, as in production, and what is left is looked for. */
 async function end(world: World, decider: MantaDecider, judge: Judge, tamper: SeedOptions['tamper']): Promise<void> {
   judge.ending = true;
   let over = false;
   const { clock, cloud, engine } = world;
   const { provider } = tamper?.({ provider: cloud, engine }) ?? { provider: cloud };
+  const ground = {
+    turnOff: (signal: AbortSignal) => clearInstances(provider, { clock, settles: loopSettings.listLag }, signal),
+    leave: async () => {},
+  };
   void decider
     .stop()
-    .then(() => endAllInstances({ clock, provider, events: silent, head: false }, new AbortController().signal))
-    .then(() => (over = true));
+    .then(() => clearMachines(ground, { clock, events: silent, since: clock.now() }))
+    .then(({ left }) => (over = left.length === 0));
   await world.time.run(world.time.now + 60 * minute, () => over);
   const left = [...world.workers()];
   if (left.length > 0) judge.blame('leak', `${left.map((machine) => machine.id).join(', ')} still there after the end`);

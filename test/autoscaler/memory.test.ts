@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Fact } from '../../src/autoscaler/journal.ts';
 import { Ledger } from '../../src/autoscaler/ledger.ts';
 import { refuse } from '../../src/autoscaler/refusals.ts';
-import { endAllInstances } from '../../src/autoscaler/teardown.ts';
-import { silent } from '../../src/base/events.ts';
+import { loopSettings } from '../../src/autoscaler/settings.ts';
+import { endInstances } from '../../src/autoscaler/teardown.ts';
 import { steadyClock } from '../../src/base/steady-clock.ts';
 import { inTime, worldOf } from '../simulation/worlds.ts';
 import { loopIn, seconds } from './loop-in-world.ts';
@@ -95,10 +95,7 @@ test('the end of a cluster waits until late lists cannot hide a machine any more
   void world.cloud
     .launch({ token: 't', type: 'cpu', count: 3, zone: 'a', market: 'on-demand', tags: {} }, signal)
     .catch(() => {});
-  await inTime(
-    world,
-    endAllInstances({ clock: world.clock, provider: world.cloud, events: silent, head: false }, signal),
-  );
+  await inTime(world, endInstances(world.cloud, { clock: world.clock, settles: loopSettings.listLag }, signal));
   assert.equal([...world.workers()].length, 0);
   assert.ok(world.head.goneAt > world.time.now);
 });

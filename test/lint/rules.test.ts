@@ -161,6 +161,36 @@ const cases: readonly Case[] = [
   },
 
   {
+    what: 'a search in the message of an error',
+    file: 'head/said.ts',
+    text: "export const a = (error: Error) => error.message.includes('exists');",
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'an expression on the message of an error',
+    file: 'head/matched.ts',
+    text: 'export const a = (error?: Error) => /no space/.test(error?.message ?? error!.message);\nexport const b = (error: Error) => /x/.test(error.message);',
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'the text of an event, cut',
+    file: 'head/cut.ts',
+    text: "export const a = (event: { text: string }) => event.text.split(' ');",
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'a message that is compared',
+    file: 'head/same.ts',
+    text: "export const a = (error: Error) => error.message === 'gone';",
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'a message that is shown, or empty',
+    file: 'head/shown.ts',
+    text: "export const a = (error: Error) => (error.message === '' ? 'none' : error.message.slice(0, 9));",
+  },
+
+  {
     what: 'a promise that nobody waits for',
     file: 'head/floating.ts',
     text: 'export const a = (): void => { Promise.resolve(1); };',

@@ -104,7 +104,11 @@ export class RayEngine implements Engine, Runner {
       onBooked: (order) => this.#bookings.add(order.id, order, this.#watch.latest, performance.now()),
       onRunning: (id, node) => this.#bookings.placed(id, node, this.#watch.latest, performance.now()),
     });
-    this.#watch = new StateWatch({ read: (signal) => this.#read(signal), busy: () => this.#attempts.busy });
+    this.#watch = new StateWatch({
+      clock: options.clock,
+      read: (signal) => this.#read(signal),
+      busy: () => this.#attempts.busy,
+    });
   }
 
   /** As the constructor, which does not wait for Ray; rejects when Ray does not answer, or does not take the token. */
