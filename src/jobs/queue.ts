@@ -17,8 +17,7 @@ import { releaseHeld } from './holding.ts';
 import type { LogStore } from './log-store.ts';
 import type { PackageStore } from './packages.ts';
 import { keepPreparations } from './preparations.ts';
-import { needsPackages } from './prepare.ts';
-import { readRuntimeEnv } from './runtime-env.ts';
+import { needsPackages, readAndCheck } from './prepare.ts';
 import type { JobChange, JobStore } from './store.ts';
 import { newJob, type Submission, sameWork, specOf } from './submission.ts';
 
@@ -199,7 +198,7 @@ export function openQueue(options: QueueOptions): JobQueue {
       ) {
         usage = charge(usage, after.user, after, (ended.endedAt ?? clock.now()) - ended.startedAt, clock.now());
       }
-      if (!after || isOver(after.state)) preparations.drop(change.id);
+      if (!after || isOver(after.state) || after.state === 'stopping') preparations.drop(change.id);
       tell(events, change);
     }
     poke();
@@ -234,7 +233,7 @@ export function openQueue(options: QueueOptions): JobQueue {
       if (closing.signal.aborted) throw jobErrors.Closed({});
       const now = clock.now();
       const spec = specOf(submission, submission.id ?? options.newId(), now);
-      readRuntimeEnv(spec.runtimeEnv);
+      readAndCheck(spec.runtimeEnv, options.baseEnv);
       // What was taken before is not judged again by what holds now.
       const before = repeated === 'same' ? store.jobs.get(spec.id) : undefined;
       if (before && sameWork(before, spec)) return before;

@@ -121,26 +121,6 @@ function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
   return packages.length === 0 ? [] : [{ kind, packages }];
 }
 
-/** Replaces `${NAME}` and `$NAME` by what is set where the job runs; an unknown `${NAME}` is empty. As Ray does. */
-export function expandVariables(
-  vars: Readonly<Record<string, string>>,
-  base: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  const known: Record<string, string | undefined> = { ...base };
-  const out: Record<string, string> = {};
-  for (const [name, value] of Object.entries(vars)) {
-    const expanded = value
-      .replaceAll(
-        /\$(?:(\w+)|\{([^}]*)\})/g,
-        (whole, plain: string | undefined, braced: string | undefined) => known[plain ?? braced ?? ''] ?? whole,
-      )
-      .replaceAll(/\$\{[A-Z0-9_]+\}/g, '');
-    out[name] = expanded;
-    known[name] = expanded;
-  }
-  return out;
-}
-
 const mask = '***';
 
 /** The environment as listings show it: the values of `env_vars` are nobody else's business. */
