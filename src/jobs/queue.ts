@@ -14,6 +14,7 @@ import { type AttemptKeeper, keepAttempts } from './attempts.ts';
 import { jobErrors } from './errors.ts';
 import { jobEvents } from './events.ts';
 import { releaseHeld } from './holding.ts';
+import { memoryOf } from './job-memory.ts';
 import type { LogStore } from './log-store.ts';
 import type { PackageStore } from './packages.ts';
 import { keepPreparations } from './preparations.ts';
@@ -262,6 +263,11 @@ export function openQueue(options: QueueOptions): JobQueue {
             });
         }
         const job = newJob(spec, now);
+        const bytes = memoryOf(job);
+        if (store.memory.of(job.user) + bytes > limits.jobBytesPerUser)
+          throw jobErrors.MemoryFull({ scope: 'user', limit: limits.jobBytesPerUser });
+        if (store.memory.total + bytes > limits.jobBytes)
+          throw jobErrors.MemoryFull({ scope: 'cluster', limit: limits.jobBytes });
         transaction.put(job);
         transaction.fact('submitted', now, job.id, { user: job.user, state: job.state, resources: job.resources });
         return job;

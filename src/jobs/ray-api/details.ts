@@ -1,5 +1,6 @@
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
+import { JobTexts } from '../job-texts.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
 /** Ray's five words. */
@@ -44,23 +45,17 @@ export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
 }
 
 const longestListedMessage = 2_000;
-const listed = { owner: new WeakMap<Job, string>(), others: new WeakMap<Job, string>() };
+const listed = { owner: new JobTexts(), others: new JobTexts() };
 
-/**
- * A job in a listing, as JSON: `env_vars` masked for everybody, quoted output for its owner alone. A job is never
- * changed, only replaced: its text is made once.
- */
+/** A job in a listing, as JSON: `env_vars` masked for everybody, quoted output for its owner alone. */
 export function listedJob(job: Job, owner: boolean): string {
   // Most messages quote nothing, and their text is then the same for all.
   const message = owner ? job.message : withoutOutput(job.message);
   const texts = message === job.message ? listed.owner : listed.others;
-  let text = texts.get(job);
-  if (text === undefined) {
+  return texts.of(job, () => {
     const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
-    text = JSON.stringify({ ...jobDetails(job, false), message: shown });
-    texts.set(job, text);
-  }
-  return text;
+    return JSON.stringify({ ...jobDetails(job, false), message: shown });
+  });
 }
 
 /** A job that somebody submitted to Ray itself, or a driver that was started by hand, as Ray tells of it. */
