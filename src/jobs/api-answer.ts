@@ -21,7 +21,7 @@ export const jobStatuses: Statuses = [
   [409, [jobErrors.Exists, jobErrors.NotOver, jobErrors.Needed, jobErrors.UserExists, jobErrors.LastAdmin]],
   [413, [jobErrors.PackageTooLarge, apiErrors.TooLarge]],
   [422, [jobErrors.Infeasible]],
-  [429, [jobErrors.QueueFull]],
+  [429, [jobErrors.QueueFull, jobErrors.MemoryFull]],
   [503, [jobErrors.Closed]],
   [507, [databaseErrors.DiskFull]],
 ];

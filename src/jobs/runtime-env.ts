@@ -123,26 +123,6 @@ function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
   return packages.length === 0 ? [] : [{ kind, packages }];
 }
 
-/** Replaces `${NAME}` and `$NAME` by what is set where the job runs; an unknown `${NAME}` is empty. As Ray does. */
-export function expandVariables(
-  vars: Readonly<Record<string, string>>,
-  base: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  const known = new Map(Object.entries(base));
-  const out = new Map<string, string>();
-  for (const [name, value] of Object.entries(vars)) {
-    const expanded = value
-      .replaceAll(
-        /\$(?:(\w+)|\{([^}]*)\})/g,
-        (whole, plain: string | undefined, braced: string | undefined) => known.get(plain ?? braced ?? '') ?? whole,
-      )
-      .replaceAll(/\$\{[A-Z0-9_]+\}/g, '');
-    out.set(name, expanded);
-    known.set(name, expanded);
-  }
-  return Object.fromEntries(out);
-}
-
 const mask = '***';
 
 /** The environment as others see it: the values of `env_vars`, and credentials in URLs, are nobody else's business. */

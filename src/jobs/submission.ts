@@ -29,7 +29,20 @@ export interface Submission {
 const noRetries: Retries = { failed: 0, nodeLost: 0, preempted: 0, setupFailed: 0 };
 
 const strategies = ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'] as const;
-const most = { idLength: 200, entrypointBytes: 64 << 10, names: 100, bundles: 1_000, dependencies: 1_000 };
+const most = {
+  idLength: 200,
+  entrypointBytes: 64 << 10,
+  runtimeEnvBytes: 1 << 20,
+  metadataEntries: 1_000,
+  metadataName: 1_000,
+  metadataValue: 16 << 10,
+  metadataBytes: 64 << 10,
+  names: 100,
+  nameLength: 200,
+  labelLength: 1_000,
+  bundles: 1_000,
+  dependencies: 1_000,
+};
 
 /** The fully defaulted spec; throws Invalid with the field and what is wrong with it. */
 export function specOf(submission: Submission, id: string, now: Instant): JobSpec {
@@ -38,8 +51,8 @@ export function specOf(submission: Submission, id: string, now: Instant): JobSpe
     id: checkId('submission_id', id),
     user: submission.user,
     entrypoint: checkEntrypoint(submission.entrypoint),
-    runtimeEnv: submission.runtimeEnv ?? {},
-    metadata: submission.metadata ?? {},
+    runtimeEnv: checkRuntimeEnv(submission.runtimeEnv ?? {}),
+    metadata: checkMetadata(submission.metadata ?? {}),
     resources: checkResources('resources', submission.resources ?? {}),
     labels: checkLabels(submission.labels ?? {}),
     ...(gang && { gang }),
@@ -102,11 +115,42 @@ function checkEntrypoint(entrypoint: string): string {
   return entrypoint;
 }
 
+/** What is in it is checked where it is read. */
+function checkRuntimeEnv(env: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (jsonBytes('runtime_env', env) > most.runtimeEnvBytes)
+    throw invalid('runtime_env', `is longer than ${most.runtimeEnvBytes} bytes as JSON`);
+  return env;
+}
+
+function checkMetadata(metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(metadata);
+  if (entries.length > most.metadataEntries)
+    throw invalid('metadata', `has ${entries.length} entries; ${most.metadataEntries} are allowed`);
+  for (const [name, value] of entries) {
+    if (name.length > most.metadataName)
+      throw invalid('metadata', `has a key longer than ${most.metadataName} characters: '${name.slice(0, 50)}…'`);
+    if (value.length > most.metadataValue)
+      throw invalid(`metadata['${name.slice(0, 50)}']`, `is longer than ${most.metadataValue} characters`);
+  }
+  if (jsonBytes('metadata', metadata) > most.metadataBytes)
+    throw invalid('metadata', `is longer than ${most.metadataBytes} bytes as JSON`);
+  return metadata;
+}
+
+function jsonBytes(field: string, value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value));
+  } catch (error) {
+    if (error instanceof RangeError) throw invalid(field, 'is nested too deeply');
+    throw error;
+  }
+}
+
 function checkResources(field: string, resources: Resources): Resources {
   const entries = Object.entries(resources);
   if (entries.length > most.names) throw invalid(field, `names more than ${most.names} resources`);
   for (const [name, amount] of entries) {
-    if (name === '' || name.length > 200)
+    if (name === '' || name.length > most.nameLength)
       throw invalid(field, 'has a resource without a name, or with one that is too long');
     if (!Number.isFinite(amount) || amount < 0)
       throw invalid(field, `asks for ${amount} of '${name}'; amounts are 0 or more`);
@@ -115,6 +159,10 @@ function checkResources(field: string, resources: Resources): Resources {
 }
 
 function checkLabels(labels: Labels): Labels {
+  const entries = Object.entries(labels);
+  if (entries.length > most.names) throw invalid('label_selector', `names more than ${most.names} labels`);
+  if (entries.some(([name, value]) => name.length > most.labelLength || value.length > most.labelLength))
+    throw invalid('label_selector', `has a name or value longer than ${most.labelLength} characters`);
   if (!parseSelector(labels))
     throw invalid('label_selector', "has a value that is not 'a', '!a', 'in(a,b)' or '!in(a,b)'");
   return labels;
@@ -148,6 +196,7 @@ function checkPositive(field: string, value: number): number {
 }
 
 function checkCron(cron: string): string {
+  if (cron.length > most.nameLength) throw invalid('cron', `is longer than ${most.nameLength} characters`);
   const problem = scheduleProblem(cron);
   if (problem !== undefined) throw invalid('cron', `'${cron.slice(0, 100)}': ${problem}`);
   return cron;

@@ -3,6 +3,7 @@ import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
 import type { Resources } from '../../core/resources.ts';
+import { JobTexts } from '../job-texts.ts';
 import type { OtherJob } from '../ray-api/details.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
@@ -72,17 +73,10 @@ export function otherRow(job: OtherJob): OtherRow {
   };
 }
 
-const rows = new WeakMap<Job, string>();
+const rows = new JobTexts();
 
-/** The row as JSON, made once a job: jobs are replaced, never changed. */
-export function rowText(job: Job): string {
-  let text = rows.get(job);
-  if (text === undefined) {
-    text = JSON.stringify(rowOf(job));
-    rows.set(job, text);
-  }
-  return text;
-}
+/** The row as JSON. */
+export const rowText = (job: Job): string => rows.of(job, () => JSON.stringify(rowOf(job)));
 
 /** A job in full; for others than its owner without credentials, the values of its environment and quoted output. */
 export function answerOf(job: Job, full: boolean): Job {

@@ -1,6 +1,7 @@
 import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
+import { JobTexts } from '../job-texts.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
 /** Ray's five words. */
@@ -45,26 +46,19 @@ export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
 }
 
 const longestListedMessage = 2_000;
-const listed = { owner: new WeakMap<Job, string>(), others: new WeakMap<Job, string>() };
+const listed = { owner: new JobTexts(), others: new JobTexts() };
 
-/**
- * A job in a listing, as JSON: its environment masked for everybody, quoted output and credentials for its owner alone. A
- * job is never changed, only replaced: its text is made once.
- */
+/** A job in a listing, as JSON: its environment masked for everybody, quoted output and credentials for its owner alone. */
 export function listedJob(job: Job, owner: boolean): string {
-  const texts = owner ? listed.owner : listed.others;
-  let text = texts.get(job);
-  if (text === undefined) {
+  return (owner ? listed.owner : listed.others).of(job, () => {
     const message = owner ? job.message : withoutOutput(job.message);
     const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
-    text = JSON.stringify({
+    return JSON.stringify({
       ...jobDetails(job, owner),
       runtime_env: maskRuntimeEnv(job.runtimeEnv),
       message: shown,
     });
-    texts.set(job, text);
-  }
-  return text;
+  });
 }
 
 /** A job that somebody submitted to Ray itself, or a driver that was started by hand, as Ray tells of it. */
