@@ -33,7 +33,7 @@ export const podmanPackages: readonly Package[] = [
 ];
 
 const recipe =
-  'run it in a privileged container of Debian: docker run --rm --privileged -v "$PWD":/src -w /src node:24-bookworm npm test';
+  'run it in a privileged container of Debian: docker run --rm --privileged -v "$PWD":/src -w /src node:24-bookworm npm run test:lab';
 
 /** Why there can be no lab here, of hosts alone or with an engine on them, with what to do about it; undefined when there can. */
 export function labProblem(engine?: 'podman'): string | undefined {
