@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { EventSink } from '../../base/events.ts';
-import { readJson } from '../../base/json-file.ts';
+import { readLiveJson } from '../../base/json-file.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
 import type { ClusterFile, StateFolder } from '../state-folder.ts';
@@ -205,7 +205,7 @@ function onlyCluster(env: Env): StateFolder {
     (folder) =>
       servingOf(folder) !== undefined ||
       supervisorOf(folder) !== undefined ||
-      readJson<Partial<ClusterFile>>(folder.files.cluster)?.remote !== undefined,
+      readLiveJson<Partial<ClusterFile>>(folder.files.cluster)?.remote !== undefined,
   );
   const known = folders.filter((folder) => existsSync(folder.files.cluster));
   // One that is down can still be asked about: what is left of it is what a dump is for.
