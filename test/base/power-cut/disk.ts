@@ -77,6 +77,8 @@ export class Disk {
           if (node) names.set(to, node);
         });
       }
+      case 'sync-all':
+        return this.settle();
       case 'sync': {
         const node = this.#find(step.path);
         if (node?.kind === 'file') Object.assign(node, { synced: node.content, cut: false });

@@ -86,7 +86,9 @@ for (const [name, scenario] of Object.entries(scenarios))
 
     test('would not without any single one of its syncs', async () => {
       const from = steps.findIndex((step) => step.kind === 'said');
-      const syncs = steps.flatMap((step, index) => (step.kind === 'sync' && index > from ? [index] : []));
+      const syncs = steps.flatMap((step, index) =>
+        (step.kind === 'sync' || step.kind === 'sync-all') && index > from ? [index] : [],
+      );
       assert.notEqual(syncs.length, 0);
       for (const index of syncs)
         assert.notEqual(

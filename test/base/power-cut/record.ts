@@ -5,6 +5,8 @@ import { resolve } from 'node:path';
 /** What a program asked of a disk, in the order in which the kernel was done with it. Paths are absolute. */
 export type DiskStep =
   | { readonly kind: 'make' | 'truncate' | 'make-folder' | 'remove' | 'sync'; readonly path: string }
+  /** The whole disk. */
+  | { readonly kind: 'sync-all' }
   | { readonly kind: 'write'; readonly path: string; readonly bytes: Buffer }
   | { readonly kind: 'rename' | 'link'; readonly from: string; readonly to: string }
   /** A line of the program itself. */
@@ -14,7 +16,7 @@ export type DiskStep =
 export const saying = 'power-cut: ';
 
 const calls =
-  'openat,open,creat,write,pwrite64,writev,pwritev,fsync,fdatasync,syncfs,sync,rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,mkdirat,link,linkat,ftruncate,truncate,copy_file_range,sendfile';
+  'openat,open,creat,write,pwrite64,writev,pwritev,fsync,fdatasync,syncfs,sync,rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,mkdirat,link,linkat,ftruncate,truncate,copy_file_range,sendfile,chdir,fchdir';
 
 /** Runs a program, with all that it starts, and returns what it asked of the disk below `root`. */
 export function record(words: readonly string[], root: string, traceFile: string): DiskStep[] {
@@ -30,6 +32,7 @@ export function record(words: readonly string[], root: string, traceFile: string
 
 function stepsOf(trace: string, root: string): DiskStep[] {
   const begun = new Map<string, string>();
+  const places = new Map<string, string>();
   const steps: DiskStep[] = [];
   for (const line of trace.split('\n')) {
     const [, pid = '', rest = ''] = /^(\d+) +(.*)$/.exec(line) ?? [];
@@ -41,20 +44,33 @@ function stepsOf(trace: string, root: string): DiskStep[] {
     const call = /^(\w+)\((.*)\) += (.*)$/.exec(resumed ? `${begun.get(pid) ?? ''}${resumed[1]}` : rest);
     if (!call || call[3]?.startsWith('-1')) continue;
     const [, name = '', args = '', answer = ''] = call;
-    steps.push(...stepOf(name, args, answer).filter((step) => step.kind === 'said' || isBelow(step, root)));
+    const here = /AT_FDCWD<([^>]*)>/.exec(args)?.[1];
+    // Calls without it are relative to the folder that the program was last seen in.
+    if (here !== undefined) places.set(pid, decoded(here).toString());
+    if (name === 'chdir' || name === 'fchdir') {
+      const to = decoded(/["<]([^">]*)[">]/.exec(args)?.[1] ?? '').toString();
+      places.set(pid, resolve(places.get(pid) ?? '/', to));
+      continue;
+    }
+    steps.push(
+      ...stepOf(name, args, answer, places.get(pid) ?? '/').filter(
+        (step) => !('path' in step || 'to' in step) || isBelow(step, root),
+      ),
+    );
   }
   return steps;
 }
 
-function isBelow(step: Exclude<DiskStep, { kind: 'said' }>, root: string): boolean {
+function isBelow(step: Extract<DiskStep, { path: string } | { to: string }>, root: string): boolean {
   const path = 'to' in step ? step.to : step.path;
   return path === root || path.startsWith(`${root}/`);
 }
 
-function stepOf(name: string, args: string, answer: string): DiskStep[] {
+function stepOf(name: string, args: string, answer: string, here: string): DiskStep[] {
   const texts = [...args.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map((match) => decoded(match[1] ?? ''));
   const folders = [...args.matchAll(/(?:AT_FDCWD|\b\d+)<([^>]*)>/g)].map((match) => decoded(match[1] ?? '').toString());
   const text = (index: number): string => texts[index]?.toString() ?? '';
+  const plain = (index: number): string => resolve(here, text(index));
   const at = (index: number): string => resolve(folders[index] ?? '/', text(index));
   const opened = folders[0] ?? '';
   switch (name) {
@@ -70,20 +86,23 @@ function stepOf(name: string, args: string, answer: string): DiskStep[] {
     case 'fsync':
     case 'fdatasync':
       return [{ kind: 'sync', path: opened }];
+    case 'syncfs':
+    case 'sync':
+      return [{ kind: 'sync-all' }];
     case 'rename':
-      return [{ kind: 'rename', from: text(0), to: text(1) }];
+      return [{ kind: 'rename', from: plain(0), to: plain(1) }];
     case 'renameat':
     case 'renameat2':
       return [{ kind: 'rename', from: at(0), to: at(1) }];
     case 'link':
-      return [{ kind: 'link', from: text(0), to: text(1) }];
+      return [{ kind: 'link', from: plain(0), to: plain(1) }];
     case 'unlink':
     case 'rmdir':
-      return [{ kind: 'remove', path: text(0) }];
+      return [{ kind: 'remove', path: plain(0) }];
     case 'unlinkat':
       return [{ kind: 'remove', path: at(0) }];
     case 'mkdir':
-      return [{ kind: 'make-folder', path: text(0) }];
+      return [{ kind: 'make-folder', path: plain(0) }];
     case 'mkdirat':
       return [{ kind: 'make-folder', path: at(0) }];
   }

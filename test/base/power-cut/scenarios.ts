@@ -14,11 +14,14 @@ import { editLinesText } from '../../../src/base/edit-lines.ts';
 import { createJson, readJson, writeJson } from '../../../src/base/json-file.ts';
 import { logExtent, openLogWriter, readLog } from '../../../src/base/log-segments.ts';
 import { openDatabase } from '../../../src/base/sqlite.ts';
+import { thisHost } from '../../../src/base/this-host.ts';
 import { AttemptRecords } from '../../../src/engines/ray/attempt-record.ts';
 import { createCluster, readCluster, removeCluster, stateFolder } from '../../../src/head/state-folder.ts';
 import { openLogStore } from '../../../src/jobs/log-store.ts';
 import { openPackageStore } from '../../../src/jobs/packages.ts';
 import { jobsSchema } from '../../../src/jobs/schema.ts';
+import type { HeadLook } from '../../../src/launcher/head-look.ts';
+import { shipRuntime } from '../../../src/launcher/ship.ts';
 import { saying } from './record.ts';
 
 export interface Scenario {
@@ -190,6 +193,34 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       for (const part of [cluster.files.tokens, cluster.files.packages, cluster.files.logs])
         assert.ok(existsSync(part));
       return 0;
+    },
+  },
+  'what the launcher ships to a host, and the record that it is there': {
+    before(_, aside) {
+      makeFiles(join(aside, 'files'));
+      const { status } = spawnSync('tar', ['-czf', join(aside, 'a.tar.gz'), '-C', join(aside, 'files'), '.']);
+      assert.equal(status, 0);
+    },
+    async act(folder, done, aside) {
+      process.env['HOME'] = folder;
+      const look = {
+        runtimes: [],
+        platform: process.platform,
+        arch: process.arch,
+        home: folder,
+      } as unknown as HeadLook;
+      const runtime = { name: 'r1', archive: join(aside, 'a.tar.gz') };
+      await shipRuntime(thisHost(), look, runtime, {}, { signal: never });
+      done();
+      await thisHost().put('~/.manta/record.json', Buffer.from(body('record')), 0o600, { signal: never });
+      done();
+    },
+    seen(folder) {
+      const shipped = filesSeen(join(folder, '.manta', 'runtime', 'r1'));
+      const record = join(folder, '.manta', 'record.json');
+      if (!existsSync(record)) return shipped;
+      assert.equal(readFileSync(record, 'utf8'), body('record'));
+      return shipped + 1;
     },
   },
   "a file of the user's on a host": {
