@@ -36,7 +36,7 @@ import { countingSink, HeadMetrics } from './metrics.ts';
 import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
-import { type ClusterFile, changeCluster, readCluster, type StateFolder } from './state-folder.ts';
+import { type ClusterFile, changeCluster, keepCopy, readCluster, type StateFolder } from './state-folder.ts';
 import { beginTurnOff, commandUnderWay } from './turn-off/activity.ts';
 import { clearMachines, leaveMachine } from './turn-off/clear.ts';
 import { telling, turnOffEvents } from './turn-off/events.ts';
@@ -105,6 +105,7 @@ export async function openHead(
   const read = (): ClusterSpec => {
     const record = readCluster(folder);
     if (record === undefined) throw new Error(`${folder.files.cluster} is gone`);
+    keepCopy(folder, record);
     return loadSpec(record);
   };
   let spec = read();

@@ -1,8 +1,9 @@
 /** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster> [<port that it holds>]`. */
-import { existsSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeDurably } from '../base/durable.ts';
 import { MantaError } from '../base/errors.ts';
-import { readJson, writeJson } from '../base/json-file.ts';
+import { readLiveJson, writeLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { identify, type ProcessIdentity } from '../base/process.ts';
 import { databaseErrors } from '../base/sqlite-errors.ts';
@@ -77,7 +78,7 @@ async function start(cluster: string): Promise<{
   await ensureOwner(head);
   const isRayHead = record.ray !== undefined;
   // Clients know the port: one that comes back after a crash takes its old one.
-  const before = readJson<Serving>(folder.files.serving);
+  const before = readLiveJson<Serving>(folder.files.serving);
   const heldPort = held.find((word) => word.startsWith('four='))?.slice('four='.length);
   const serving = await serve(head, {
     ...(record.port !== undefined && { port: record.port }),
@@ -86,7 +87,7 @@ async function start(cluster: string): Promise<{
     heldNear: held.includes('near'),
     beforeChange: settle,
   });
-  writeJson(folder.files.serving, {
+  writeLiveJson(folder.files.serving, {
     mantad: identify(process.pid) as ProcessIdentity,
     url: serving.url,
     ...(serving.socket !== undefined && { socket: serving.socket }),
@@ -135,7 +136,5 @@ async function ensureOwner({ users }: Head): Promise<void> {
   if (existsSync(file)) return;
   const known = users.list().some((user) => user.name === owner);
   const token = known ? await users.issue(owner) : (await users.add(owner, { admin: true })).token;
-  const draft = `${file}.new`;
-  writeFileSync(draft, `${token}\n`, { mode: 0o600 });
-  renameSync(draft, file);
+  writeDurably(file, `${token}\n`);
 }

@@ -7,7 +7,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
-import { readJson } from '../base/json-file.ts';
+import { readLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { lastLogLine } from './daemon-log.ts';
 import type { HeldSocket, HoldMessage } from './listen.ts';
@@ -159,13 +159,7 @@ function isEnding(): boolean {
   }
 }
 
-function readServing(): Serving | undefined {
-  try {
-    return readJson<Serving>(folder.files.serving);
-  } catch {
-    return undefined;
-  }
-}
+const readServing = (): Serving | undefined => readLiveJson<Serving>(folder.files.serving);
 
 function end(): void {
   ending = true;

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder, namesIn, readJson, writeJson } from '../base/json-file.ts';
-import type { StateFolder } from './state-folder.ts';
+import { type ClusterFile, type StateFolder, writeCluster } from './state-folder.ts';
 
 /**
  * `upgrade.json`: a mantad of another version takes over. Written by the command before the old one is told to end, and
@@ -77,7 +77,7 @@ export function restoreOldFormat(folder: StateFolder, upgrade: Upgrade, why: str
   for (const name of namesIn(path))
     if (hasFormat(name) || name === 'journal.db-shm') rmSync(join(path, name), { recursive: true, force: true });
   for (const name of kept) cpSync(join(files.beforeUpgrade, name), join(path, name), { recursive: true });
-  writeJson(files.cluster, JSON.parse(upgrade.record));
+  writeCluster(folder, JSON.parse(upgrade.record) as ClusterFile);
   if (upgrade.boot !== undefined && existsSync(upgrade.boot.kept)) renameSync(upgrade.boot.kept, upgrade.boot.script);
   const failed: FailedUpgrade = { at: Date.now(), from: upgrade.from, to: upgrade.to, why };
   writeJson(files.failedUpgrade, failed);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { syncAll, syncTree } from '../base/durable.ts';
 import type { EventSink } from '../base/events.ts';
 import { makeFolder, readJson, writeJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
@@ -88,6 +89,9 @@ export async function makeRay(search: RaySearch): Promise<RayPython> {
     step('looking whether it loads');
     const loads = await rayOf(python, search);
     if ('detail' in loads) throw rayVenvErrors.NotMade({ folder, command: 'import ray', detail: loads.detail });
+    // A power cut must not leave the file that says it is whole, and empty modules.
+    await syncTree(folder);
+    await syncAll([dirname(folder)]);
     writeJson(whole, { version, python });
     const seconds = Math.round((performance.now() - began) / 1_000);
     events.emit(rayVenvEvents.made, { version, folder, seconds }, { id: 'ray-venv', state: 'done' });

@@ -339,12 +339,12 @@ async function putFolder(
     ? readdirSync(folder.files.hosts).filter((file) => file.endsWith('.pin'))
     : [];
   const write = (path: string, text: string): string =>
-    `printf %s ${shellQuoted(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
+    `printf %s ${shellQuoted(text)} >${path}.new && sync -- ${path}.new && mv ${path}.new ${path} || exit 1\n`;
   const { code, stderr } = await host.sh(
     `umask 077; cd "$HOME" || exit 1
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
 ${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
-${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
+${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}sync -- ${there} ${there}/hosts
 ${reloadText(name)}`,
     { signal },
   );

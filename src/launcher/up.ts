@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Clock, Duration } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import type { EventSink } from '../base/events.ts';
-import { makeFolder, namesIn, writeJson } from '../base/json-file.ts';
+import { makeFolder, namesIn } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { commandLineOf } from '../base/process.ts';
 import { version } from '../base/version.ts';
@@ -27,6 +27,7 @@ import {
   servingOf,
   stateFolder,
   supervisorOf,
+  writeCluster,
 } from '../head/state-folder.ts';
 import { beginUpgrade, failedUpgrade } from '../head/upgrade.ts';
 import { readRecord } from '../providers/process/record.ts';
@@ -101,17 +102,10 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     if (upgrade) await endOldDaemon(folder, running, request, signal);
     const same = before !== undefined && !revived && sameRequest(before, wanted) && before.until === wanted.until;
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
-    else if (!same)
-      writeJson(folder.files.cluster, {
-        ...before,
-        ...(revived && { createdAt: request.clock.now() }),
-        ended: undefined,
-        until: undefined,
-        config: undefined,
-        overrides: undefined,
-        port: before.port,
-        ...wanted,
-      });
+    else if (!same) {
+      const { ended: _ended, until: _until, config: _config, overrides: _overrides, ...kept } = before;
+      writeCluster(folder, { ...kept, ...(revived && { createdAt: request.clock.now() }), ...wanted });
+    }
     started = supervisorOf(folder) === undefined ? startSupervisor(request.home, name) : undefined;
     if (running !== undefined && !upgrade) {
       if (request.port !== undefined && Number(new URL(running.url).port) !== request.port)
