@@ -1,5 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import type { EventKind, EventSink, Level } from '../base/events.ts';
+import { ownValue } from '../base/own-value.ts';
 import { redact } from '../base/redact.ts';
 import type { Database, Migration } from '../base/sqlite.ts';
 import type { EventAnswer } from './api/types.ts';
@@ -98,5 +99,10 @@ const told = ['job', 'instance', 'type', 'host', 'node', 'failure'] as const;
 /** What an event is about, where its data says so. */
 function subjects(data: unknown): Pick<EventAnswer, (typeof told)[number]> {
   const fields = (data ?? {}) as Record<string, unknown>;
-  return Object.fromEntries(told.flatMap((name) => (typeof fields[name] === 'string' ? [[name, fields[name]]] : [])));
+  return Object.fromEntries(
+    told.flatMap((name) => {
+      const value = ownValue(fields, name);
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
 }
