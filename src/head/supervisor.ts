@@ -5,14 +5,14 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
 import { readLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { lastLogLine } from './daemon-log.ts';
 import type { HeldSocket, HoldMessage } from './listen.ts';
 import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
-import { keepOldFormat, restoreOldFormat, upgradeOf } from './upgrade.ts';
+import { hasCopy, keepOldFormat, restoreOldFormat, type Upgrade, upgradeOf } from './upgrade.ts';
 
 const shortestWait = 200;
 /** For one that died before it served: trying again at once would only use up the machine. */
@@ -57,12 +57,17 @@ function start(): void {
   timer = undefined;
   if (isEnding()) return finish();
   if (mantadOf(folder) !== undefined) {
-    everServed = true;
+    // One that is still ending for this version says nothing of it.
+    everServed ||= upgradeOf(folder) === undefined;
     timer = setTimeout(start, lookEvery);
     return;
   }
   const upgrade = upgradeOf(folder);
-  if (upgrade !== undefined) keepOldFormat(folder, upgrade);
+  if (upgrade?.undone !== undefined) return void comeBack(upgrade, upgrade.undone);
+  if (upgrade !== undefined && !hasCopy(folder, upgrade)) {
+    const failed = (error: Error): void => void comeBack(upgrade, `its state could not be copied: ${error.message}`);
+    return void keepOldFormat(folder, upgrade).then(start, failed);
+  }
   const startedAt = performance.now();
   const log = openLog();
   child = spawn(
@@ -120,7 +125,10 @@ function hold(what: HoldMessage, socket: HeldSocket): void {
 function later(startedAt: number, served: boolean): void {
   everServed ||= served;
   tries += 1;
-  if (!everServed && tries >= firstTries) return comeBack() ? undefined : finish();
+  if (!everServed && tries >= firstTries) {
+    const upgrade = upgradeOf(folder);
+    return upgrade === undefined ? finish() : void comeBack(upgrade, lastLogLine(folder));
+  }
   const settled = performance.now() - startedAt > settledAfter;
   const longest = served ? longestWaitOfServed : everServed ? longestWaitOnceServed : longestWait;
   wait = settled ? shortestWait : Math.min(wait * 2, longest);
@@ -137,16 +145,27 @@ function watchTrial(trial: ChildProcess): void {
   trial.on('exit', () => clearTimeout(timeout));
 }
 
-/** The version before serves again, from what it wrote itself. False where there is none to come back. */
-function comeBack(): boolean {
-  const upgrade = upgradeOf(folder);
-  const [program, ...args] = upgrade?.command ?? [];
-  if (upgrade === undefined || program === undefined) return false;
-  restoreOldFormat(folder, upgrade, lastLogLine(folder));
+/** The version before serves again, from what it wrote itself. */
+async function comeBack(upgrade: Upgrade, why: string): Promise<void> {
+  try {
+    await restoreOldFormat(folder, upgrade, why);
+  } catch (error) {
+    // A full disk, most likely. It is tried again, and nothing else is started meanwhile.
+    say(`mantad ${upgrade.from} could not be brought back: ${(error as Error).message}`);
+    timer = setTimeout(start, longestWait);
+    return;
+  }
   letGo();
   lock.release();
+  const [program = 'false', ...args] = upgrade.command;
   spawn(program, args, { detached: true, stdio: 'ignore', cwd: '/' }).unref();
   process.exit(0);
+}
+
+function say(line: string): void {
+  const log = openLog();
+  writeSync(log, `${new Date().toISOString()} ${line}\n`);
+  closeSync(log);
 }
 
 /** The cluster is gone or has ended, or a `down` is on its way: nothing may be started any more. */

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, namesIn, readJson, writeJson } from '../base/json-file.ts';
+import { makeFolder, moveDurably, syncFolder } from '../base/durable.ts';
+import { namesIn, readLiveJson, writeJson } from '../base/json-file.ts';
 import { type ClusterFile, type StateFolder, writeCluster } from './state-folder.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface Upgrade {
   readonly command: readonly string[];
   /** `cluster.json` as the old version wrote it. */
   readonly record: string;
+  /** It is being taken back: why. */
+  readonly undone?: string;
   /** Where the command that a reboot runs was kept, and where it belongs. */
   readonly boot?: { readonly kept: string; readonly script: string };
 }
@@ -33,20 +36,15 @@ export function beginUpgrade({ files }: StateFolder, upgrade: Upgrade): void {
   writeJson(files.upgrade, upgrade);
 }
 
-export function upgradeOf({ files }: StateFolder): Upgrade | undefined {
-  try {
-    return readJson<Upgrade>(files.upgrade);
-  } catch {
-    return undefined;
-  }
-}
+export const upgradeOf = ({ files }: StateFolder): Upgrade | undefined => readLiveJson<Upgrade>(files.upgrade);
 
 export const failedUpgrade = ({ files }: StateFolder): FailedUpgrade | undefined =>
-  readJson<FailedUpgrade>(files.failedUpgrade);
+  readLiveJson<FailedUpgrade>(files.failedUpgrade);
 
 /** From here on there is no way back. */
-export function settleUpgrade({ files }: StateFolder): void {
+export function settleUpgrade({ files, path }: StateFolder): void {
   rmSync(files.upgrade, { force: true });
+  syncFolder(path);
   rmSync(files.beforeUpgrade, { recursive: true, force: true });
 }
 
@@ -55,28 +53,40 @@ const hasFormat = (name: string): boolean =>
   /^(?:journal\.db(?:-wal)?|ray-attempts|[\w-]+\.json)$/.test(name) &&
   !['cluster.json', 'mantad.json', 'upgrade.json', 'upgrade-failed.json'].includes(name);
 
-/** Copies what the old version wrote, once no mantad runs any more. Done before: nothing. */
-export function keepOldFormat(folder: StateFolder, upgrade: Upgrade): void {
+const copyMark = 'upgrade.json';
+
+/** Whether what the old version wrote was copied whole. */
+export const hasCopy = ({ files }: StateFolder, upgrade: Upgrade): boolean =>
+  readLiveJson<Upgrade>(join(files.beforeUpgrade, copyMark))?.since === upgrade.since;
+
+/** Copies what the old version wrote. No mantad may run. */
+export async function keepOldFormat(folder: StateFolder, upgrade: Upgrade): Promise<void> {
   const { beforeUpgrade } = folder.files;
-  const mark = 'upgrade.json';
-  if (readJson<Upgrade>(join(beforeUpgrade, mark))?.since === upgrade.since) return;
-  rmSync(beforeUpgrade, { recursive: true, force: true });
   const draft = `${beforeUpgrade}.new`;
-  rmSync(draft, { recursive: true, force: true });
+  for (const path of [beforeUpgrade, draft]) rmSync(path, { recursive: true, force: true });
   makeFolder(draft);
   for (const name of namesIn(folder.path).filter(hasFormat))
     cpSync(join(folder.path, name), join(draft, name), { recursive: true });
-  writeJson(join(draft, mark), upgrade);
-  renameSync(draft, beforeUpgrade);
+  writeJson(join(draft, copyMark), upgrade);
+  await moveDurably(draft, beforeUpgrade);
 }
 
-/** Puts back what the old version wrote. Cut short it is done again from the start. */
-export function restoreOldFormat(folder: StateFolder, upgrade: Upgrade, why: string): void {
+/**
+ * Puts back what the old version wrote; where it was not copied, nothing has changed it. The reason is written down
+ * first: a supervisor that dies on the way is followed by one that goes on here, and not by a mantad on half of it.
+ */
+export async function restoreOldFormat(folder: StateFolder, upgrade: Upgrade, why: string): Promise<void> {
   const { files, path } = folder;
-  const kept = namesIn(files.beforeUpgrade).filter(hasFormat);
-  for (const name of namesIn(path))
-    if (hasFormat(name) || name === 'journal.db-shm') rmSync(join(path, name), { recursive: true, force: true });
-  for (const name of kept) cpSync(join(files.beforeUpgrade, name), join(path, name), { recursive: true });
+  writeJson(files.upgrade, { ...upgrade, undone: why } satisfies Upgrade);
+  if (hasCopy(folder, upgrade)) {
+    for (const name of namesIn(path))
+      if (hasFormat(name) || name === 'journal.db-shm') rmSync(join(path, name), { recursive: true, force: true });
+    for (const name of namesIn(files.beforeUpgrade).filter(hasFormat)) {
+      const draft = join(path, `.${name}.new`);
+      cpSync(join(files.beforeUpgrade, name), draft, { recursive: true });
+      await moveDurably(draft, join(path, name));
+    }
+  }
   writeCluster(folder, JSON.parse(upgrade.record) as ClusterFile);
   if (upgrade.boot !== undefined && existsSync(upgrade.boot.kept)) renameSync(upgrade.boot.kept, upgrade.boot.script);
   const failed: FailedUpgrade = { at: Date.now(), from: upgrade.from, to: upgrade.to, why };
