@@ -129,6 +129,32 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
   }
 }
 
+/** What `up` would do to a cluster of this machine. */
+export interface LocalPlan {
+  readonly name: string;
+  /** `make`: there is none of this name. `start`: it is known and does not run. `apply`: it runs otherwise. */
+  readonly action: 'make' | 'start' | 'apply' | 'nothing';
+  readonly upgrade?: { readonly from: string; readonly to: string };
+}
+
+/** Looks, and changes nothing. */
+export function planHere(request: UpRequest): LocalPlan {
+  const name = request.name ?? request.file?.spec.name ?? 'default';
+  const folder = stateFolder(request.home, name);
+  refuseForeign(folder);
+  const known = readCluster(folder);
+  const running = servingOf(folder);
+  const wanted = wantedOf(request, name, known, running !== undefined);
+  loadSpec(wanted, request.file);
+  if (known === undefined) return { name, action: 'make' };
+  const same = sameRequest(known, wanted) && known.until === wanted.until;
+  return {
+    name,
+    action: running === undefined ? 'start' : same ? 'nothing' : 'apply',
+    ...(running !== undefined && isUpgrade(running, name) && { upgrade: { from: running.version, to: version } }),
+  };
+}
+
 /** An earlier version gives way to this one; a later one stays. */
 function isUpgrade({ version: head }: Serving, name: string): boolean {
   const order = compareVersions(head, version);

@@ -53,6 +53,10 @@ test('up brings a head of the older version to this one, and its jobs go on', as
   const skew = `runs Manta ${oldVersion}, and this is ${version}; 'manta up' upgrades it`;
   assert.equal(asked.err.split(skew).length, 2, `one line says so:\n${asked.err}`);
 
+  assert.match(
+    (await run(home, newer, 'up', '--plan')).out,
+    new RegExp(`upgrade  mantad ${oldVersion} to ${version}; jobs go on`),
+  );
   const up = await run(home, newer, '--json', 'up');
   assert.equal(up.code, 0, up.err);
   assert.match(up.err, /MANTA_LAUNCHER_UPGRADING/);
