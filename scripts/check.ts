@@ -1,4 +1,4 @@
-/** Types, lint, format and dead code: `npm run check`. Part of `npm test`. */
+/** Types, lint, regular expressions, format and dead code: `npm run check`. Part of `npm test`. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -14,6 +14,7 @@ const checks: readonly { readonly name: string; readonly command: readonly [stri
   { name: 'types (tsc)', command: ['tsc', '-p', '.'] },
   { name: 'types of the page (tsc)', command: ['tsc', '-p', 'src/web'] },
   { name: 'lint (oxlint)', command: ['oxlint', '--type-aware', '--deny-warnings', '.'] },
+  { name: 'regular expressions (recheck)', command: ['node', 'scripts/expressions.ts'] },
   { name: 'format (biome)', command: ['biome', 'check', '--error-on-warnings', '.'] },
   { name: 'dead code (knip)', command: ['knip', '--no-progress'] },
 ];

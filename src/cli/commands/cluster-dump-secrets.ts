@@ -44,7 +44,7 @@ export function cleanText(text: string, secrets: readonly string[]): string {
   // One may be the beginning of another.
   for (const secret of secrets.toSorted((a, b) => b.length - a.length)) clean = clean.replaceAll(secret, '***');
   return clean.replace(
-    /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g,
+    /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]*(?:-(?!----)[^-]*)*-----END [A-Z ]{0,40}PRIVATE KEY-----/g,
     '*** private key ***',
   );
 }

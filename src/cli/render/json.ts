@@ -3,7 +3,7 @@ import type { MantaEvent } from '../../base/events.ts';
 import type { Renderer, Streams, Verbosity } from './renderer.ts';
 import { isShown } from './renderer.ts';
 
-const secretKey = /^(?:.*secret.*|.*passw(?:or)?d.*|token|.*api[_-]?key|.*access[_-]?key)$/i;
+const secretKey = /secret|passw(?:or)?d|^token$|(?:api|access)[_-]?key$/i;
 
 /** One JSON object a line: events and errors on standard error, results on standard output. */
 export function jsonRenderer(streams: Streams, verbosity: Verbosity): Renderer {

@@ -39,7 +39,7 @@ export function errorTypeOf(cause: EndCause): string | undefined {
 
 /** A message without the output of the job or of its set-up that it may quote: what everybody may read. */
 export const withoutOutput = (message: string): string =>
-  (message.split('\n', 1)[0] ?? '').replace(/, last available logs.*$/, '');
+  message.split('\n', 1)[0]?.split(', last available logs', 1)[0] ?? '';
 
 /** What became of a failed attempt, in words; the last lines of its output are part of Ray's text. */
 export function failureText(end: {

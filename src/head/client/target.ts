@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { EventSink } from '../../base/events.ts';
 import { readJson } from '../../base/json-file.ts';
+import { withoutTrailing } from '../../base/trailing.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
 import type { ClusterFile, StateFolder } from '../state-folder.ts';
@@ -95,7 +96,7 @@ function remoteTarget(
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw bad('is neither http nor https');
   if (url.username !== '' || url.password !== '') throw bad('holds a user or a password; use a token');
-  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  const base = withoutTrailing(`${url.origin}${url.pathname}`, '/');
   let fromHead: string | undefined;
   return {
     shown: base,
