@@ -1,6 +1,7 @@
 /** The command lines of container engines. Text of the user stays as written; the shell on the host expands it. */
 import { createHash } from 'node:crypto';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { withoutTrailing } from '../base/trailing.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
 import type { NodeOrder } from './node.ts';
 import { markWord, stagingFolder } from './shell-text.ts';
@@ -28,8 +29,8 @@ interface Bind {
 /** Where the files of a node are on its host, and where the container has them. */
 function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
   return order.files.mounts.map(({ remote, directory }) => ({
-    source: `${stagingFolder(order.cluster)}/${remote.replace(/^\/+/, '')}`.replace(/\/+$/, ''),
-    target: remote.replace(/^~(?=\/|$)/, home).replace(/(?!^)\/+$/, ''),
+    source: withoutTrailing(`${stagingFolder(order.cluster)}/${remote.replace(/^\/+/, '')}`, '/'),
+    target: withoutTrailing(remote.replace(/^~(?=\/|$)/, home), '/') || '/',
     directory,
   }));
 }

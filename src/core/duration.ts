@@ -15,7 +15,7 @@ export function durationOf(text: string): Duration | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(text)) return undefined;
   let sum = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g))
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/gy))
     sum += Number(amount) * ownValue(units, unit!)!;
   return sum;
 }

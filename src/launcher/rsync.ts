@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { withoutTrailing } from '../base/trailing.ts';
 import type { NodeFiles, Place } from '../bringup/node.ts';
 import { rsyncCommand, runRsync } from '../bringup/rsync.ts';
 import { bashAt, stagingFolder } from '../bringup/shell-text.ts';
@@ -53,7 +54,7 @@ export async function copyUp(node: CopyNode, paths: CopyPaths | undefined, signa
 /** Copies from the node; without paths what is at the file mounts, back to where they came from. */
 export async function copyDown(node: CopyNode, paths: CopyPaths | undefined, signal: AbortSignal): Promise<void> {
   const { host, files, events } = node;
-  const slash = (path: string): string => `${path.replace(/\/+$/, '')}/`;
+  const slash = (path: string): string => `${withoutTrailing(path, '/')}/`;
   const all = files.mounts.map(({ remote, local, directory }) =>
     directory ? { source: slash(remote), target: slash(local) } : { source: remote, target: local },
   );
@@ -76,7 +77,7 @@ interface FarPath {
 /** What a container has mounted from its host is written on the host: the container sees it, and keeps nothing of it. */
 function farPath({ cluster, place, files }: CopyNode, path: string): FarPath {
   if (place.kind === 'host') return { path, place };
-  const bare = (word: string): string => word.replace(/\/+$/, '');
+  const bare = (word: string): string => withoutTrailing(word, '/');
   const mount = files.mounts.find(({ remote }) => bare(path) === bare(remote) || path.startsWith(`${bare(remote)}/`));
   if (mount === undefined) return { path, place };
   // A file that is mounted by itself is seen by its inode, which a new file would not have.

@@ -151,7 +151,7 @@ export function parseDuration(text: unknown): Duration | undefined {
   if (typeof text !== 'string' || text.length > 40) return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
-  return [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)].reduce(
+  return [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/gy)].reduce(
     (total, [, amount, unit]) => total + Number(amount) * (ownValue(unitLengths, unit ?? 's') ?? 0),
     0,
   );

@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crypto } from '../crypto.ts';
 import { makeFolder, writeDurably } from '../durable.ts';
+import { withoutTrailing } from '../trailing.ts';
 import { sshErrors } from './errors.ts';
 import type { HostKeyPin } from './target.ts';
 
@@ -25,8 +26,8 @@ export function keysIn(lines: readonly string[], alias: string): PinnedKey[] {
     const found = keyOf(line, alias);
     if (found === undefined) return [];
     const { type, key } = found;
-    const digest = crypto().createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
-    return [{ type, fingerprint: `SHA256:${digest}` }];
+    const digest = crypto().createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64');
+    return [{ type, fingerprint: `SHA256:${withoutTrailing(digest, '=')}` }];
   });
 }
 

@@ -40,7 +40,7 @@ export function errorTypeOf(cause: EndCause): string | undefined {
 
 /** A message as everybody may read it: without credentials, and without the output of the job or of its set-up. */
 export const withoutOutput = (message: string): string =>
-  redact((message.split('\n', 1)[0] ?? '').replace(/, last available logs.*$/, ''));
+  redact(message.split('\n', 1)[0]?.split(', last available logs', 1)[0] ?? '');
 
 /** What became of a failed attempt, in words; the last lines of its output are part of Ray's text. */
 export function failureText(end: {

@@ -68,13 +68,14 @@ const mapValues = (map: PlainMap, change: (value: Plain, key: string) => Plain):
 export function parseDotEnv(text: string): Environment {
   const found: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {
-    const match = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(line);
+    const match = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line.trim());
     if (!match) continue;
-    const [, key, raw] = match as unknown as [string, string, string];
+    const [, key, behind] = match as unknown as [string, string, string];
+    const raw = behind.trimStart();
     const quoted = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$/.exec(raw);
     found[key] = quoted
       ? (quoted[2] ?? (quoted[1] as string).replace(/\\n/g, '\n').replace(/\\(.)/g, '$1'))
-      : raw.replace(/\s+#.*$/, '').trim();
+      : (raw.split(/\s#/, 1)[0] ?? '').trim();
   }
   return found;
 }

@@ -1,4 +1,5 @@
 import type { EventSink } from '../../base/events.ts';
+import { withoutTrailing } from '../../base/trailing.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
 import type { GivenFile } from '../load-spec.ts';
@@ -87,7 +88,7 @@ function remoteTarget(
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw bad('is neither http nor https');
   if (url.username !== '' || url.password !== '') throw bad('holds a user or a password; use a token');
-  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  const base = withoutTrailing(`${url.origin}${url.pathname}`, '/');
   let fromHead: string | undefined;
   return {
     shown: base,
