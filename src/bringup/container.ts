@@ -302,5 +302,3 @@ echo container left
     | undefined;
   return { ...readEnded(stdout), container: container ?? 'left' };
 }
-
-export { stagingFolder } from './shell-text.ts';
