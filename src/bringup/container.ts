@@ -303,5 +303,3 @@ echo container left
     | undefined;
   return { ...readEnded(stdout), container: container ?? 'left' };
 }
-
-export { stagingFolder } from './shell-text.ts';

@@ -1,5 +1,5 @@
 /** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster> [<port that it holds>]`. */
-import { existsSync, rmSync, writeSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDurably } from '../base/durable.ts';
 import { MantaError } from '../base/errors.ts';
@@ -9,6 +9,7 @@ import { identify, type ProcessIdentity } from '../base/process.ts';
 import { databaseErrors } from '../base/sqlite-errors.ts';
 import { version } from '../base/version.ts';
 import { wallClock } from '../base/wall-clock.ts';
+import { DaemonLog } from './daemon-log.ts';
 import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
@@ -24,6 +25,8 @@ if (home === undefined || name === undefined) throw new Error('usage: mantad <ho
 
 const folder = stateFolder(home, name);
 let onTrial = upgradeOf(folder) !== undefined;
+/** The supervisor has led standard error there. */
+const daemonLog = new DaemonLog(folder.files.daemonLog, 2);
 const { head, serving, isRayHead } = await start(name).catch((error: unknown) => {
   const words = error instanceof MantaError ? error.message : (error as Error).stack;
   // `up` shows the last line of the log when nothing serves in the end.
@@ -104,13 +107,8 @@ function settle(): void {
   onTrial = false;
 }
 
-/** The supervisor sends standard error to `mantad.log`. */
 function log(line: string): void {
-  try {
-    writeSync(2, `${new Date().toISOString()} ${line}\n`);
-  } catch {
-    // A full disk takes no log either, and is no reason to fall over.
-  }
+  daemonLog.write(`${new Date().toISOString()} ${line}`);
 }
 
 /** What nobody caught ends mantad, but for a full disk: it could not start again there, and what runs needs it. */

@@ -264,7 +264,7 @@ export function changeCluster(
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|files|turn-off|ray|upgrade|upgrade-failed)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|before-upgrade(?:\.new)?|hosts|tunnels|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|files|turn-off|ray|upgrade|upgrade-failed)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\..*)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|before-upgrade(?:\.new)?|hosts|tunnels|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {

@@ -5,11 +5,11 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
 import { readLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
-import { lastLogLine } from './daemon-log.ts';
+import { lastLogLine, openDaemonLog } from './daemon-log.ts';
 import type { HeldSocket, HoldMessage } from './listen.ts';
 import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
 import { hasCopy, keepOldFormat, restoreOldFormat, type Upgrade, upgradeOf } from './upgrade.ts';
@@ -31,7 +31,6 @@ const settledAfter = 60_000;
 const smallNewSpace = '--max-semi-space-size=8';
 /** How often one that another supervisor started is looked after. */
 const lookEvery = 500;
-const largestLog = 16 * 1024 * 1024;
 
 const [home, name] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: supervisor <home> <cluster>');
@@ -69,7 +68,7 @@ function start(): void {
     return void keepOldFormat(folder, upgrade).then(start, failed);
   }
   const startedAt = performance.now();
-  const log = openLog();
+  const log = openDaemonLog(folder.files.daemonLog);
   child = spawn(
     process.execPath,
     [
@@ -163,7 +162,7 @@ async function comeBack(upgrade: Upgrade, why: string): Promise<void> {
 }
 
 function say(line: string): void {
-  const log = openLog();
+  const log = openDaemonLog(folder.files.daemonLog);
   writeSync(log, `${new Date().toISOString()} ${line}\n`);
   closeSync(log);
 }
@@ -198,10 +197,4 @@ function letGo(): void {
 function finish(): void {
   lock.release();
   process.exit(0);
-}
-
-function openLog(): number {
-  const file = folder.files.daemonLog;
-  if (existsSync(file) && statSync(file).size > largestLog) renameSync(file, `${file}.1`);
-  return openSync(file, 'a', 0o600);
 }

@@ -9,7 +9,6 @@ import { takeLock } from '../base/lock.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { version } from '../base/version.ts';
 import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
-import { stagingFolder } from '../bringup/container.ts';
 import { tellWaits, throughDrops } from '../bringup/drops.ts';
 import { bringupErrors } from '../bringup/errors.ts';
 import { bringupEvents } from '../bringup/events.ts';
@@ -17,6 +16,7 @@ import type { NodeFiles } from '../bringup/node.ts';
 import { gcsPortOf, headOrder } from '../bringup/order.ts';
 import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
+import { findStaging } from '../bringup/staging.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { durationWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
@@ -146,7 +146,7 @@ async function bringUpLocked(
     loginShells: request.loginShells,
     usageStats: request.usageStats,
     ...(request.noRestart && { leaveWorkers: true }),
-    mounts: mountsOnHead(spec.head.container !== undefined ? stagingFolder(name) : '', files),
+    mounts: mountsOnHead(spec.head.container !== undefined ? await findStaging(host, name, { signal }) : '', files),
   };
   const token = await tokenFor(request, look, signal);
   const order = headOrder(

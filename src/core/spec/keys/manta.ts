@@ -133,6 +133,12 @@ export const mantaKeys: readonly Key[] = [
     { ...ownHosts, shell: true, default: 'auth.ssh_proxy_command', example: 'ssh -W %h:%p bastion' },
   ),
   key(
+    'provider.manta.hosts.<name>.forward_agent',
+    'boolean',
+    'Let sessions from here use your SSH agent there. Whoever runs code on the host as the same user can then sign in as you.',
+    { ...ownHosts, default: 'what ~/.ssh/config says, or false', example: true },
+  ),
+  key(
     'provider.manta.allow_no_auth',
     'boolean',
     `Start a Ray that is older than ${tokensSince}, which cannot ask for a token: whoever reaches its ports may run anything.`,
