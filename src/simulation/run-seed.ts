@@ -36,7 +36,7 @@ export interface SeedResult {
 
 const faultsUntil = 18 * minute;
 /** Share of the runs in which the cluster is ended in the middle of everything: launches under way, answers lost. */
-const endedEarly = 0.25;
+const endedEarly = 0.1;
 /** Every back-off, timeout and clock error of the settings below has passed after this. */
 const patience = 60 * minute;
 
@@ -69,8 +69,9 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   const cut = seededRandom(seed, `end/${profile}`);
   if (cut.chance(endedEarly)) {
     // Often among the first launches, sometimes late.
-    const after = Math.min(faultsUntil, cut.exponential(cut.pick([10_000, 2 * minute, 8 * minute])));
-    await world.time.run(worldStart + after, () => judge.violations.length > 0);
+    const after = cut.exponential(cut.pick([10_000, 2 * minute, 8 * minute]));
+    await world.time.run(worldStart + faultsUntil, () => [...world.workers()].length > 0);
+    await world.time.run(world.time.now + after, () => judge.violations.length > 0);
   } else await settle(world, decider, judge);
   await end(world, decider, judge, options);
   const fired = Object.fromEntries(world.faults.fired);
