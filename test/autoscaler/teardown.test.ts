@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loopSettings } from '../../src/autoscaler/settings.ts';
 import { endInstances, type InstancesToEnd } from '../../src/autoscaler/teardown.ts';
 import type { Provider, ProviderInstance } from '../../src/providers/provider.ts';
 import { VirtualClock, VirtualTime } from '../../src/simulation/virtual-time.ts';
 import { never } from '../contract/waiting.ts';
+import { inTime, worldOf } from '../simulation/worlds.ts';
 
 const worker = (id: string, state: ProviderInstance['state'] = 'running') =>
   ({ id, kind: 'worker', state }) as ProviderInstance;
@@ -93,4 +95,29 @@ test('what does not end is named in time, with what went wrong last, and heads o
 test('the reason of a list that fails until the end is thrown: nobody knows what there is', async () => {
   const { outcome } = await endOf(() => ({ list: () => Promise.reject(new Error('the cloud is out')) }));
   assert.match('error' in outcome ? outcome.error.message : '', /^the cloud is out$/);
+});
+
+/** Worlds, of forty, in which an end that begins right after a launch says that all are gone, and one is there. */
+async function worldsThatLeak(settles: number): Promise<number> {
+  let leaks = 0;
+  for (let seed = 1; seed <= 40; seed++) {
+    const world = worldOf({}, { staleList: 0.5, throttle: 0.2, lostAnswer: 0.1, slowCall: 0.1 }, [], seed);
+    const launch = { token: 't', type: 'cpu', count: 3, zone: 'a', market: 'on-demand', tags: {} } as const;
+    void world.cloud.launch(launch, never).catch(() => {});
+    const cleared = await inTime(
+      world,
+      endInstances(world.cloud, { clock: world.clock, settles }, never).then(
+        ({ left }) => left.length === 0,
+        () => false,
+      ),
+    );
+    if (cleared && [...world.workers()].length > 0) leaks += 1;
+    assert.ok(world.head.goneAt > world.time.now, 'the head stays');
+  }
+  return leaks;
+}
+
+test('a machine that lists show late is ended where they settle for as long as they lag, and missed otherwise', async () => {
+  assert.equal(await worldsThatLeak(loopSettings.listLag), 0);
+  assert.ok((await worldsThatLeak(0)) > 0, 'no world hides a machine: this proves nothing');
 });
