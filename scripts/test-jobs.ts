@@ -12,7 +12,7 @@ export interface Skip {
 /** A check, a test file or the simulation. */
 export interface TestJob {
   readonly name: string;
-  /** Takes every core: beside another it would only run into its deadlines. */
+  /** Takes every core by itself. */
   readonly alone?: boolean;
   readonly run: (say: (line: string) => void) => Promise<Tally>;
 }

@@ -18,7 +18,7 @@ import { installComponents } from './components.ts';
 import { soak, tallyLines } from './soak.ts';
 import { runTestFile } from './test-files.ts';
 import { runTestJobs, type Skip, type Tally, type TestJob } from './test-jobs.ts';
-import { describeTestFile, findTestFiles, type TestFile } from './test-needs.ts';
+import { describeTestFile, findTestFiles, type Need, type TestFile } from './test-needs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const simulatedRuns = 10_000;
@@ -49,16 +49,13 @@ const simulation: TestJob = {
   },
 };
 
-const fileJob = ({ path, needs }: TestFile): TestJob => ({
-  name: path,
-  // Real Rays and hosts take all cores there are.
-  alone: needs.includes('ray') || needs.includes('hosts') || needs.includes('podman'),
-  run: (tell) => runTestFile(root, path, tell),
-});
+const fileJob = ({ path }: TestFile): TestJob => ({ name: path, run: (tell) => runTestFile(root, path, tell) });
 
 /** What takes longest first, so that small files fill the end. */
-const longestFirst = (files: readonly TestFile[]): TestFile[] =>
-  [...files].sort((a, b) => Number(b.needs.length > 0) - Number(a.needs.length > 0));
+const slowest: readonly Need[] = ['ray', 'podman', 'chromium', 'ray-client', 'cluster', 'hosts'];
+const slowness = ({ needs }: TestFile): number =>
+  Math.max(0, ...needs.map((need) => (slowest.includes(need) ? slowest.length - slowest.indexOf(need) : 0)));
+const slowestFirst = (files: readonly TestFile[]): TestFile[] => [...files].sort((a, b) => slowness(b) - slowness(a));
 
 async function jobsOf(tier: TestFile['tier'], words: readonly string[]): Promise<readonly TestJob[]> {
   const { files } = findTestFiles();
@@ -69,7 +66,7 @@ async function jobsOf(tier: TestFile['tier'], words: readonly string[]): Promise
   );
   if (wanted.length === 0) throw new Error(`no test file of this command has '${words.join("' or '")}' in its path`);
   await installComponents(new Set(wanted.flatMap(({ needs }) => needs)), say);
-  const jobs = longestFirst(wanted).map(fileJob);
+  const jobs = slowestFirst(wanted).map(fileJob);
   return tier === 'test' ? [...checkJobs, ...jobs, simulation] : jobs;
 }
 

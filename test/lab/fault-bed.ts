@@ -164,15 +164,6 @@ class Command implements Running {
   }
 }
 
-/** Waits until something is so. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + patience;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`it never came to be that ${what}`);
-    await sleep(100);
-  }
-}
-
 const ofClusters =
   /gcs_server|raylet|ray::|ray-dashboard|ray\/dashboard|log_monitor|\/mantad\.js|\/supervisor\.js|\/steps\//;
 

@@ -1,4 +1,4 @@
-// needs: cluster, ray-client
+// needs: cluster, ray
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
