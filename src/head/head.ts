@@ -124,7 +124,7 @@ export async function openHead(
 
   const journal = openScalingJournal(database, () => clock.now());
   const store = openJobStore(database);
-  const users = openUsers(database, clock);
+  const users = openUsers(database, clock, events);
   const logs = openLogStore(folder.files.logs, () => clock.now());
   const packages = openPackageStore({ database, folder: folder.files.packages, clock });
   const ground = await openGround(readCluster(folder), {

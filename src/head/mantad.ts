@@ -1,7 +1,5 @@
 /** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster> [<port that it holds>]`. */
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { writeDurably } from '../base/durable.ts';
+import { rmSync } from 'node:fs';
 import { MantaError } from '../base/errors.ts';
 import { readLiveJson, writeLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
@@ -13,12 +11,10 @@ import { DaemonLog } from './daemon-log.ts';
 import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
+import { keepOwner } from './owner.ts';
 import { type Serving as ServingServer, serve } from './server.ts';
 import { readCluster, type Serving, stateFolder } from './state-folder.ts';
 import { settleUpgrade, upgradeOf } from './upgrade.ts';
-
-/** The user that `manta up` acts as. */
-const owner = 'owner';
 
 const [home, name, ...held] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
@@ -27,7 +23,7 @@ const folder = stateFolder(home, name);
 let onTrial = upgradeOf(folder) !== undefined;
 /** The supervisor has led standard error there. */
 const daemonLog = new DaemonLog(folder.files.daemonLog, 2);
-const { head, serving, isRayHead } = await start(name).catch((error: unknown) => {
+const { head, serving, isRayHead, releaseOwner } = await start(name).catch((error: unknown) => {
   const words = error instanceof MantaError ? error.message : (error as Error).stack;
   // `up` shows the last line of the log when nothing serves in the end.
   log(`mantad could not start: ${words}`);
@@ -72,13 +68,14 @@ async function start(cluster: string): Promise<{
   readonly head: Head;
   readonly serving: ServingServer;
   readonly isRayHead: boolean;
+  readonly releaseOwner: () => void;
 }> {
   const record = readCluster(folder);
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
   const head = await openHead(folder, wallClock, process.env, log);
-  await ensureOwner(head);
+  const releaseOwner = await keepOwner(head.users, head.events, folder.files.tokens);
   const isRayHead = record.ray !== undefined;
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readLiveJson<Serving>(folder.files.serving);
@@ -98,7 +95,7 @@ async function start(cluster: string): Promise<{
     startedAt: head.startedAt,
   } satisfies Serving);
   settle();
-  return { head, serving, isRayHead };
+  return { head, serving, isRayHead, releaseOwner };
 }
 
 /** This version stays: once it serves, and before anything that it says could be lost with it. */
@@ -124,15 +121,7 @@ async function end(why: string): Promise<void> {
   head.events.emit(headEvents.ending, { why });
   rmSync(folder.files.serving, { force: true });
   await serving.close();
+  releaseOwner();
   await head.close();
   process.exit(0);
-}
-
-/** One user is made with the cluster; its token is a file that only this user can read. */
-async function ensureOwner({ users }: Head): Promise<void> {
-  const file = join(folder.files.tokens, owner);
-  if (existsSync(file)) return;
-  const known = users.list().some((user) => user.name === owner);
-  const token = known ? await users.issue(owner) : (await users.add(owner, { admin: true })).token;
-  writeDurably(file, `${token}\n`);
 }

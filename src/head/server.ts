@@ -5,6 +5,7 @@ import { type JobsApiDeps, mountJobsApi } from '../jobs/api.ts';
 import { errorAnswer } from '../jobs/api-answer.ts';
 import { apiErrors } from '../jobs/api-errors.ts';
 import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket } from '../jobs/auth.ts';
+import { SignIns } from '../jobs/sign-ins.ts';
 import { mountHeadApi } from './api/routes.ts';
 import { clusterHost } from './cluster-host.ts';
 import { Front } from './gateway/front.ts';
@@ -51,6 +52,7 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
   const auth: AuthDeps = {
     users: head.users,
     clock: head.clock,
+    signIns: new SignIns(head.clock, head.events),
     hosts: new Set([...loopbackHosts, clusterHost(head.folder.name)]),
     cookie: `manta-${head.folder.name}`,
     isPublic: (path) => open.has(path) || isPagePath(path),
@@ -70,7 +72,7 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
   const pair = { four: front.server(), six: front.server() };
   const { port: bound, taken } = await listenOnLoopback(pair, { port, lastPort, heldPort, heldSix });
   head.ray?.servesMetricsAt(`127.0.0.1:${bound}`);
-  const near = front.server();
+  const near = front.server({ trusted: true });
   const { mantadSocket } = head.folder.files;
   const hasSocket = await listenOnSocket(near, mantadSocket, heldNear);
   return {
@@ -133,6 +135,7 @@ function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
     // The ticket leaves the address bar whether it was good or not.
     if (ticket !== undefined) {
       const good = await redeemTicket(c, auth, ticket);
+      if (typeof good !== 'boolean') return good;
       // To where the page stands, whatever is in front of it.
       return c.redirect(good ? './' : './#/?link=spent', 303);
     }

@@ -14,6 +14,7 @@ import { lastLogLine } from '../head/daemon-log.ts';
 import { headErrors } from '../head/errors.ts';
 import { type GivenFile, loadSpec } from '../head/load-spec.ts';
 import { lastWords } from '../head/one-machine/last-words.ts';
+import { owner } from '../head/owner.ts';
 import {
   type ClusterFile,
   clearRemains,
@@ -110,7 +111,7 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     if (running !== undefined && !upgrade) {
       if (request.port !== undefined && Number(new URL(running.url).port) !== request.port)
         request.events.emit(launcherEvents.portLater, { port: request.port, url: running.url });
-      if (!same) await post(running.url, '/api/manta/v1/reload', ownerToken(folder), signal);
+      if (!same) await post(running.url, '/api/manta/v1/reload', await ownerToken(folder, request, signal), signal);
       if (wanted.engine === 'ray') await waitForServing(folder, started, rayStartsWithin, request, signal);
       return { folder, serving: running, done: same ? 'nothing' : 'applied' };
     }
@@ -301,7 +302,12 @@ function lossOf(folder: StateFolder, head: string | undefined): string | undefin
   return words && `Ray's head ${head} ended: ${words.text}`;
 }
 
-const ownerToken = (folder: StateFolder): string => readFileSync(`${folder.files.tokens}/owner`, 'utf8').trim();
+/** One that was deleted is made again by mantad before long. */
+async function ownerToken(folder: StateFolder, { clock }: UpRequest, signal: AbortSignal): Promise<string> {
+  const file = join(folder.files.tokens, owner);
+  for (let looks = 0; looks < 50 && !existsSync(file); looks++) await clock.sleep(200, signal);
+  return readFileSync(file, 'utf8').trim();
+}
 
 const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
   call(`${url}/readyz`, { signal }).then(

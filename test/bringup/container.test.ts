@@ -205,6 +205,32 @@ test('a user who has just joined the group of docker is told to connect anew', a
   await assert.rejects(ensure(), { code: 'MANTA_CONTAINER_NEW_SESSION' });
 });
 
+test('a container is removed when the engine says so, and not when it no longer answers', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'manta-docker-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(join(home, '.bashrc'), 'export PATH=$HOME/bin:$PATH\n');
+  const place = { kind: 'container', engine: 'podman', name: 'ray' } as const;
+  const remove = (afterwards: string) => {
+    rmSync(join(home, 'removed'), { force: true });
+    const text = `#!/bin/sh
+case "$1 $2" in
+'rm -f') touch ~/removed ;;
+'container inspect') [ ! -f ~/removed ] || { ${afterwards}; }; echo 'false <no value>' ;;
+esac
+`;
+    writeFileSync(join(home, 'bin/podman'), text, { mode: 0o755 });
+    return removeContainer(localHost(home), { cluster: 'lab', place }, { signal });
+  };
+  const gone = await remove('echo "Error: no such container ray" >&2; exit 125');
+  assert.deepEqual([gone.container, gone.detail], ['removed', undefined]);
+  const silence = 'Cannot connect to Podman: connection refused';
+  const unknown = await remove(`echo "${silence}" >&2; exit 125`);
+  assert.deepEqual([unknown.container, unknown.detail], ['left', silence]);
+  const there = await remove('true');
+  assert.deepEqual([there.container, there.detail], ['left', undefined]);
+});
+
 test('Ray runs in a container, is checked there, and goes with it', { skip }, async (t) => {
   const ray = rayPython();
   if ('missing' in ray) return t.skip(ray.missing);
