@@ -1,3 +1,4 @@
+import { limits } from '../api/limits.ts';
 import type { Duration, Instant } from '../base/clock.ts';
 import type { Job, JobSpec, Retries } from '../core/jobs/job.ts';
 import { parseSelector } from '../core/jobs/labels.ts';
@@ -29,7 +30,6 @@ export interface Submission {
 const noRetries: Retries = { failed: 0, nodeLost: 0, preempted: 0, setupFailed: 0 };
 
 const strategies = ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'] as const;
-const most = { idLength: 200, entrypointBytes: 64 << 10, names: 100, bundles: 1_000, dependencies: 1_000 };
 
 /** The fully defaulted spec; throws Invalid with the field and what is wrong with it. */
 export function specOf(submission: Submission, id: string, now: Instant): JobSpec {
@@ -86,10 +86,10 @@ const invalid = (field: string, problem: string): Error => jobErrors.Invalid({ f
 
 /** Ids become parts of URLs, file names and attempt ids. */
 function checkId(field: string, id: string): string {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]*$/.test(id) || id.length > most.idLength) {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]*$/.test(id) || id.length > limits.idLength) {
     throw invalid(
       field,
-      `'${id.slice(0, 50)}' has to be 1 to ${most.idLength} letters, digits or any of _ . : @ + = -`,
+      `'${id.slice(0, 50)}' has to be 1 to ${limits.idLength} letters, digits or any of _ . : @ + = -`,
     );
   }
   return id;
@@ -97,14 +97,14 @@ function checkId(field: string, id: string): string {
 
 function checkEntrypoint(entrypoint: string): string {
   if (entrypoint.trim() === '') throw invalid('entrypoint', 'is empty');
-  if (entrypoint.includes('\0') || Buffer.byteLength(entrypoint) > most.entrypointBytes)
-    throw invalid('entrypoint', `is longer than ${most.entrypointBytes} bytes or holds a null byte`);
+  if (entrypoint.includes('\0') || Buffer.byteLength(entrypoint) > limits.entrypointBytes)
+    throw invalid('entrypoint', `is longer than ${limits.entrypointBytes} bytes or holds a null byte`);
   return entrypoint;
 }
 
 function checkResources(field: string, resources: Resources): Resources {
   const entries = Object.entries(resources);
-  if (entries.length > most.names) throw invalid(field, `names more than ${most.names} resources`);
+  if (entries.length > limits.names) throw invalid(field, `names more than ${limits.names} resources`);
   for (const [name, amount] of entries) {
     if (name === '' || name.length > 200)
       throw invalid(field, 'has a resource without a name, or with one that is too long');
@@ -123,8 +123,8 @@ function checkLabels(labels: Labels): Labels {
 function gangOf(gang: NonNullable<Submission['gang']>): NonNullable<JobSpec['gang']> {
   const strategy = strategies.find((each) => each === (gang.strategy ?? 'PACK'));
   if (!strategy) throw invalid('gang.strategy', `'${gang.strategy}' is not one of ${strategies.join(', ')}`);
-  if (gang.bundles.length === 0 || gang.bundles.length > most.bundles)
-    throw invalid('gang.bundles', `holds ${gang.bundles.length} bundles; 1 to ${most.bundles} are allowed`);
+  if (gang.bundles.length === 0 || gang.bundles.length > limits.bundles)
+    throw invalid('gang.bundles', `holds ${gang.bundles.length} bundles; 1 to ${limits.bundles} are allowed`);
   const bundles = gang.bundles.map((bundle, at) => checkResources(`gang.bundles[${at}]`, bundle));
   const empty = bundles.findIndex((bundle) => Object.keys(bundle).length === 0);
   if (empty >= 0) throw invalid(`gang.bundles[${empty}]`, 'asks for nothing');
@@ -154,6 +154,6 @@ function checkCron(cron: string): string {
 }
 
 function checkDependencies(ids: readonly string[]): readonly string[] {
-  if (ids.length > most.dependencies) throw invalid('depends_on', `names more than ${most.dependencies} jobs`);
+  if (ids.length > limits.dependencies) throw invalid('depends_on', `names more than ${limits.dependencies} jobs`);
   return [...new Set(ids)].map((id) => checkId('depends_on', id));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { JobsAnswer } from '../../src/head/api/types.ts';
+import type { JobsAnswer } from '../../src/api/types.ts';
 import { createSseParser, type Message } from '../../src/web/api/sse.ts';
 import { type FakeHead, startFakeHead } from './fake-head.ts';
 

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { EventAnswer, NodeAnswer } from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type { EventAnswer, NodeAnswer } from '../../src/head/api/types.ts';
 import { mantadOf, type StateFolder, stateFolder, supervisorOf } from '../../src/head/state-folder.ts';
 
 const manta = fileURLToPath(new URL('../../bin/manta', import.meta.url));

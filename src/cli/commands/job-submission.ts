@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { SubmitBody } from '../../api/types.ts';
 import { durationOf } from '../../core/duration.ts';
-import type { SubmitBody } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import type { Invocation, Io } from '../command.ts';
 import { cliErrors } from '../errors.ts';
@@ -123,8 +123,10 @@ function resourcesOf(invocation: Invocation): Record<string, number> {
   return { ...(custom as Record<string, number> | undefined), ...Object.fromEntries(own) };
 }
 
+type Strategy = NonNullable<NonNullable<SubmitBody['gang']>['strategy']>;
+
 function gangOf(invocation: Invocation, resources: Record<string, number>): SubmitBody['gang'] {
-  const { gang, strategy } = invocation.options as { gang?: number; strategy?: string };
+  const { gang, strategy } = invocation.options as { gang?: number; strategy?: Strategy };
   const isBundles = (value: unknown): boolean => Array.isArray(value) && value.every(isRecordOf('number'));
   const bundles = jsonOption(invocation, 'bundles', isBundles, 'a JSON list such as [{"CPU": 1}, {"CPU": 1}]');
   const shape = strategy === undefined ? {} : { strategy };

@@ -1,15 +1,8 @@
-import type { TurnOffAnswer } from '../../head/api/types.ts';
+import type { StatusAnswer } from '../../api/types.ts';
 import { headErrors } from '../../head/errors.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
 import { turnOffStatus } from './turn-off-words.ts';
-
-interface StatusAnswer {
-  readonly turnOff?: TurnOffAnswer;
-  readonly text: string;
-  readonly verboseText: string;
-  readonly unknown?: readonly string[];
-}
 
 export const run: Run = (invocation, io) =>
   withHead(invocation, io, async (http) => {
@@ -30,5 +23,5 @@ export const run: Run = (invocation, io) =>
   });
 
 /** Behind the text, whose lines are Ray's: there an engine that does not answer looks like one that has nothing to do. */
-const unknownStatus = ({ unknown = [] }: StatusAnswer): string =>
+const unknownStatus = ({ unknown = [] }: Partial<StatusAnswer>): string =>
   unknown.length === 0 ? '' : `\n${unknown.join('\n')}\n`;

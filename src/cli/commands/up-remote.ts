@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
+import type { TurnOffAnswer } from '../../api/types.ts';
 import { wallClock } from '../../base/wall-clock.ts';
-import type { TurnOffAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { chooseTarget } from '../../head/client/target.ts';
 import { stateHome } from '../../head/state-folder.ts';

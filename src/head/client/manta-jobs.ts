@@ -1,5 +1,5 @@
+import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow } from '../../api/types.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow } from '../api/types.ts';
 import { clientEvents } from './events.ts';
 import type { Answer } from './http.ts';
 import type { Ending, JobFacts, JobsClient, JobsContext, OutputPiece, OutputQuery } from './jobs.ts';

@@ -1,5 +1,5 @@
+import type { EventAnswer, StreamKind } from '../../api/types.ts';
 import type { EventSink } from '../../base/events.ts';
-import type { EventAnswer, StreamKind } from '../api/types.ts';
 import type { HttpClient } from './http.ts';
 import { readPersistently } from './persistent.ts';
 import { readServerEvents } from './sse.ts';
