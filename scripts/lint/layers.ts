@@ -12,6 +12,7 @@ export const layers = [
   'head',
   'autoscaler',
   'jobs',
+  'api',
   'kube',
   'bringup',
   'engines',

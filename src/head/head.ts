@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
+import type { TurnOffAnswer } from '../api/types.ts';
 import { Autoscaler } from '../autoscaler/loop.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
@@ -20,7 +21,6 @@ import { sweep } from '../jobs/retention.ts';
 import { type JobStore, openJobStore } from '../jobs/store.ts';
 import { openUsers, type Users } from '../jobs/users.ts';
 import { recentFailures } from './api/questions.ts';
-import type { TurnOffAnswer } from './api/types.ts';
 import { capacityOf, isUnknown } from './capacity.ts';
 import { openHeadDatabase, repairWords } from './database.ts';
 import { embeddedGround } from './embedded-ground.ts';

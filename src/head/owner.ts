@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeDurably } from '../base/durable.ts';
 import type { EventSink } from '../base/events.ts';
 import { userEvents } from '../jobs/user-events.ts';
 import type { Users } from '../jobs/users.ts';
@@ -22,9 +23,7 @@ export async function keepOwner(users: Users, events: EventSink, tokens: string)
     if (bearer?.name === owner && bearer.admin) return;
     const known = users.list().find(({ name }) => name === owner);
     const fresh = await newToken(users);
-    const draft = `${file}.new`;
-    writeFileSync(draft, `${fresh}\n`, { mode: 0o600 });
-    renameSync(draft, file);
+    writeDurably(file, `${fresh}\n`);
     if (known !== undefined) events.emit(userEvents.ownerRestored, { user: owner });
   };
   let looking: Promise<void> | undefined;

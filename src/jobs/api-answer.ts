@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ErrorAnswer } from '../api/types.ts';
 import { MantaError } from '../base/errors.ts';
 import { databaseErrors } from '../base/sqlite-errors.ts';
 import { apiErrors } from './api-errors.ts';
@@ -27,9 +28,12 @@ export const jobStatuses: Statuses = [
 ];
 
 /** Code, words and next step of an error. */
-export function errorAnswer(c: Context, { code, message, hint }: MantaError, status: ContentfulStatusCode): Response {
-  return c.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, status);
-}
+export const errorBody = ({ code, message, hint }: MantaError): ErrorAnswer => ({
+  error: { code, message, ...(hint !== undefined && { hint }) },
+});
+
+export const errorAnswer = (c: Context, error: MantaError, status: ContentfulStatusCode): Response =>
+  c.json(errorBody(error), status);
 
 /** The answer for what a handler threw; what nobody declared is a fault of Manta and goes up. */
 export function failureAnswer(c: Context, thrown: unknown, statuses: Statuses): Response {

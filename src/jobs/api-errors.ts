@@ -43,6 +43,12 @@ export const apiErrors = {
     message: (e) => `there is nothing at ${e.method} ${e.path}`,
     hint: () => "'/api/manta/v1/openapi.json' and docs/api.md list what there is",
   }),
+  BadValue: defineError<{ field: string; problem: string }>({
+    code: 'MANTA_API_BAD_VALUE',
+    exit: 2,
+    message: (e) => `${e.field} ${e.problem}`,
+    hint: () => "'/api/manta/v1/openapi.json' says what each value may be",
+  }),
   TooLarge: defineError<{ limit: number }>({
     code: 'MANTA_API_TOO_LARGE',
     exit: 1,

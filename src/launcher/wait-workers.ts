@@ -1,3 +1,4 @@
+import type { EventAnswer, NodeAnswer, NodesAnswer } from '../api/types.ts';
 import { autoscalerEvents } from '../autoscaler/events.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
@@ -5,7 +6,6 @@ import { wallClock } from '../base/wall-clock.ts';
 import { bringupEvents } from '../bringup/events.ts';
 import { isPending } from '../core/lifecycle.ts';
 import { durationWords } from '../core/plan/words.ts';
-import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { readStream } from '../head/client/stream.ts';
 import type { Target } from '../head/client/target.ts';
@@ -98,7 +98,7 @@ export async function waitForWorkers(
   const said = new Set<string>();
   let last = { state: '', since: clock.now() };
   for (;;) {
-    const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes', { signal });
+    const { nodes } = await http.json<NodesAnswer>('GET', '/api/manta/v1/nodes', { signal });
     const workers = nodes.filter(({ kind, byHand }) => kind === 'worker' && !byHand);
     const running = workers.filter((node) => node.node !== undefined && node.status === 'running');
     if (running.length >= wanted) return { wanted, running, troubles: [] };

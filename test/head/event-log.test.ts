@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EventAnswer } from '../../src/api/types.ts';
 import { autoscalerEvents } from '../../src/autoscaler/events.ts';
 import { openDatabase } from '../../src/base/sqlite.ts';
 import { bringupEvents } from '../../src/bringup/events.ts';
-import type { EventAnswer } from '../../src/head/api/types.ts';
 import { eventMigration, openEventLog } from '../../src/head/event-log.ts';
 import { localEvents } from '../../src/providers/local/events.ts';
 

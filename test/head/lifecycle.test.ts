@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { ClusterAnswer } from '../../src/head/api/types.ts';
+import type { ClusterAnswer } from '../../src/api/types.ts';
 import { eventually, filesIn, kill, seeded, seedOf, TestCluster, TestHome, workersYaml } from './test-cluster.ts';
 
 /** `npm run soak -- lifecycle` takes more. */

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { EventAnswer, NodeAnswer } from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type { EventAnswer, NodeAnswer } from '../../src/head/api/types.ts';
 import { mantadOf, type StateFolder, stateFolder, supervisorOf } from '../../src/head/state-folder.ts';
 import { until } from '../contract/waiting.ts';
 

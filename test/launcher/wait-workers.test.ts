@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodeAnswer } from '../../src/api/types.ts';
 import { autoscalerEvents } from '../../src/autoscaler/events.ts';
 import { type EventSink, silent } from '../../src/base/events.ts';
 import { wallClock } from '../../src/base/wall-clock.ts';
-import type { NodeAnswer } from '../../src/head/api/types.ts';
 import type { HttpClient } from '../../src/head/client/http.ts';
 import { Troubles, waitForWorkers } from '../../src/launcher/wait-workers.ts';
 import { localEvents } from '../../src/providers/local/events.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { ClusterAnswer } from '../../src/api/types.ts';
 import { version } from '../../src/base/version.ts';
-import type { ClusterAnswer } from '../../src/head/api/types.ts';
 import { type Answer, eventually, TestCluster, TestHome } from '../head/test-cluster.ts';
 import { deadlyMantad, newPackage, oldPackage, oldVersion } from './packages.ts';
 

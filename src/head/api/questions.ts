@@ -1,3 +1,4 @@
+import type { ClusterAnswer, WhyAnswer } from '../../api/types.ts';
 import type { Fact } from '../../autoscaler/journal.ts';
 import type { Instant } from '../../base/clock.ts';
 import { redactTexts } from '../../base/redact.ts';
@@ -18,7 +19,6 @@ import type { Head } from '../head.ts';
 import { sideNames, statusOf } from '../observer.ts';
 import { whyByHand, whyDemand, whyInstance } from '../why.ts';
 import { whyJob } from '../why-job.ts';
-import type { ClusterAnswer, WhyAnswer } from './types.ts';
 
 /** A failure older than this is no longer news. */
 const failuresShownFor = 1_800_000;

@@ -2,12 +2,12 @@ import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from 'node:ht
 import type { AgentOptions } from 'node:https';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { ErrorAnswer } from '../../api/types.ts';
 import { MantaError } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { readRefusal } from '../../engines/ray/prose.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
-import type { ErrorAnswer } from '../api/types.ts';
 import { gatewayErrors } from '../gateway/errors.ts';
 import { clientErrors } from './errors.ts';
 import type { Place, Target } from './target.ts';

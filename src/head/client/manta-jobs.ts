@@ -1,6 +1,6 @@
+import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow } from '../../api/types.ts';
 import { readServerEvents } from '../../base/sse.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow } from '../api/types.ts';
 import { clientEvents } from './events.ts';
 import type { Answer } from './http.ts';
 import type { Ending, JobFacts, JobsClient, JobsContext, OutputPiece, OutputQuery } from './jobs.ts';

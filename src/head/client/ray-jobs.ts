@@ -1,7 +1,7 @@
+import type { SubmitBody } from '../../api/types.ts';
 import { ownValue } from '../../base/own-value.ts';
 import type { JobState } from '../../core/jobs/job.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { SubmitBody } from '../api/types.ts';
 import { clientErrors } from './errors.ts';
 import type { Ending, JobFacts, JobsClient, JobsContext, OutputPiece } from './jobs.ts';
 import { readPersistently } from './persistent.ts';

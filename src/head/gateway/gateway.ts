@@ -5,8 +5,10 @@ import {
   request as requestHttp,
   type ServerResponse,
 } from 'node:http';
+import type { ErrorAnswer } from '../../api/types.ts';
 import type { MantaError } from '../../base/errors.ts';
 import { Slots } from '../../base/ssh/slots.ts';
+import { errorBody } from '../../jobs/api-answer.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
 import { type AuthDeps, headOfMessage, judge } from '../../jobs/auth.ts';
 import type { User } from '../../jobs/users.ts';
@@ -211,27 +213,35 @@ export interface RefusedPassage {
   readonly code: string;
   /** Seconds after which it may be tried again. */
   readonly retryAfter?: number;
+  /** For Manta's own paths. */
+  readonly answer?: ErrorAnswer;
 }
 
-export const refusedFor = ({ code, message, hint }: MantaError, status: number): RefusedPassage => ({
+export const refusedFor = (error: MantaError, status: number): RefusedPassage => ({
   status,
-  code,
+  code: error.code,
   ...((status === 429 || status === 502) && { retryAfter: 1 }),
-  text: `${message} (${code})${hint === undefined ? '' : `\n${hint}`}`,
+  text: `${error.message} (${error.code})${error.hint === undefined ? '' : `\n${error.hint}`}`,
+  answer: errorBody(error),
 });
 
-/** In plain text, as Ray's clients show it. */
+/** Manta's own paths, as far as one can tell of a target that cannot be read. */
+const isOwn = (url: string): boolean => /^(?:\/manta)?\/api\/manta\//i.test(url);
+
+/** In plain text, as Ray's clients show it; on Manta's own paths an error object. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refused: RefusedPassage): void {
   if (response.headersSent) return void response.destroy();
+  const json = refused.answer !== undefined && isOwn(request.url ?? '');
+  const said = json ? JSON.stringify(refused.answer) : refused.text;
   response.writeHead(refused.status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(refused.text),
+    'content-type': json ? 'application/json' : 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(said),
     'manta-error': refused.code,
     ...(refused.retryAfter !== undefined && { 'retry-after': String(refused.retryAfter) }),
     // The rest of a body that nobody reads is on its way still: nothing else can be said on that connection.
     ...(!request.complete && hasBody(request) && { connection: 'close' }),
   });
-  response.end(request.method === 'HEAD' ? undefined : refused.text);
+  response.end(request.method === 'HEAD' ? undefined : said);
 }
 
 export const hasBody = ({ headers }: IncomingMessage): boolean =>

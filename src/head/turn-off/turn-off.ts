@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { TurnOffAnswer } from '../../api/types.ts';
 import { type Clock, type Duration, type Instant, latestInstant } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
 import { readJson, writeJson } from '../../base/json-file.ts';
@@ -22,7 +23,6 @@ import {
   turnOffText,
   warnsFrom,
 } from '../../core/turn-off.ts';
-import type { TurnOffAnswer } from '../api/types.ts';
 import { headErrors } from '../errors.ts';
 import { readCluster, type StateFolder } from '../state-folder.ts';
 import { turnOffEvents } from './events.ts';

@@ -1,28 +1,11 @@
+import type { JobRow, OtherRow } from '../../api/jobs.ts';
 import { ownValue } from '../../base/own-value.ts';
 import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
-import type { Resources } from '../../core/resources.ts';
 import { JobTexts } from '../job-texts.ts';
 import type { OtherJob } from '../ray-api/details.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
-
-/** A job in a listing. */
-export interface JobRow {
-  readonly id: string;
-  readonly user: string;
-  readonly entrypoint: string;
-  readonly state: JobState;
-  readonly message: string;
-  readonly priority: number;
-  readonly resources: Resources;
-  readonly attempts: number;
-  readonly submittedAt: number;
-  readonly startedAt?: number;
-  readonly endedAt?: number;
-  readonly exitCode?: number;
-  readonly node?: string;
-}
 
 /** The row of a job, the same for everybody: without credentials, and without the output that a message quotes. */
 export function rowOf(job: Job): JobRow {
@@ -43,16 +26,6 @@ export function rowOf(job: Job): JobRow {
     ...(job.exitCode !== undefined && { exitCode: job.exitCode }),
     ...(node !== undefined && { node }),
   };
-}
-
-/** A job that was submitted to Ray itself, or a driver that was started by hand: none of the queue's. */
-export interface OtherRow {
-  readonly id: string;
-  readonly submittedTo: 'ray';
-  readonly state: JobState;
-  readonly entrypoint: string;
-  readonly submittedAt?: number;
-  readonly endedAt?: number;
 }
 
 const statesOfRay: Readonly<Record<string, JobState>> = {

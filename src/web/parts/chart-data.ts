@@ -1,5 +1,5 @@
+import type { Mark, SamplePoint } from '../../api/types.ts';
 import { ownValue } from '../../base/own-value.ts';
-import type { Mark, SamplePoint } from '../../head/api/types.ts';
 import type { Look } from '../words/states.ts';
 
 /** One layer of the chart of nodes: a type, with its running nodes at each time. */

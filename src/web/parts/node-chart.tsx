@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import type { Mark } from '../../api/types.ts';
 import { ownValue } from '../../base/own-value.ts';
-import type { Mark } from '../../head/api/types.ts';
 import { now } from '../state/clock.ts';
 import { connection } from '../state/cluster.ts';
 import type { History } from '../state/history.ts';

@@ -1,5 +1,5 @@
+import type { NodeAnswer } from '../../api/types.ts';
 import { ownValue } from '../../base/own-value.ts';
-import type { NodeAnswer } from '../../head/api/types.ts';
 import { type NodeGroup, nodeGroup } from '../words/states.ts';
 
 export interface NodeFilter {

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../head/api/types.ts';
+import type { EventAnswer } from '../../api/types.ts';
 import { type Column, DataGrid } from '../parts/data-grid.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { FilterChips, SearchField } from '../parts/filters.tsx';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { NodeAnswer } from '../../head/api/types.ts';
+import type { NodeAnswer } from '../../api/types.ts';
 import { type Column, DataGrid } from '../parts/data-grid.tsx';
 import { FilterChips, SearchField } from '../parts/filters.tsx';
 import { StateMark } from '../parts/icon.tsx';

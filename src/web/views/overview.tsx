@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import type { ClusterAnswer, TurnOffAnswer } from '../../api/types.ts';
 import { ownValue } from '../../base/own-value.ts';
-import type { ClusterAnswer, TurnOffAnswer } from '../../head/api/types.ts';
 import { markLook } from '../parts/chart-data.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Meter } from '../parts/meter.tsx';
