@@ -91,7 +91,7 @@ describe('a cluster file is opened once and read once by', { timeout: 120_000 },
     ['exec', '--start', '--stop'],
     ['submit', '--start'],
   ])
-    test(`${words.join(' ')}`, async () => {
+    test(words.join(' '), async () => {
       const { read, stderr } = await runOnce(remote, (file) => [...words, file, import.meta.filename]);
       assert.equal(read, 1, stderr);
     });

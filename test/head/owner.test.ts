@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** Whoever owns the state folder always gets back in. */
 import assert from 'node:assert/strict';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** What clients can hold of the server, and that they hold it from nobody else. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
