@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { withoutTrailing } from '../base/trailing.ts';
@@ -130,7 +131,7 @@ for p in ${words.join(' ')}; do [ -d "$p" ] || mkdir -p -- "$p" || exit 1; done`
   if (result.code === 127) throw syncErrors.NoRsyncThere({ host: host.name });
   const detail = result.stderr.trim().replace(/^mkdir: /, '');
   const path = quotedIn(detail) ?? parents.join(', ');
-  if (/no space left|quota exceeded/i.test(detail)) throw syncErrors.NoSpace({ host: host.name, path });
+  if (saysDiskFull(detail)) throw syncErrors.NoSpace({ host: host.name, path });
   throw syncErrors.Denied({ host: host.name, path, detail: detail.split(': ').at(-1) ?? detail });
 }
 

@@ -14,6 +14,12 @@ export const apiErrors = {
     message: () => 'the token of the request is not valid: it was revoked, has expired, or belongs to another cluster',
     hint: () => "'manta env' prints a valid one",
   }),
+  TooManyRefused: defineError<{ seconds: number }>({
+    code: 'MANTA_API_TOO_MANY_REFUSED',
+    exit: 4,
+    message: (e) => `the token of the request is not valid, and there were too many such requests: wait ${e.seconds} s`,
+    hint: () => "'manta env' prints a valid one, which is taken at once",
+  }),
   UnknownHost: defineError<{ host: string }>({
     code: 'MANTA_API_UNKNOWN_HOST',
     exit: 4,

@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.ts';
 import { jobErrors } from './errors.ts';
 
 /** Linux hands a process no `NAME=value` longer than this: a longer one could only fail later and less clearly. */
@@ -15,8 +16,7 @@ export function expandVariables(
   base: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const own = new Map<string, string>();
-  const valueOf = (name: string): string | undefined =>
-    own.get(name) ?? (Object.hasOwn(base, name) ? base[name] : undefined);
+  const valueOf = (name: string): string | undefined => own.get(name) ?? ownValue(base, name);
   let total = 0;
   for (const [name, value] of Object.entries(vars)) {
     const expanded = replaceNames(name, value, valueOf).replaceAll(/\$\{[A-Z0-9_]+\}/g, '');

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Instant } from '../base/clock.ts';
+import { syncAll } from '../base/durable.ts';
 import { watchFolder } from '../base/folder-watch.ts';
 import {
   endLog,
@@ -14,6 +15,7 @@ import {
   openLogWriter,
   readLog,
   setupLogOf,
+  syncLog,
 } from '../base/log-segments.ts';
 import { type GrepLimits, grepLog } from './log-grep.ts';
 
@@ -34,7 +36,7 @@ export interface LogStore {
    * A piece whose offset is larger than the end of the one before it follows a gap.
    */
   follow(job: string, attempt: number, offset: number, signal: AbortSignal): AsyncGenerator<LogPiece>;
-  /** No byte will follow: the attempt is over, however it ended. */
+  /** No byte will follow: the attempt is over, however it ended. All of it is on disk from here on. */
   end(job: string, attempt: number): Promise<void>;
   /** Words of the head itself, where no engine wrote. */
   note(job: string, attempt: number, text: string): void;
@@ -61,7 +63,12 @@ export function openLogStore(root: string, now: () => Instant): LogStore {
     grep: (job, attempt, text, offset, limits) => grepLog(folder(job, attempt), text, offset, limits),
     offsetAt: (job, attempt, since) => offsetAt(folder(job, attempt), since),
     follow: (job, attempt, offset, signal) => follow(folder(job, attempt), offset, signal),
-    end: async (job, attempt) => void (await endLog(folder(job, attempt))),
+    async end(job, attempt) {
+      const path = folder(job, attempt);
+      await endLog(path);
+      await syncLog(path);
+      await syncAll([dirname(path), root]);
+    },
     note(job, attempt, text) {
       const writer = openLogWriter(folder(job, attempt), { now });
       writer.write(Buffer.from(text));

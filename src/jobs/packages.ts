@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createWriteStream, existsSync, linkSync, rmSync, statSync } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import type { request } from 'node:https';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type UnzipLimits, unzip } from '../base/archive.ts';
 import type { Clock, Duration } from '../base/clock.ts';
+import { makeFolder, syncAll, syncFolder } from '../base/durable.ts';
 import type { Database } from '../base/sqlite.ts';
 import { type DownloadLimits, download } from './downloads.ts';
 import { jobErrors } from './errors.ts';
@@ -89,15 +90,19 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
       if (name.endsWith('.whl')) return wheel(sha256, name);
       const target = pathOf(sha256, name);
       if (!existsSync(target)) {
-        await mkdir(join(folder, 'unpacked'), { recursive: true, mode: 0o700 });
+        makeFolder(join(folder, 'unpacked'));
         await unzip(blob(sha256), target, limits, name);
       }
       return target;
     });
-  const wheel = async (sha256: string, name: string): Promise<string> => {
+  /** Pip reads the name: the same content under it, which a crash cannot cut short as it can a copy. */
+  const wheel = (sha256: string, name: string): string => {
+    const place = makeFolder(join(folder, 'wheels', sha256));
     const target = pathOf(sha256, name);
-    await mkdir(join(folder, 'wheels', sha256), { recursive: true, mode: 0o700 });
-    if (!existsSync(target)) await copyFile(blob(sha256), target);
+    if (statSync(target, { throwIfNoEntry: false })?.size === statSync(blob(sha256)).size) return target;
+    rmSync(target, { force: true });
+    linkSync(blob(sha256), target);
+    syncFolder(place);
     return target;
   };
   const store = (body: Readable): Promise<{ sha256: string; size: number }> => receive(body, folder, uploadBytes, blob);
@@ -166,8 +171,8 @@ async function receive(
   limit: number,
   blob: (sha256: string) => string,
 ): Promise<{ sha256: string; size: number }> {
-  await mkdir(join(folder, 'blobs'), { recursive: true, mode: 0o700 });
-  const draft = join(folder, 'blobs', `${randomUUID()}.part`);
+  const blobs = makeFolder(join(folder, 'blobs'));
+  const draft = join(blobs, `${randomUUID()}.part`);
   const hash = createHash('sha256');
   let size = 0;
   const counter = new Transform({
@@ -182,6 +187,7 @@ async function receive(
     await pipeline(body, counter, createWriteStream(draft, { mode: 0o600, flush: true }));
     const sha256 = hash.digest('hex');
     await rename(draft, blob(sha256));
+    await syncAll([blobs]);
     return { sha256, size };
   } finally {
     await rm(draft, { force: true });

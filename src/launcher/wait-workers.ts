@@ -33,9 +33,10 @@ export class Troubles {
   #refused: string | undefined;
   #refusals = 0;
 
-  note({ code, text }: EventAnswer): void {
-    if (code === autoscalerEvents.setupFailed.code) this.#fail(text);
-    if (code === localEvents.passedOver.code) this.#passedOver.set(text.split(' is ')[0] ?? text, text);
+  note(event: EventAnswer): void {
+    const { code, text, host = '' } = event;
+    if (code === autoscalerEvents.setupFailed.code) this.#fail(event);
+    if (code === localEvents.passedOver.code) this.#passedOver.set(host, text);
     if (code !== autoscalerEvents.refused.code && code !== autoscalerEvents.givenUp.code) return;
     this.#refused = text;
     this.#refusals += 1;
@@ -53,10 +54,9 @@ export class Troubles {
     return [...failures.map(({ text, times }) => (times === 1 ? text : `${times} times: ${text}`)), ...refused];
   }
 
-  /** The first line of a reason says what failed and where; the output behind it is another each time. */
-  #fail(text: string): void {
-    const [instance = text, ...words] = text.split(' ');
-    const what = words.join(' ').split('\n')[0]!.replaceAll(instance, '');
+  /** What failed and where is one thing, however often it fails and whatever is printed each time. */
+  #fail({ instance = '', type, host = instance, failure, text }: EventAnswer): void {
+    const what = JSON.stringify([type, host, failure]);
     this.#failed.add(instance);
     this.#failures.set(what, { text, times: (this.#failures.get(what)?.times ?? 0) + 1 });
   }
@@ -155,8 +155,9 @@ async function tell(
 }
 
 /** Lines of one node are one line on a live terminal. */
-function progressOf(event: EventAnswer): { id: string; state: 'running' | 'done' } | undefined {
-  const node = /^(\S+): /.exec(event.text)?.[1];
-  if (node === undefined || !event.code.startsWith('MANTA_BRINGUP_')) return undefined;
-  return { id: `node ${node}`, state: event.code === bringupEvents.started.code ? 'done' : 'running' };
+function progressOf({ code, node }: EventAnswer): { id: string; state: 'running' | 'done' } | undefined {
+  if (node === undefined || !bringupCodes.has(code)) return undefined;
+  return { id: `node ${node}`, state: code === bringupEvents.started.code ? 'done' : 'running' };
 }
+
+const bringupCodes: ReadonlySet<string> = new Set(Object.values(bringupEvents).map(({ code }) => code));

@@ -1,3 +1,5 @@
+// needs: chromium
+
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fact } from '../../src/autoscaler/journal.ts';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** A user who wants mantad's memory, against a mantad that has little of it. */
 import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -98,6 +98,26 @@ test('what is wrong with a submission is named with its field', async () => {
   }
 });
 
+test('nobody submits as another, whatever the keys of the body are called', async () => {
+  const powers = { user: 'root', priority: 1_000_000 };
+  for (const name of ['constructor', '__proto__', 'toString', 'valueOf', 'user']) {
+    const body = `{"id":"as-${name}","entrypoint":"true",${JSON.stringify(name)}:${JSON.stringify(powers)}}`;
+    const answer = await bed.call('POST', `${base}/jobs`, { body });
+    assert.deepEqual([answer.status, (answer.json() as Api.ErrorAnswer).error.code], [400, 'MANTA_JOB_INVALID'], name);
+    assert.equal(bed.queue.get(`as-${name}`), undefined);
+  }
+  for (const inner of ['retries', 'gang']) {
+    const body = `{"entrypoint":"true","${inner}":{"constructor":{},"bundles":[{"CPU":1}]}}`;
+    assert.equal((await bed.call('POST', `${base}/jobs`, { body })).status, 400, inner);
+  }
+});
+
+test('a body nested deeper than any client nests is refused', async () => {
+  const deep = `{"entrypoint":"true","runtime_env":{"env_vars":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`;
+  const answer = await bed.call('POST', `${base}/jobs`, { body: deep });
+  assert.deepEqual([answer.status, (answer.json() as Api.ErrorAnswer).error.code], [400, 'MANTA_JOB_INVALID']);
+});
+
 test('listings are paged, filtered and searched, newest first, with values masked', async () => {
   for (let i = 0; i < 7; i++)
     await submit({

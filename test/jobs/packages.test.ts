@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -51,6 +51,15 @@ test('content is stored once, names belong to their owner', async () => {
   assert.equal(paths[0], paths[1]);
   assert.equal(readFileSync(join(paths[0], 'top/file.txt'), 'utf8'), 'hello');
   await assert.rejects(packages.open('bob', 'gcs://a.zip', signal), (error) => jobErrors.PackageMissing.is(error));
+});
+
+test('a wheel that was cut short when it was put under its name is not used', async () => {
+  const { packages, folder } = await storeWith();
+  const { sha256 } = await packages.put('ada', 'a-1-py3-none-any.whl', Readable.from(['all of the wheel']));
+  mkdirSync(join(folder, 'wheels', sha256), { recursive: true });
+  writeFileSync(join(folder, 'wheels', sha256, 'a-1-py3-none-any.whl'), 'all of');
+  const path = await packages.open('ada', 'gcs://a-1-py3-none-any.whl', signal);
+  assert.equal(readFileSync(path, 'utf8'), 'all of the wheel');
 });
 
 test('an upload that breaks off or is too large leaves nothing', async () => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../src/core/jobs/job.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
 import type { Submission } from '../../src/jobs/submission.ts';
+import { until as becomesTrue } from '../contract/waiting.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock, settle } from './manual-clock.ts';
 import { type Bed, type BedOptions, makeBed } from './queue-bed.ts';
@@ -31,10 +31,7 @@ const cpu = (id: string, more: Partial<Submission> = {}): Submission => ({
   resources: { CPU: 1 },
   ...more,
 });
-const until = async (holds: () => boolean): Promise<void> => {
-  for (const deadline = Date.now() + 10_000; !holds() && Date.now() < deadline; ) await sleep(1);
-  assert.ok(holds(), holds.toString());
-};
+const until = (holds: () => boolean): Promise<boolean> => becomesTrue(holds.toString(), holds);
 const stateOf = (bed: Bed, id: string): string | undefined => bed.queue.get(id)?.state;
 const never = new AbortController().signal;
 

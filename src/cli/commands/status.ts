@@ -1,6 +1,7 @@
 import type { TurnOffAnswer } from '../../head/api/types.ts';
 import { headErrors } from '../../head/errors.ts';
 import type { Run } from '../command.ts';
+import type { statusOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 import { turnOffStatus } from './turn-off-words.ts';
 
@@ -11,10 +12,10 @@ interface StatusAnswer {
   readonly unknown?: readonly string[];
 }
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof statusOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const answer = await http.json<StatusAnswer>('GET', '/api/manta/v1/status');
-    const text = invocation.options['verbose'] === true ? answer.verboseText : answer.text;
+    const text = invocation.options.verbose ? answer.verboseText : answer.text;
     io.out(
       io.json
         ? `${JSON.stringify(answer)}\n`

@@ -1,5 +1,6 @@
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { connectionOptions } from './cluster-options.ts';
 import { tableText } from './job-text.ts';
 import { localTime } from './job-times.ts';
 
@@ -11,7 +12,7 @@ interface UserAnswer {
   readonly revokedAt?: number;
 }
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof connectionOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const { users } = await http.json<{ users: UserAnswer[] }>('GET', '/api/manta/v1/users');
     if (io.json) for (const user of users) io.out(`${JSON.stringify(user)}\n`);

@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import { templateProblems as problems } from './check/template-problems.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { keyFor } from './keys/table.ts';
@@ -36,7 +37,7 @@ export function fillEnvironment(
         found.push(report(problems.EnvSyntax, spot, { text: match, what: pathText(path) }));
         return match;
       }
-      const given = Object.hasOwn(env, inside) ? env[inside] : undefined;
+      const given = ownValue(env, inside);
       if (given === undefined) {
         found.push(report(problems.EnvUnset, spot, { name: inside, what: pathText(path) }));
         return match;

@@ -1,5 +1,5 @@
 import type { Fact } from '../../autoscaler/journal.ts';
-import { redact } from '../../base/errors.ts';
+import { redact } from '../../base/redact.ts';
 import type { Head } from '../head.ts';
 import type { JournalAnswer } from './types.ts';
 

@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { readOutsideJson } from '../../base/outside-json.ts';
 import { version } from '../../base/version.ts';
 import { statusText } from '../../core/status/text.ts';
 import { errorAnswer, failureAnswer } from '../../jobs/api-answer.ts';
@@ -110,7 +111,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     small,
     route(async (c) => {
       requireAdmin(c.get('user'), 'request resources');
-      const requests = readBundles(await c.req.json().catch(() => undefined));
+      const requests = readBundles(await jsonBody(c));
       await head.engine.requestResources(requests, AbortSignal.timeout(10_000));
       head.wake();
       return c.json({ requests });
@@ -131,7 +132,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
       const id = c.req.param('id') ?? '';
       const found = nodeNamed(id);
       if (found.node === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
-      const reason = drainReason(await c.req.json().catch(() => undefined), head.clock.now());
+      const reason = drainReason(await jsonBody(c), head.clock.now());
       const answer = await head.engine.drain(found.node, reason, AbortSignal.timeout(10_000));
       if (answer.accepted && found.machine !== undefined) head.rest(found.machine);
       head.wake();
@@ -151,7 +152,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     small,
     route(async (c) => {
       requireAdmin(c.get('user'), 'keep the cluster for longer');
-      const { by, until } = (await c.req.json().catch(() => ({}))) as ExtendBody;
+      const { by, until } = ((await jsonBody(c)) ?? {}) as ExtendBody;
       const turnOff = head.extend(
         typeof by === 'number' ? { by } : { until: typeof until === 'number' ? until : Number.NaN },
       );
@@ -166,6 +167,15 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
       return c.json({ name: head.folder.name });
     }),
   );
+}
+
+/** Undefined for what is no JSON. */
+async function jsonBody(c: Context): Promise<unknown> {
+  try {
+    return readOutsideJson(await c.req.text());
+  } catch {
+    return undefined;
+  }
 }
 
 function clusterOf(head: Head, user: string): ClusterAnswer {

@@ -195,6 +195,12 @@ export interface EventAnswer {
   readonly job?: string;
   readonly instance?: string;
   readonly type?: string;
+  /** Machine that it is about, as the cluster file names it. */
+  readonly host?: string;
+  /** Node that is being set up. */
+  readonly node?: string;
+  /** Code of the error for which a machine could not be set up. */
+  readonly failure?: string;
 }
 
 /**

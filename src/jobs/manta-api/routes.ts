@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { readOutsideJson } from '../../base/outside-json.ts';
 import type { Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
 import { errorAnswer, failureAnswer, jobStatuses } from '../api-answer.ts';
@@ -131,7 +132,7 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
 
 async function jsonBody(c: Context): Promise<unknown> {
   try {
-    return await c.req.json();
+    return readOutsideJson(await c.req.text());
   } catch (error) {
     throw jobErrors.Invalid({ field: 'the body', problem: `is not JSON: ${(error as Error).message}` });
   }

@@ -1,3 +1,5 @@
+import { ownValue } from '../../base/own-value.ts';
+import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
 import type { Resources } from '../../core/resources.ts';
@@ -22,13 +24,14 @@ export interface JobRow {
   readonly node?: string;
 }
 
-/** The row of a job. Output that Ray's message of a failure quotes is not part of it. */
+/** The row of a job, the same for everybody: without credentials, and without the output that a message quotes. */
 export function rowOf(job: Job): JobRow {
   const node = job.attempts.at(-1)?.node;
+  const entrypoint = redact(job.entrypoint);
   return {
     id: job.id,
     user: job.user,
-    entrypoint: job.entrypoint.length > 500 ? `${job.entrypoint.slice(0, 500)}…` : job.entrypoint,
+    entrypoint: entrypoint.length > 500 ? `${entrypoint.slice(0, 500)}…` : entrypoint,
     state: job.state,
     message: withoutOutput(job.message).slice(0, 500),
     priority: job.priority,
@@ -63,8 +66,8 @@ export function otherRow(job: OtherJob): OtherRow {
   return {
     id: job.submission_id ?? job.job_id ?? '',
     submittedTo: 'ray',
-    state: statesOfRay[job.status] ?? 'failed',
-    entrypoint: job.entrypoint.slice(0, 500),
+    state: ownValue(statesOfRay, job.status) ?? 'failed',
+    entrypoint: redact(job.entrypoint).slice(0, 500),
     ...(typeof job.start_time === 'number' && { submittedAt: job.start_time }),
     ...(typeof job.end_time === 'number' && { endedAt: job.end_time }),
   };
@@ -75,11 +78,13 @@ const rows = new JobTexts();
 /** The row as JSON. */
 export const rowText = (job: Job): string => rows.of(job, () => JSON.stringify(rowOf(job)));
 
-/** A job in full; for others than its owner without the values of its environment and without quoted output. */
+/** A job in full; for others than its owner without credentials, the values of its environment and quoted output. */
 export function answerOf(job: Job, full: boolean): Job {
   if (full) return job;
   return {
     ...job,
+    entrypoint: redact(job.entrypoint),
+    metadata: redactTexts(job.metadata),
     runtimeEnv: maskRuntimeEnv(job.runtimeEnv),
     message: withoutOutput(job.message),
     attempts: job.attempts.map((attempt) =>
@@ -97,6 +102,12 @@ export interface JobsQuery {
   readonly before?: string;
 }
 
+/** What a row does not show is not found either: it could be guessed letter by letter. */
+function mentions({ id, user, entrypoint }: Job, search: string): boolean {
+  const has = (text: string): boolean => text.toLowerCase().includes(search);
+  return has(id) || has(user) || (has(entrypoint) && has(redact(entrypoint)));
+}
+
 /** A page of jobs, newest first, and how many match. */
 export function pageOf(jobs: Iterable<Job>, query: JobsQuery): { page: Job[]; total: number; next?: string } {
   const search = query.search?.toLowerCase();
@@ -108,7 +119,7 @@ export function pageOf(jobs: Iterable<Job>, query: JobsQuery): { page: Job[]; to
     const matches =
       (states.size === 0 || states.has(job.state)) &&
       (query.user === undefined || job.user === query.user) &&
-      (search === undefined || [job.id, job.entrypoint, job.user].some((each) => each.toLowerCase().includes(search)));
+      (search === undefined || mentions(job, search));
     if (matches) {
       total += 1;
       if (reached && page.length <= query.limit) page.push(job);

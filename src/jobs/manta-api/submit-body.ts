@@ -34,7 +34,9 @@ const listOf =
   };
 
 const gang: Check<{ bundles: Resources[]; strategy?: string }> = (value, field) => {
-  const { bundles, strategy } = object(value, field);
+  const { bundles, strategy, ...rest } = object(value, field);
+  const [other] = Object.keys(rest);
+  if (other !== undefined) throw invalid(`${field}.${other.slice(0, 100)}`, 'is not one of bundles, strategy');
   return {
     bundles: listOf(recordOf(amount))(bundles, `${field}.bundles`),
     ...(strategy !== undefined && { strategy: text(strategy, `${field}.strategy`) }),
@@ -42,47 +44,49 @@ const gang: Check<{ bundles: Resources[]; strategy?: string }> = (value, field) 
 };
 const retries: Check<NonNullable<Submission['retries']>> = (value, field) => {
   const given = recordOf(amount)(value, field);
-  const names: Readonly<Record<string, string>> = {
-    failed: 'failed',
-    node_lost: 'nodeLost',
-    preempted: 'preempted',
-    setup_failed: 'setupFailed',
-  };
+  const names = new Map([
+    ['failed', 'failed'],
+    ['node_lost', 'nodeLost'],
+    ['preempted', 'preempted'],
+    ['setup_failed', 'setupFailed'],
+  ]);
   return Object.fromEntries(
     Object.entries(given).map(([name, count]) => {
-      const known = names[name];
-      if (known === undefined) throw invalid(`${field}.${name}`, `is not one of ${Object.keys(names).join(', ')}`);
+      const known = names.get(name);
+      if (known === undefined) throw invalid(`${field}.${name}`, `is not one of ${[...names.keys()].join(', ')}`);
       return [known, count];
     }),
   );
 };
 
 /** Each key of the body, what it has to be, and what it is called inside. */
-const fields: Readonly<Record<string, (value: unknown) => Partial<Submission>>> = {
-  id: (value) => ({ id: text(value, 'id') }),
-  entrypoint: (value) => ({ entrypoint: text(value, 'entrypoint') }),
-  runtime_env: (value) => ({ runtimeEnv: object(value, 'runtime_env') }),
-  metadata: (value) => ({ metadata: recordOf(text)(value, 'metadata') }),
-  resources: (value) => ({ resources: recordOf(amount)(value, 'resources') }),
-  labels: (value) => ({ labels: recordOf(text)(value, 'labels') }),
-  gang: (value) => ({ gang: gang(value, 'gang') }),
-  priority: (value) => ({ priority: amount(value, 'priority') }),
-  retries: (value) => ({ retries: retries(value, 'retries') }),
-  time_limit_s: (value) => ({ timeLimit: amount(value, 'time_limit_s') * 1_000 }),
-  start_after: (value) => ({ startAfter: amount(value, 'start_after') }),
-  cron: (value) => ({ cron: text(value, 'cron') }),
-  depends_on: (value) => ({ dependsOn: listOf(text)(value, 'depends_on') }),
-};
+const fields = new Map<string, (value: unknown) => Partial<Submission>>(
+  Object.entries({
+    id: (value: unknown) => ({ id: text(value, 'id') }),
+    entrypoint: (value: unknown) => ({ entrypoint: text(value, 'entrypoint') }),
+    runtime_env: (value: unknown) => ({ runtimeEnv: object(value, 'runtime_env') }),
+    metadata: (value: unknown) => ({ metadata: recordOf(text)(value, 'metadata') }),
+    resources: (value: unknown) => ({ resources: recordOf(amount)(value, 'resources') }),
+    labels: (value: unknown) => ({ labels: recordOf(text)(value, 'labels') }),
+    gang: (value: unknown) => ({ gang: gang(value, 'gang') }),
+    priority: (value: unknown) => ({ priority: amount(value, 'priority') }),
+    retries: (value: unknown) => ({ retries: retries(value, 'retries') }),
+    time_limit_s: (value: unknown) => ({ timeLimit: amount(value, 'time_limit_s') * 1_000 }),
+    start_after: (value: unknown) => ({ startAfter: amount(value, 'start_after') }),
+    cron: (value: unknown) => ({ cron: text(value, 'cron') }),
+    depends_on: (value: unknown) => ({ dependsOn: listOf(text)(value, 'depends_on') }),
+  }),
+);
 
-/** Reads the body of `POST /api/manta/v1/jobs`. */
+/** Reads the body of `POST /api/manta/v1/jobs`. Who submits is told by the token alone, and set last. */
 export function readSubmitBody(body: unknown, user: string): Submission {
   const given = object(body, 'the body');
-  let submission: Submission = { user, entrypoint: '' };
+  let submission: Omit<Submission, 'user'> = { entrypoint: '' };
   for (const [key, value] of Object.entries(given)) {
     if (value === null) continue;
-    const read = fields[key];
-    if (!read) throw invalid(key.slice(0, 100), `is not a key of a job; known are ${Object.keys(fields).join(', ')}`);
+    const read = fields.get(key);
+    if (!read) throw invalid(key.slice(0, 100), `is not a key of a job; known are ${[...fields.keys()].join(', ')}`);
     submission = { ...submission, ...read(value) };
   }
-  return submission;
+  return { ...submission, user };
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { readOutsideJson } from '../../base/outside-json.ts';
 import { databaseErrors } from '../../base/sqlite-errors.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
@@ -136,7 +137,7 @@ class NotSupported extends Error {}
 
 async function jsonBody(c: Context): Promise<unknown> {
   try {
-    return await c.req.json();
+    return readOutsideJson(await c.req.text());
   } catch (error) {
     throw new BadRequest(`the request body is not JSON: ${(error as Error).message}`);
   }

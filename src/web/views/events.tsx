@@ -52,7 +52,7 @@ export function EventsView() {
   const { params } = route.value;
   const search = params.get('search') ?? '';
   const levelText = params.get('level') ?? '';
-  const chosen = useMemo(() => levelText.split(',').filter((level) => level in eventLooks), [levelText]);
+  const chosen = useMemo(() => levelText.split(',').filter((level) => Object.hasOwn(eventLooks, level)), [levelText]);
   const [open, setOpen] = useState<EventAnswer | undefined>(undefined);
   const all = events.value;
   const shown = useMemo(() => {

@@ -76,7 +76,7 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
   const type = params.get('type') ?? '';
   const groupText = params.get('state') ?? '';
   const groups = useMemo(
-    () => groupText.split(',').filter((name): name is NodeGroup => name in nodeGroups),
+    () => groupText.split(',').filter((name): name is NodeGroup => Object.hasOwn(nodeGroups, name)),
     [groupText],
   );
   const all = nodes.value;
