@@ -3,6 +3,8 @@
  * when its text, or what it looks at behind each start, has a length limit; otherwise it is written in another way.
  */
 export const exempt: Readonly<Record<string, string>> = {
+  '/\\b(?:bearer|basic)[ \\t]{1,20}([a-z0-9._~+/-]{8,}=*)/gi':
+    'recheck takes minutes; the value cannot hold the blank that every start needs, so no two starts read the same text',
   '/\\$\\{env:([^}\\n]{0,200})\\}/g': 'looks at no more than 200 characters behind each start',
   '/\\{%-?[^\\n]{0,200}?%\\}/g': 'looks at no more than 200 characters behind each start',
   '/\\$\\{[^}\\n]{1,80}\\}/g': 'looks at no more than 80 characters behind each start',
@@ -10,11 +12,10 @@ export const exempt: Readonly<Record<string, string>> = {
 
 /** Files that make expressions from text, and why that text cannot make a slow one. */
 export const madeAtRunTime: Readonly<Record<string, string>> = {
+  'src/base/redact.ts': 'from fixed shapes of tokens, side by side',
   'src/base/one-session.ts': 'from a mark that Manta makes up, between newlines',
   'src/bringup/container-text.ts': 'from the names of options of the container engine',
   'src/bringup/container.ts': 'from words of a script of ours, one at the beginning of a line',
-  'src/cli/commands/cluster-dump-secrets.ts': 'from fixed alternatives without repetition',
-  'src/core/secrets-in-text.ts': 'from fixed alternatives; every repetition has a limit',
   'src/core/spec/check/structure.ts': 'from the pattern of a duration, whose parts cannot be read in two ways',
   'src/core/spec/keys/explain.ts': "from paths of the key table; it reads a word of one's own command line",
   'src/jobs/ignore-rules.ts': "from patterns of one's own ignore files, on one's own machine, for one's own paths",
