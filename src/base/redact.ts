@@ -1,3 +1,5 @@
+import { withoutTrailing } from './trailing.ts';
+
 /**
  * The one place that knows what a credential looks like in a text. Every message, event, plan, dump and answer to
  * somebody else passes through here; `test/base/redact.test.ts` holds the table of cases.
