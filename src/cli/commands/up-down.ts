@@ -126,10 +126,7 @@ export const upDownCommands: readonly Command[] = [
     summary: 'keep a cluster that ends by itself for longer',
     description:
       'Neither idle_shutdown nor max_lifetime nor --until ends it before. A length of time counts from the end that is set, or from now where there is none. With --json: {"turnOff"}, absent where nothing ends the cluster by itself.',
-    args: [
-      onlyCluster,
-      { name: 'DURATION', summary: 'for how long: 2h, 90m' },
-    ],
+    args: [onlyCluster, { name: 'DURATION', summary: 'for how long: 2h, 90m' }],
     options: extendOptions,
     examples: ['manta extend 2h', 'manta extend cluster.yaml 2h', 'manta extend training --until 22:00'],
     load: () => import('./extend.ts'),
