@@ -44,6 +44,7 @@ export interface OwnHosts {
 /** The hosts of a local cluster with everything that is known of the way to them. */
 export function ownHosts(spec: ClusterSpec): OwnHosts {
   const { config, manta } = spec.provider;
+  // Of two spellings of one host the first counts.
   const settings = new Map([...manta.hosts].reverse().map(([name, host]) => [canonicalHost(name), host]));
   const hostOf = (name: string): OwnHost => {
     const own = settings.get(canonicalHost(name)) ?? {};
@@ -65,11 +66,11 @@ function loginOf(own: MantaHost, { auth }: ClusterSpec): Omit<OwnHost, 'name' | 
   const key = own.key ?? auth.privateKey;
   const proxyCommand = own.proxyCommand ?? (own.jump === undefined ? auth.proxyCommand : undefined);
   return {
-    ...(user !== undefined && { user }),
+    ...(isText(user) && { user }),
     ...(own.port !== undefined && { port: own.port }),
-    ...(key !== undefined && { key }),
-    ...(own.jump !== undefined && { jump: own.jump }),
-    ...(proxyCommand !== undefined && { proxyCommand }),
+    ...(isText(key) && { key }),
+    ...(isText(own.jump) && { jump: own.jump }),
+    ...(isText(proxyCommand) && { proxyCommand }),
   };
 }
 

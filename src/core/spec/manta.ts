@@ -3,7 +3,7 @@ import { durationOf, lengthOf } from '../duration.ts';
 import type { Market } from '../instance.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { mantaKeys } from './keys/manta.ts';
-import { isText, mapOf, numberOf, textsOf } from './plain.ts';
+import { mapOf, numberOf, textsOf } from './plain.ts';
 
 /** What stands under `provider.manta`, with its defaults. `keys/manta.ts` declares and explains the keys. */
 export interface MantaSpec {
@@ -44,7 +44,7 @@ export interface MantaPool {
   readonly type: PlainMap;
 }
 
-/** How one host is reached, where that differs from `auth`. */
+/** How one host is reached, where that differs from `auth`. An empty text takes back what `auth` says. */
 export interface MantaHost {
   readonly user?: string;
   readonly port?: number;
@@ -96,11 +96,11 @@ function nodeTypeOf(own: PlainMap): MantaNodeType {
 }
 
 const hostOf = ({ user, port, key, jump, proxy_command: proxyCommand }: PlainMap): MantaHost => ({
-  ...(isText(user) && { user }),
+  ...(typeof user === 'string' && { user }),
   ...(typeof port === 'number' && { port }),
-  ...(isText(key) && { key }),
-  ...(isText(jump) && { jump }),
-  ...(isText(proxyCommand) && { proxyCommand }),
+  ...(typeof key === 'string' && { key }),
+  ...(typeof jump === 'string' && { jump }),
+  ...(typeof proxyCommand === 'string' && { proxyCommand }),
 });
 
 const entriesOf = <Value>(named: Plain | undefined, read: (entry: PlainMap) => Value): ReadonlyMap<string, Value> =>
