@@ -8,8 +8,6 @@ import { withoutTrailing } from './trailing.ts';
  * what cannot be read in two ways.
  */
 
-import { withoutTrailing } from './trailing.ts';
-
 /** From one character to before another. */
 type Span = readonly [start: number, end: number];
 

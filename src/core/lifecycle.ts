@@ -1,7 +1,6 @@
 import type { Duration, Instant } from '../base/clock.ts';
-import { durationWords, lengthOf } from './duration.ts';
+import { durationWords } from './duration.ts';
 import type { InstanceId, InstanceStatus, Market, NodeTypeName } from './instance.ts';
-import type { PlainMap } from './spec/cluster.ts';
 
 /** What is kept of one instance from pass to pass; folded from the journal. */
 export interface InstanceRecord {
@@ -111,9 +110,6 @@ export const lifecycleTimeouts: LifecycleTimeouts = {
   terminating: 300_000,
   absent: 15_000,
 };
-
-/** How long a set-up may take by the cluster file: `provider.manta.setup_timeout`. Undefined where it does not say. */
-export const setUpTimeoutOf = (manta: PlainMap | undefined): Duration | undefined => lengthOf(manta?.['setup_timeout']);
 
 /** What is said of a move to `setup-failed`; undefined where nobody said anything. */
 export function setUpFailure({ because }: Pick<Move, 'because'>): string | undefined {

@@ -194,18 +194,12 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
   const overrides = { ...(request.file === undefined ? before?.overrides : {}), ...request.overrides };
   return {
     name,
-    engine: request.engine ?? engineIn(request.file) ?? before?.engine ?? 'embedded',
+    engine: request.engine ?? request.file?.spec.provider.manta.engine ?? before?.engine ?? 'embedded',
     ...(config && { config }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(request.port !== undefined && { port: request.port }),
     ...untilOf(request.until, before, { now: request.clock.now(), lives }),
   };
-}
-
-/** What the file of a cluster of this machine says of its engine. */
-function engineIn(file: UpRequest['file']): ClusterFile['engine'] | undefined {
-  if (file === undefined) return undefined;
-  return file.spec.provider.manta?.['engine'] === 'ray' ? 'ray' : 'embedded';
 }
 
 /** The Ray that the cluster has, as long as it is there. */

@@ -50,7 +50,7 @@ let pipes = 0;
 /** Runs a command with a file that gives its text once: to open it again would wait for ever. */
 async function runOnce(text: string, words: (file: string) => readonly string[]) {
   const file = join(root, `${pipes++}.yaml`);
-  execFileSync('mkfifo', [file]);
+  execFileSync('sh', ['-c', 'mkfifo "$0"', file]);
   const written = writeFile(file, text);
   await timesRead();
   const on = screen({ env: { MANTA_HOME: home, HOME: root } });

@@ -11,7 +11,6 @@ import {
   mayHoldMachine,
   type Observation,
   type Outcome,
-  setUpTimeoutOf,
 } from '../../src/core/lifecycle.ts';
 import { fc } from '../property.ts';
 
@@ -142,12 +141,6 @@ describe('the life of an instance', () => {
     assert.deepEqual(late('draining', lifecycleTimeouts.draining), ['stopped']);
     assert.deepEqual(late('terminating', lifecycleTimeouts.terminating), ['terminate-failed']);
     assert.deepEqual(late('running', 1e9), []);
-  });
-
-  it('has the time for its set-up that the cluster file gives', () => {
-    assert.equal(setUpTimeoutOf({ setup_timeout: '1h30m' }), 5_400_000);
-    for (const manta of [undefined, {}, { setup_timeout: '0s' }, { setup_timeout: null }])
-      assert.equal(setUpTimeoutOf(manta), undefined);
   });
 
   it('an end that failed is tried again', () => {
