@@ -60,8 +60,9 @@ describe('a running mantad answers as its own description says', () => {
   });
 
   test('to a user who is no administrator', async () => {
-    const added = JSON.parse((await home.run('--json', 'user', 'add', 'plain')).out) as { token: string };
-    const { code, said } = await run(added.token);
+    const added = await home.run('--json', 'user', 'add', 'plain');
+    assert.equal(added.code, 0, added.err);
+    const { code, said } = await run((JSON.parse(added.out) as { token: string }).token);
     assert.equal(code, 0, said);
   });
 });
