@@ -1,25 +1,19 @@
-import { existsSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { Duration, Instant } from '../../../base/clock.ts';
-import { makeFolder, syncTree, writeDurably } from '../../../base/durable.ts';
-import { namesIn, readLiveJson, writeLiveJson } from '../../../base/json-file.ts';
-import { takeLock } from '../../../base/lock.ts';
-import { identify, isAlive, type ProcessIdentity } from '../../../base/process.ts';
-
 /**
  * Environments of one machine, shared by all agents: `<name>/`, `<name>.ready` once it is whole (its time is that of the
  * last use), `<name>.lock` while somebody builds or removes it, and `users/<attempt>~<name>` for each attempt that uses it,
  * which counts while the attempt's agent lives.
  */
-export interface EnvironmentLimits {
-  /** Bytes of all that are kept; those that no attempt uses give way, least recently used first. */
-  readonly keepBytes: number;
-  /** One that no attempt has used for so long goes. */
-  readonly keepFor: Duration;
-}
+import { existsSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Instant } from '../../../base/clock.ts';
+import { makeFolder, syncTree, writeDurably } from '../../../base/durable.ts';
+import { namesIn, readLiveJson, writeLiveJson } from '../../../base/json-file.ts';
+import { takeLock } from '../../../base/lock.ts';
+import { identify, isAlive, type ProcessIdentity } from '../../../base/process.ts';
+import { bytesIn, type CacheLimits } from '../../../base/prune.ts';
 
-const usualLimits: EnvironmentLimits = { keepBytes: 20 * 2 ** 30, keepFor: 7 * 86_400_000 };
+const usualLimits: CacheLimits = { keepBytes: 20 * 2 ** 30, keepFor: 7 * 86_400_000 };
 
 const readyOf = (folder: string): string => `${folder}.ready`;
 export const lockOf = (folder: string): string => `${folder}.lock`;
@@ -49,11 +43,7 @@ export function leaveEnvironments(cache: string, attempt: string): void {
 }
 
 /** Removes what the limits do not allow to be kept and no attempt uses. */
-export async function pruneEnvironments(
-  cache: string,
-  now: Instant,
-  limits: EnvironmentLimits = usualLimits,
-): Promise<void> {
+export async function pruneEnvironments(cache: string, now: Instant, limits: CacheLimits = usualLimits): Promise<void> {
   const kept = await Promise.all(
     namesIn(cache)
       .filter((file) => file.endsWith('.ready'))
@@ -109,18 +99,5 @@ function isUsed(cache: string, folder: string): boolean {
 
 /** As it was when it was built; those of an earlier Manta do not say. */
 async function sizeOf(folder: string): Promise<number> {
-  const { bytes } = (readLiveJson<{ readonly bytes?: number }>(readyOf(folder)) ?? {}) as { readonly bytes?: number };
-  return bytes ?? (await bytesIn(folder));
-}
-
-async function bytesIn(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  let bytes = 0;
-  for (const entry of entries)
-    if (entry.isFile())
-      bytes += await stat(join(entry.parentPath, entry.name)).then(
-        ({ size }) => size,
-        () => 0,
-      );
-  return bytes;
+  return readLiveJson<{ readonly bytes?: number }>(readyOf(folder))?.bytes ?? (await bytesIn(folder));
 }
