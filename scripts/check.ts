@@ -16,6 +16,10 @@ const checks: readonly { readonly name: string; readonly command: readonly [stri
   { name: 'lint (oxlint)', command: ['oxlint', '--type-aware', '--deny-warnings', '.'] },
   { name: 'format (biome)', command: ['biome', 'check', '--error-on-warnings', '.'] },
   { name: 'dead code (knip)', command: ['knip', '--no-progress'] },
+  {
+    name: 'code that only tests reach (knip)',
+    command: ['knip', '--production', '--config', 'knip.production.json', '--no-progress'],
+  },
 ];
 
 export async function runChecks(told: (result: CheckResult) => void): Promise<readonly CheckResult[]> {

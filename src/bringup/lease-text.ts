@@ -120,7 +120,7 @@ ${powerOff}
  */
 function watchdogProgram({ cluster, places, powersOff }: WatchdogText): string {
   const ends = [
-    endStepsText(stepsFolder(cluster), undefined),
+    endStepsText(stepsFolder(cluster)),
     ...places.map((place) => bashAt(place, endText({ cluster }))),
   ];
   return `# manta watchdog of ${cluster.replaceAll(/[^\w.-]/g, '_')}
