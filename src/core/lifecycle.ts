@@ -164,9 +164,6 @@ export const mayRun = (status: InstanceStatus): boolean =>
 export const isPending = (status: InstanceStatus): boolean =>
   status === 'queued' || status === 'requested' || status === 'allocated' || status === 'setting-up';
 
-/** A machine may exist that only `terminate` gets rid of. */
-export const mayHoldMachine = (status: InstanceStatus): boolean => status !== 'queued' && !isFinal(status);
-
 /** Broken or stopped: what remains is to end it. */
 export const mustEnd = (status: InstanceStatus): boolean =>
   status === 'stopped' || status === 'launch-timeout' || status === 'setup-failed' || status === 'terminate-failed';
