@@ -15,7 +15,7 @@ import { isPagePath, readPage } from './page.ts';
 
 /** The Ray whose API is spoken: its clients compare versions. */
 const rayVersion = '2.60.0';
-const rayCommit = '0000000000000000000000000000000000000000';
+const rayCommit = 'b7f4259e944bf6959f721b106adc366ddfa0c356';
 
 export interface ServeOrder {
   /** The port that the user asked for; one of Manta's choice otherwise. */
@@ -57,11 +57,10 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
   const deps: JobsApiDeps = {
     ...head,
     auth,
-    get rayVersion() {
-      return head.ray?.version ?? rayVersion;
+    get ray() {
+      return head.ray?.version ?? { version: rayVersion, commit: rayCommit };
     },
-    rayCommit,
-    ...(head.ray && { others: (signal: AbortSignal) => (head.ray as RayFront).jobsOfOthers(signal) }),
+    ...(head.ray && atRay(head.ray)),
     sessionName: `session_manta_${head.folder.name}`,
   };
   const gateway = head.ray && new Gateway({ auth, ray: head.ray });
@@ -83,6 +82,12 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
     },
   };
 }
+
+const atRay = (ray: RayFront): Pick<JobsApiDeps, 'others' | 'drivers' | 'driverOf'> => ({
+  others: (signal) => ray.jobsOfOthers(signal),
+  drivers: (signal) => ray.drivers(signal),
+  driverOf: (id, signal) => ray.driverOf(id, signal),
+});
 
 function appOf(head: Head, deps: JobsApiDeps): Hono<JobsEnv> {
   const app = new Hono<JobsEnv>();

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Job } from '../core/jobs/job.ts';
+import type { Runner } from '../engines/runner.ts';
 import type { AttemptKeeper } from './attempts.ts';
 import { jobEvents } from './events.ts';
 import type { LogStore } from './log-store.ts';
@@ -10,6 +11,7 @@ import { readRuntimeEnv } from './runtime-env.ts';
 
 export interface PreparationDeps {
   readonly packages: PackageStore;
+  readonly runner: Pick<Runner, 'environments'>;
   readonly logs: LogStore;
   readonly clock: Clock;
   readonly events: EventSink;
@@ -38,7 +40,7 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
   const prepareJob = async (job: Job, then: (made: Prepared) => unknown): Promise<void> => {
     underWay.add(job.id);
     try {
-      const made = await prepare(job, deps.packages, signal);
+      const made = await prepare(job, deps.packages, deps.runner.environments, signal);
       ready.set(job.id, made);
       await then(made);
     } catch (error) {
@@ -82,8 +84,7 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
         return undefined;
       }
       try {
-        const env = readRuntimeEnv(job.runtimeEnv);
-        const plain = { envVars: env.envVars, setup: env.setup };
+        const plain = readRuntimeEnv(job.runtimeEnv, deps.runner.environments);
         ready.set(job.id, plain);
         return plain;
       } catch (error) {

@@ -1,7 +1,8 @@
 import type { Clock, Duration } from '../../src/base/clock.ts';
 import { openLogWriter } from '../../src/base/log-segments.ts';
 import type { EndCause } from '../../src/core/jobs/job.ts';
-import type { AttemptOrder, AttemptReport, Runner } from '../../src/engines/runner.ts';
+import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts';
+import type { AttemptOrder, AttemptReport, EnvironmentSupport, Runner } from '../../src/engines/runner.ts';
 
 type Call = 'start' | 'stop' | 'attempts' | 'forget';
 
@@ -16,6 +17,7 @@ type Call = 'start' | 'stop' | 'attempts' | 'forget';
  * - `mute` holds reports back, as a mantad that is not there would miss them.
  */
 export class FakeRunner implements Runner {
+  environments: EnvironmentSupport = embeddedEnvironments;
   readonly orders: AttemptOrder[] = [];
   readonly stops: string[] = [];
   readonly starts = new Map<string, number>();

@@ -8,7 +8,7 @@ import { type JobsApiDeps, makeUpgradeHandler } from '../../jobs/api.ts';
 import { type JobsEnv, serverLimits } from '../../jobs/auth.ts';
 import { othersOf } from '../../jobs/ray-api/details.ts';
 import { gatewayErrors } from './errors.ts';
-import { type Gateway, hasBody, refuse, refusedFor } from './gateway.ts';
+import { type Gateway, hasBytes, isRead, refuse, refusedFor } from './gateway.ts';
 import { ambiguityOf } from './headers.ts';
 import { byAttempt } from './logs.ts';
 import { type RequestTarget, readTarget, routeOf } from './path.ts';
@@ -72,12 +72,13 @@ export class Front {
   }
 
   #request(request: IncomingMessage, response: ServerResponse): void {
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (!isRead(request)) {
       if (this.#closing) return refuse(request, response, refusedFor(gatewayErrors.Closing({}), 503));
       this.#answers.add(response);
       response.once('close', () => this.#answers.delete(response));
     }
-    if (hasBody(request)) endSilent(request, this.#limits.bodySilence);
+    if (hasBytes(request)) endSilent(request, this.#limits.bodySilence);
+    if (hasBytes(request) && isRead(request)) dropBytes(request);
     const target = readWhole(request);
     if (typeof target === 'string')
       return refuse(request, response, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
@@ -150,6 +151,15 @@ function endSilent(request: IncomingMessage, silence: number): void {
   };
   request.once('end', over);
   socket.once('close', over);
+}
+
+/** Some clients send bytes with a GET, which mean nothing, to Ray neither: they are thrown away while there are few. */
+function dropBytes(request: IncomingMessage): void {
+  let seen = 0;
+  request.on('data', (bytes: Buffer) => {
+    seen += bytes.length;
+    if (seen > serverLimits.bodyBytes) request.socket.destroy();
+  });
 }
 
 /** Everything is said: a client that does not close holds no socket for ever. */

@@ -1,5 +1,6 @@
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
+import type { Driver } from '../../engines/runner.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
 /** Ray's five words. */
@@ -22,13 +23,13 @@ function rayStatus(state: JobState): string {
 }
 
 /** Ray's JobDetails, key for key; `full` for the owner, who alone may read the output and the values of `env_vars`. */
-export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
+export function jobDetails(job: Job, full: boolean, driver?: Driver): Record<string, unknown> {
   const attempt = job.attempts.at(-1);
   return {
     type: 'SUBMISSION',
-    job_id: null,
+    job_id: driver?.id ?? null,
     submission_id: job.id,
-    driver_info: null,
+    driver_info: driver ? { id: driver.id, node_ip_address: driver.address, pid: driver.pid } : null,
     status: rayStatus(job.state),
     entrypoint: job.entrypoint,
     message: full ? job.message : withoutOutput(job.message),
@@ -48,18 +49,20 @@ const listed = { owner: new WeakMap<Job, string>(), others: new WeakMap<Job, str
 
 /**
  * A job in a listing, as JSON: `env_vars` masked for everybody, quoted output for its owner alone. A job is never
- * changed, only replaced: its text is made once.
+ * changed, only replaced: its text is made once, but for a `driver` that is not journalled yet.
  */
-export function listedJob(job: Job, owner: boolean): string {
+export function listedJob(job: Job, owner: boolean, driver?: Driver): string {
   // Most messages quote nothing, and their text is then the same for all.
   const message = owner ? job.message : withoutOutput(job.message);
   const texts = message === job.message ? listed.owner : listed.others;
-  let text = texts.get(job);
-  if (text === undefined) {
-    const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
-    text = JSON.stringify({ ...jobDetails(job, false), message: shown });
-    texts.set(job, text);
-  }
+  const known = driver ? undefined : texts.get(job);
+  if (known !== undefined) return known;
+  const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
+  const text = JSON.stringify({
+    ...jobDetails(job, false, driver ?? job.attempts.at(-1)?.driver),
+    message: shown,
+  });
+  if (!driver) texts.set(job, text);
   return text;
 }
 

@@ -3,6 +3,7 @@ import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { databaseErrors } from '../../base/sqlite-errors.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
+import type { Driver } from '../../engines/runner.ts';
 import type { JobsApiDeps } from '../api.ts';
 import { apiErrors } from '../api-errors.ts';
 import { authenticate, type JobsEnv, serverLimits } from '../auth.ts';
@@ -11,15 +12,17 @@ import { readJob } from '../job-log.ts';
 import { isOwner, requireOwner } from '../permissions.ts';
 import type { User } from '../users.ts';
 import { jobDetails, listedJob, listedOther, type OtherJob, othersOf } from './details.ts';
+import { driverOf, driversOf, findJob } from './drivers.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
 import { words } from './words.ts';
 
 /** Ray's jobs API, as its command line and Python client use it. */
 export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   const { queue, store, packages } = deps;
-  const find = (c: Context): Job => {
-    const job = queue.get(c.req.param('id') ?? '');
-    if (!job) throw jobErrors.NotFound({ job: (c.req.param('id') ?? '').slice(0, 200) });
+  const find = async (c: Context): Promise<Job> => {
+    const id = c.req.param('id') ?? '';
+    const job = await findJob(id, deps);
+    if (!job) throw jobErrors.NotFound({ job: id.slice(0, 200) });
     return job;
   };
   const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
@@ -31,7 +34,12 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   };
 
   const version = (c: Context): Response =>
-    c.json({ version: '4', ray_version: deps.rayVersion, ray_commit: deps.rayCommit, session_name: deps.sessionName });
+    c.json({
+      version: '4',
+      ray_version: deps.ray.version,
+      ray_commit: deps.ray.commit,
+      session_name: deps.sessionName,
+    });
   app.get('/api/version', version);
   app.get('/api/ray/version', version);
   app.get('/api/authentication_mode', (c) => c.json({ authentication_mode: 'token' }));
@@ -72,22 +80,23 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
       return c.json({ job_id: job.id, submission_id: job.id });
     }),
   );
-  app.get('/api/jobs/', async (c) =>
-    c.body(inPieces(listing([...store.jobs.values()], await othersOf(deps), c.get('user'))), 200, {
+  app.get('/api/jobs/', async (c) => {
+    const [others, drivers] = await Promise.all([othersOf(deps), driversOf(deps)]);
+    return c.body(inPieces(listing([...store.jobs.values()], drivers, others, c.get('user'))), 200, {
       'content-type': 'application/json; charset=utf-8',
-    }),
-  );
+    });
+  });
   app.get(
     '/api/jobs/:id',
-    route((c) => {
-      const job = find(c);
-      return c.json(jobDetails(job, isOwner(job, c.get('user'))));
+    route(async (c) => {
+      const job = await find(c);
+      return c.json(jobDetails(job, isOwner(job, c.get('user')), await driverOf(job, deps)));
     }),
   );
   app.post(
     '/api/jobs/:id/stop',
     route(async (c) => {
-      const job = find(c);
+      const job = await find(c);
       requireOwner(job, c.get('user'), 'stop');
       const { stopped } = await queue.stop(job.id);
       return c.json({ stopped });
@@ -96,7 +105,7 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.delete(
     '/api/jobs/:id',
     route(async (c) => {
-      const job = find(c);
+      const job = await find(c);
       requireOwner(job, c.get('user'), 'delete');
       if (!isOver(job.state))
         return c.text(
@@ -109,16 +118,16 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   );
   app.get(
     '/api/jobs/:id/logs',
-    route((c) => {
-      const job = find(c);
+    route(async (c) => {
+      const job = await find(c);
       requireOwner(job, c.get('user'), 'read the output of');
       return c.body(inPieces(logsAsJson(deps, job)), 200, { 'content-type': 'application/json; charset=utf-8' });
     }),
   );
   app.get(
     '/api/jobs/:id/logs/tail',
-    route((c) => {
-      find(c);
+    route(async (c) => {
+      await find(c);
       return c.text('No WebSocket UPGRADE hdr: None\n Can "Upgrade" only to "WebSocket".', 400);
     }),
   );
@@ -142,12 +151,17 @@ async function jsonBody(c: Context): Promise<unknown> {
 }
 
 /** The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once. */
-function* listing(jobs: readonly Job[], others: readonly OtherJob[], reader: User): Generator<string> {
+function* listing(
+  jobs: readonly Job[],
+  drivers: ReadonlyMap<string, Driver>,
+  others: readonly OtherJob[],
+  reader: User,
+): Generator<string> {
   let before = '[';
   for (let at = 0; at < jobs.length; at += 250) {
     const piece = jobs
       .slice(at, at + 250)
-      .map((job) => listedJob(job, isOwner(job, reader)))
+      .map((job) => listedJob(job, isOwner(job, reader), drivers.get(job.id)))
       .join(',');
     yield `${before}${piece}`;
     before = ',';

@@ -129,9 +129,11 @@ export class GatewayBed {
         return place.address;
       },
       token: rayToken,
-      version: '2.60.0',
+      version: { version: '2.60.0', commit: 'c0ffee' },
       lookAgain: async () => void (looks.count += 1),
       jobsOfOthers: async () => others,
+      drivers: async () => new Map(),
+      driverOf: async () => undefined,
       servesMetricsAt: () => {},
     };
     const folder = {
