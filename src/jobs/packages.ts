@@ -8,7 +8,9 @@ import { pipeline } from 'node:stream/promises';
 import { type UnzipLimits, unzip } from '../base/archive.ts';
 import type { Clock, Duration } from '../base/clock.ts';
 import type { Database } from '../base/sqlite.ts';
+import { untar } from '../base/tar.ts';
 import { jobErrors } from './errors.ts';
+import { endingOf } from './package-formats.ts';
 
 export interface PackageLimits extends UnzipLimits {
   /** Of one package as sent. @default 10 GiB */
@@ -27,7 +29,7 @@ export interface PackageStore {
   /** Whether the owner has sent a package of this name; it is kept for a while from then on. */
   has(owner: string, name: string): Promise<boolean>;
   put(owner: string, name: string, body: Readable): Promise<{ readonly sha256: string; readonly size: number }>;
-  /** Folder with the unpacked content of a `.zip`, or the path of a `.whl`. */
+  /** Folder with the unpacked content of an archive, or the path of a `.whl`. */
   open(owner: string, uri: string, signal: AbortSignal): Promise<string>;
   /** Drops what no job needs and what the limits do not allow. `needed` are `<owner>/<name>`. */
   sweep(needed: ReadonlySet<string>): Promise<void>;
@@ -88,7 +90,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
       const target = unpacked(sha256);
       if (!existsSync(target)) {
         await mkdir(join(folder, 'unpacked'), { recursive: true, mode: 0o700 });
-        await unzip(blob(sha256), target, limits, name);
+        await unpack(blob(sha256), target, limits, name);
       }
       return target;
     });
@@ -118,7 +120,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
       if (uri.startsWith('https://')) {
         const { sha256, size } = await store(await (options.download ?? download)(uri, signal));
         // Each content that an address had is a package of its own: a job may still use the one before.
-        const name = `${packageName(uri)}_${sha256}${uri.split('?')[0]?.endsWith('.whl') ? '.whl' : '.zip'}`;
+        const name = `${packageName(uri)}_${sha256}${endingOf(new URL(uri).pathname) ?? '.zip'}`;
         await insert(owner, name, sha256, size);
         const path = await ready(sha256, new URL(uri).pathname.split('/').at(-1) || name);
         return path.endsWith('.whl') ? path : topOf(path);
@@ -140,9 +142,15 @@ export function packageName(uri: string): string {
   return `_url_${createHash('sha256').update(uri).digest('hex').slice(0, 32)}`;
 }
 
+async function unpack(path: string, target: string, limits: UnzipLimits, name: string): Promise<void> {
+  const ending = endingOf(name);
+  if (ending === '.zip') await unzip(path, target, limits, name);
+  else await untar(path, target, ending === '.tar.xz' ? 'xz' : 'gzip', limits, name);
+}
+
 /** Names become parts of URLs and file names. */
 function checkName(name: string): void {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}\.(?:zip|whl)$/.test(name) || name.includes('..'))
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}$/.test(name) || name.includes('..') || endingOf(name) === undefined)
     throw jobErrors.PackageName({ name });
 }
 
@@ -194,7 +202,7 @@ async function sweep(
   let total = rows.reduce((sum, row) => sum + row.size, 0);
   const gone: Row[] = [];
   for (const row of rows) {
-    const plain = row.name.replace(/_[0-9a-f]{64}\.(?:zip|whl)$/, '');
+    const plain = row.name.slice(0, -(endingOf(row.name) ?? '').length).replace(/_[0-9a-f]{64}$/, '');
     if (needed.has(`${row.owner}/${row.name}`) || needed.has(`${row.owner}/${plain}`)) continue;
     if (clock.now() - row.used_at <= keepFor && total <= keepBytes) continue;
     gone.push(row);

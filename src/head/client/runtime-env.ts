@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
 import type { EventSink } from '../../base/events.ts';
+import { archiveEndings, endingOf, moduleEndings } from '../../jobs/package-formats.ts';
 import type { LocalPackage } from '../../jobs/package-working-dir.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
@@ -47,7 +48,8 @@ async function uploadWorkingDir(path: string, env: RuntimeEnv, context: UploadCo
   const full = resolve(context.cwd, path);
   const kind = await kindOf('working_dir', path, full);
   const { packageFile, packageFolder } = await import('../../jobs/package-working-dir.ts');
-  if (kind === 'file' && !full.endsWith('.zip')) throw bad('working_dir', `'${path}' is neither a folder nor a .zip`);
+  if (kind === 'file' && !archiveEndings.some((ending) => full.endsWith(ending)))
+    throw bad('working_dir', `'${path}' is neither a folder nor a ${archiveEndings.join(', ')} file`);
   context.events.emit(clientEvents.packaging, { path }, { id: full, state: 'running' });
   return await upload(
     path,
@@ -69,8 +71,8 @@ async function uploadModule(path: string, env: RuntimeEnv, context: UploadContex
       context,
     );
   if (full.endsWith('.py')) return await upload(path, await packageModuleFile(full), context);
-  if (/\.(?:zip|whl)$/.test(full)) return await upload(path, await packageFile(full), context);
-  throw bad('py_modules', `'${path}' is neither a folder nor a .py, .zip or .whl file`);
+  if (endingOf(full) !== undefined) return await upload(path, await packageFile(full), context);
+  throw bad('py_modules', `'${path}' is neither a folder nor a .py, ${moduleEndings.join(', ')} file`);
 }
 
 async function packagingOf(
