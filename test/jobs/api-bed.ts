@@ -45,6 +45,7 @@ export interface ApiBed extends Bed {
 
 export interface ApiBedOptions extends Omit<BedOptions, 'clock'> {
   readonly clock?: Clock;
+  readonly ray?: JobsApiDeps['ray'];
   /** What the engine is asked besides. */
   readonly atEngine?: Pick<JobsApiDeps, 'others' | 'drivers' | 'driverOf'>;
 }
@@ -58,7 +59,7 @@ export async function makeApiBed(options: ApiBedOptions): Promise<ApiBed> {
   const deps = {
     ...bed,
     clock,
-    ray: { version: '2.60.0', commit: 'manta' },
+    ray: options.ray ?? { version: '2.60.0', commit: 'manta' },
     ...options.atEngine,
     sessionName: 'session_test',
     pingEvery: 50,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
@@ -261,4 +261,88 @@ it('a record that is damaged is set aside, and the others are taken up', async (
   );
   assert.ok(readdirSync(records).includes('a.json.bad'));
   assert.match(JSON.stringify(again.events), /set aside as/);
+});
+
+it('the first attempt has the name of its job at Ray, later ones their own', async (t) => {
+  const { attempts, said, told, arrive, order } = attemptsOf(t);
+  arrive();
+  for (const id of ['a.1', 'a.2', 'a.3']) await attempts.start(order(id), never);
+  assert.deepEqual(
+    said.filter((each) => each.startsWith('submit')),
+    ['submit a', 'submit a.2', 'submit a.3'],
+  );
+  assert.deepEqual(
+    told.map(({ id, submission }) => [id, submission]),
+    [
+      ['a.1', 'a'],
+      ['a.2', undefined],
+      ['a.3', undefined],
+    ],
+  );
+});
+
+it('a job of somebody else that has the name at Ray keeps it, and is neither followed nor ended', async (t) => {
+  const { attempts, infos, said, told, arrive, order } = attemptsOf(t);
+  infos.set('a', { status: 'RUNNING', entrypoint: 'of somebody else', driver_agent_http_address: 'http://other' });
+  arrive();
+  await attempts.start(order('a.1'), never);
+  assert.deepEqual(said.slice(-2), ['submit a', 'submit a-2']);
+  assert.ok(attempts.submissions().has('a-2') && !attempts.submissions().has('a'));
+  infos.set('a-2', { ...running, entrypoint: 'true' });
+  await until('it runs', () => told.some(({ state, submission }) => state === 'running' && submission === 'a-2'));
+  infos.set('a-2', { ...running, entrypoint: 'true', status: 'SUCCEEDED', driver_exit_code: 0 });
+  await until('it is over', () => told.some(({ state }) => state === 'ended'));
+  attempts.forget('a.1');
+  assert.ok(!said.some((each) => /^(?:stop|kill) a$/.test(each)), said.join());
+});
+
+it('one that is stopped before Ray has answered leaves the job of somebody else alone', async (t) => {
+  const { attempts, infos, said, told, arrive, refuse, order } = attemptsOf(t);
+  arrive();
+  refuse();
+  await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
+  infos.set('a', { status: 'RUNNING', entrypoint: 'of somebody else' });
+  await attempts.stop('a.1', 0, never);
+  await until('it is over', () => told.some(({ state, cause }) => state === 'ended' && cause === 'stopped'));
+  attempts.forget('a.1');
+  await until('it is let go of', () => !attempts.submissions().has('a'));
+  assert.ok(!said.includes('kill a') && !said.includes('stop a'), said.join());
+});
+
+it('names of two jobs that would be the same at Ray are kept apart', async (t) => {
+  const { attempts, said, arrive, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.2'), never);
+  await attempts.start({ ...order('a.2'), id: 'a.2.1', job: 'a.2', number: 1 }, never);
+  assert.deepEqual(
+    said.filter((each) => each.startsWith('submit')),
+    ['submit a.2', 'submit a.2-2'],
+  );
+});
+
+it('an attempt that an earlier version handed over is followed under the name it has', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'));
+  mkdirSync(join(folder, 'ray-attempts'));
+  const record = { format: 1, id: 'a.1', submission: 'a.1', log: join(folder, 'log'), entrypoint: 'true' };
+  const text = JSON.stringify({ ...record, sent: true, accepted: true });
+  writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${text}`);
+  const { attempts, infos, told } = attemptsOf(t, folder);
+  infos.set('a.1', { ...running, entrypoint: 'true' });
+  assert.deepEqual(
+    (await attempts.reports(never)).map(({ id, state }) => [id, state]),
+    [['a.1', 'running']],
+  );
+  infos.set('a.1', { ...running, entrypoint: 'true', status: 'SUCCEEDED', driver_exit_code: 0 });
+  const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
+  assert.deepEqual([end.cause, end.submission], ['succeeded', undefined]);
+});
+
+it('the program that joined the cluster is told with the end of its attempt', async (t) => {
+  const { attempts, infos, drivers, told, arrive, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.1'), never);
+  drivers.set('a', { id: '08000000', address: '10.0.0.1', pid: '42' });
+  infos.set('a', { ...running, status: 'SUCCEEDED', driver_exit_code: 0 });
+  const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
+  assert.deepEqual(end.driver, { id: '08000000', address: '10.0.0.1', pid: '42' });
 });
