@@ -90,6 +90,11 @@ export class FakeRunner implements Runner {
     this.#report(attempt, { state: 'running', node: 'node-1', startedAt: this.#clock.now() });
   }
 
+  /** What the engine comes to know of it besides. */
+  learn(attempt: string, news: Pick<AttemptReport, 'submission' | 'driver'>): void {
+    this.#report(attempt, news);
+  }
+
   finish(attempt: string, cause: EndCause = 'succeeded', exitCode = cause === 'succeeded' ? 0 : 1, output = ''): void {
     const known = this.#known.get(attempt);
     if (!known || known.report.state === 'ended') return;

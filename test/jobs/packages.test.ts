@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -81,6 +82,38 @@ test('a remote archive with one folder at its top means that folder', async () =
   assert.ok(existsSync(path), 'a live job needs it');
   await packages.sweep(new Set());
   assert.ok(!existsSync(path));
+});
+
+test('archives of every format are unpacked, and names without one are none', async () => {
+  const source = join(root, `source${count++}`);
+  mkdirSync(join(source, 'top'), { recursive: true });
+  writeFileSync(join(source, 'top/file.txt'), 'packed');
+  const pack = (mode: string): Buffer => {
+    const file = join(root, `tar${count++}`);
+    execFileSync('tar', [mode, file, '-C', source, 'top']);
+    return readFileSync(file);
+  };
+  const bytes = {
+    '.tar.gz': pack('-czf'),
+    '.tgz': pack('-czf'),
+    '.tar.xz': pack('-cJf'),
+    '.zip': await zipOf('packed'),
+  };
+  for (const [ending, archive] of Object.entries(bytes)) {
+    const { packages, clock } = await storeWith({ download: async () => Readable.from([archive]) });
+    await packages.put('ada', `_ray_pkg_1${ending}`, Readable.from([archive]));
+    const path = await packages.open('ada', `gcs://_ray_pkg_1${ending}`, signal);
+    assert.equal(readFileSync(join(path, 'top/file.txt'), 'utf8'), 'packed', ending);
+    const url = `https://example.invalid/code${ending}?x=1`;
+    const remote = await packages.open('ada', url, signal);
+    assert.equal(readFileSync(join(remote, 'file.txt'), 'utf8'), 'packed', ending);
+    clock.set(clock.now() + 86_400_001);
+    await packages.sweep(new Set([`ada/${packageName(url)}`]));
+    assert.ok(existsSync(remote), 'a live job needs it');
+  }
+  const { packages } = await storeWith();
+  for (const name of ['a.tar', 'a.tar.bz2', 'a.gz', 'a.xz', 'a', '.tar.gz', '../a.tgz'])
+    await assert.rejects(packages.put('ada', name, Readable.from(['x'])), (error) => jobErrors.PackageName.is(error));
 });
 
 test('packages that no live job needs go after a while, others stay', async () => {

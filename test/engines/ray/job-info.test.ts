@@ -74,3 +74,15 @@ describe('a version of ray', () => {
     for (const outside of ['2.53.9', '2.61.0', '3.0.0.dev0', '', 'nightly']) assert.ok(untested(outside));
   });
 });
+
+it('the message of a failed set-up is what comes after the words that every one begins with', () => {
+  const end = (message: string) =>
+    readEnd({ status: 'FAILED', error_type: 'RUNTIME_ENV_SETUP_FAILURE', message }, { stopped: false, fate: 'alive' });
+  const beginning = 'runtime_env setup failed: Failed to set up runtime environment.';
+  for (const [message, rest] of [
+    [`${beginning}\nno conda`, 'no conda'],
+    [beginning, ''],
+    ['something else', 'something else'],
+  ] as const)
+    assert.deepEqual(end(message), { cause: 'setup-failed', message: rest });
+});
