@@ -70,7 +70,7 @@ function unxz(path: string): Readable {
   // What xz could not read shows in how it ends, not in what it wrote.
   const checked = new Transform({
     transform: (bytes: Buffer, _encoding, done) => done(null, bytes),
-    flush: (done) => ended.then(() => done(), done),
+    flush: (done) => void ended.then(() => done(), done),
   });
   child.stdout.pipe(checked);
   ended.catch((error: Error) => checked.destroy(error));
