@@ -39,7 +39,8 @@ export const jobCommands: readonly Command[] = [
       {
         name: 'working-dir',
         value: 'PATH',
-        summary: 'folder that the job runs in, uploaded when it changed; or the URI of an archive; wins over --runtime-env',
+        summary:
+          'folder that the job runs in, uploaded when it changed; or the URI of an archive; wins over --runtime-env',
         complete: 'directory',
       },
       { name: 'metadata-json', value: 'JSON', summary: 'texts to keep with the job' },
