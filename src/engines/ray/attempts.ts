@@ -237,6 +237,9 @@ export class RayAttempts {
       if (!attempt.record.sent) this.#save(attempt, { sent: true }, true);
       const answer = await this.#edges.jobs.submit({ ...submission, submission_id: name }, signal);
       const info = answer.exists ? (await this.#edges.infos([name], signal)).get(name) : undefined;
+      // An earlier version may have tried in other words before.
+      const { entrypoint } = submission;
+      if (!answer.exists && entrypoint !== attempt.record.entrypoint) this.#save(attempt, { entrypoint });
       if (!info || isOf(attempt.record, info)) return answer;
       this.#records.use(name);
       this.#records.remove(attempt.record);
@@ -399,7 +402,7 @@ export class RayAttempts {
     // As on any engine: what a set-up said is the output of an attempt that got no further.
     if (end.cause === 'setup-failed')
       for (const folder of [setupLogOf(record.log), record.log])
-        this.#note(folder, `${failureText({ ...end, cause: end.cause })}\n`);
+        this.#note(folder, `${failureText({ cause: end.cause, message: end.message })}\n`);
     const { size } = await endLog(record.log);
     const startedAt = record.startedAt;
     const endedAt = Math.max(startedAt ?? 0, info?.end_time ?? this.#edges.clock.now());

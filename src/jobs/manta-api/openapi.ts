@@ -46,6 +46,8 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       id: text,
       number: whole,
       node: text,
+      submission: text,
+      driver: object({ id: text, address: text, pid: text }, ['id', 'address', 'pid']),
       startedAt: whole,
       endedAt: whole,
       cause: text,

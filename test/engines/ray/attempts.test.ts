@@ -346,3 +346,31 @@ it('the program that joined the cluster is told with the end of its attempt', as
   const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
   assert.deepEqual(end.driver, { id: '08000000', address: '10.0.0.1', pid: '42' });
 });
+
+it('one that an earlier version may have sent is taken up, whether it came to Ray or not', async (t) => {
+  for (const came of [true, false]) {
+    const folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'));
+    mkdirSync(join(folder, 'ray-attempts'));
+    const record = {
+      format: 1,
+      id: 'a.1',
+      submission: 'a.1',
+      log: join(folder, 'log'),
+      entrypoint: 'true',
+      sent: true,
+    };
+    writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${JSON.stringify(record)}`);
+    const { attempts, infos, said, told, arrive, order } = attemptsOf(t, folder);
+    if (came) infos.set('a.1', { status: 'PENDING', entrypoint: 'true' });
+    arrive();
+    await attempts.start({ ...order('a.1'), entrypoint: 'export A=1; true' }, never);
+    assert.deepEqual(
+      said.filter((each) => each.startsWith('submit')),
+      ['submit a.1'],
+    );
+    const entrypoint = infos.get('a.1')?.entrypoint ?? '';
+    assert.equal(entrypoint, came ? 'true' : 'export A=1; true');
+    infos.set('a.1', { ...running, entrypoint });
+    await until('it runs', () => told.some(({ state }) => state === 'running'));
+  }
+});
