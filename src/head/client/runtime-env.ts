@@ -40,6 +40,10 @@ export async function uploadRuntimeEnv(env: RuntimeEnv, context: UploadContext):
   }
   for (const kind of ['pip', 'uv'])
     if (typeof env[kind] === 'string') done[kind] = await requirementsIn(kind, env[kind], context);
+  const { pip, conda } = env as { readonly pip?: { readonly packages?: unknown } | null; readonly conda?: unknown };
+  if (typeof pip?.packages === 'string')
+    done['pip'] = { ...pip, packages: await requirementsIn('pip', pip.packages, context) };
+  if (typeof conda === 'string' && /\.ya?ml$/.test(conda)) done['conda'] = await yamlIn('conda', conda, context);
   return done;
 }
 
@@ -155,6 +159,17 @@ async function requirementsIn(kind: string, path: string, { cwd }: UploadContext
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** `conda: environment.yml` means what stands in that file. */
+async function yamlIn(field: string, path: string, { cwd }: UploadContext): Promise<unknown> {
+  const bytes = await readFile(resolve(cwd, path)).catch(() => undefined);
+  if (bytes === undefined) throw bad(field, `there is no file '${path}'`);
+  const { readYamlBytes } = await import('../../core/spec/yaml/read.ts');
+  const result = readYamlBytes(path, bytes);
+  if ('source' in result) return result.source.value ?? {};
+  const [first] = result.problems;
+  throw bad(`${path}:${first?.at.line}:${first?.at.column}`, first?.message ?? '');
 }
 
 function sizeWords(bytes: number): string {
