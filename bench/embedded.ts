@@ -66,7 +66,8 @@ async function launch(provider: ProcessProvider, count: number): Promise<string[
 
 function order(folder: string, id: string, entrypoint: string): AttemptOrder {
   const log = join(folder, 'logs', id);
-  return { id, job: id, entrypoint, env: {}, setup: [], resources: { CPU: 1 }, labels: {}, log };
+  const plain = { id, job: id, number: 1, own: {}, metadata: {}, environment: {}, env: {}, setup: [], labels: {} };
+  return { ...plain, entrypoint, resources: { CPU: 1 }, log };
 }
 
 /** Resolves at each state of an attempt. */

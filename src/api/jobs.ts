@@ -84,6 +84,10 @@ export const attempt = object({
   id: text,
   number: count,
   node: maybe(text),
+  /** Its name at Ray, where it has another than the job. */
+  submission: maybe(text),
+  /** The program that joined Ray, as Ray tells of it. */
+  driver: maybe(object({ id: text, address: text, pid: text })),
   accepted: maybe(v.boolean()),
   endsFor: maybe(oneOf('time-limit')),
   startedAt: maybe(instant),

@@ -4,7 +4,13 @@ export const archiveErrors = {
   NotAnArchive: defineError<{ path: string; detail: string }>({
     code: 'MANTA_ARCHIVE_UNREADABLE',
     exit: 2,
-    message: (e) => `'${e.path}' is not a sound zip archive: ${e.detail}`,
+    message: (e) => `'${e.path}' is not a sound archive: ${e.detail}`,
+  }),
+  NoXz: defineError<{ path: string }>({
+    code: 'MANTA_ARCHIVE_NO_XZ',
+    exit: 2,
+    message: (e) => `'${e.path}' cannot be unpacked: there is no 'xz' on the PATH of the cluster's head`,
+    hint: () => 'install xz (Debian: xz-utils) on the head, or pack the files as .tar.gz or .zip',
   }),
   Unsafe: defineError<{ path: string; entry: string; detail: string }>({
     code: 'MANTA_ARCHIVE_UNSAFE',

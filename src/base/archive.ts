@@ -80,7 +80,7 @@ export async function unzip(
     await unpackInto(zip, draft, limits, name);
     await moveDurably(draft, target);
   } catch (error) {
-    throw unzipFailure(error, name);
+    throw unpackFailure(error, name);
   } finally {
     zip?.close();
     await rm(draft, { recursive: true, force: true });
@@ -90,13 +90,13 @@ export async function unzip(
 /** Entries that stand in each other's way are the archive's fault; a full or failing disk is not. */
 const conflicts = new Set(['ENOTDIR', 'EEXIST', 'EISDIR', 'ENAMETOOLONG', 'EINVAL']);
 
-function unzipFailure(error: unknown, name: string): unknown {
+export function unpackFailure(error: unknown, name: string): unknown {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code?.startsWith('MANTA_') || syscall !== undefined) return error;
   return archiveErrors.NotAnArchive({ path: name, detail: message }, error);
 }
 
-function entryFailure(error: unknown, name: string, entry: string): unknown {
+export function entryFailure(error: unknown, name: string, entry: string): unknown {
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code?.startsWith('MANTA_')) return error;
   const shown = entry.slice(0, 200);
@@ -111,23 +111,13 @@ function entryFailure(error: unknown, name: string, entry: string): unknown {
 }
 
 async function unpackInto(zip: ZipFile, folder: string, limits: UnzipLimits, name: string): Promise<void> {
-  const most = { entries: limits.entries ?? 200_000, bytes: limits.bytes ?? 20 * 2 ** 30, ratio: limits.ratio ?? 200 };
-  if (zip.entryCount > most.entries)
-    throw archiveErrors.TooLarge({
-      path: name,
-      detail: `it has ${zip.entryCount} entries, ${most.entries} are allowed`,
-    });
-  let unpacked = 0;
-  const grow = (count: number): void => {
-    unpacked += count;
-    if (unpacked > most.bytes)
-      throw archiveErrors.TooLarge({ path: name, detail: `it unpacks to more than ${most.bytes} bytes` });
-    if (unpacked > 100 * 2 ** 20 && unpacked > most.ratio * zip.fileSize)
-      throw archiveErrors.TooLarge({ path: name, detail: `it unpacks to more than ${most.ratio} times its size` });
-  };
+  const { count, grow, placeOf } = withinLimits(limits, zip.fileSize, name);
+  count(zip.entryCount);
   const made = new Set<string>();
   const unpack = async (entry: Entry): Promise<void> => {
-    const path = placeOf(entry, folder, name);
+    if (entry.isEncrypted())
+      throw archiveErrors.Unsafe({ path: name, entry: entry.fileName, detail: 'it is encrypted' });
+    const path = placeOf(entry.fileName, folder);
     const parent = entry.fileName.endsWith('/') ? path : dirname(path);
     if (!made.has(parent)) await mkdir(parent, { recursive: true, mode: 0o700 });
     made.add(parent);
@@ -152,21 +142,40 @@ async function unpackInto(zip: ZipFile, folder: string, limits: UnzipLimits, nam
     });
 }
 
-function placeOf(entry: Entry, folder: string, name: string): string {
-  const { fileName } = entry;
-  if (entry.isEncrypted()) throw archiveErrors.Unsafe({ path: name, entry: fileName, detail: 'it is encrypted' });
-  const parts = fileName.split('/');
-  if (
-    fileName.startsWith('/') ||
-    fileName.includes('\0') ||
-    fileName.includes('\\') ||
-    parts.includes('..') ||
-    /^[A-Za-z]:/.test(fileName)
-  ) {
-    throw archiveErrors.Unsafe({ path: name, entry: fileName, detail: 'it leads out of the folder' });
-  }
-  const path = join(folder, fileName);
-  if (!`${path}${sep}`.startsWith(`${folder}${sep}`))
-    throw archiveErrors.Unsafe({ path: name, entry: fileName, detail: 'it leads out of the folder' });
-  return path.endsWith(sep) ? path.slice(0, -1) : path;
+/** What an archive of so many bytes may hold, and where its entries may lie; each throws where it may not. */
+export function withinLimits(
+  limits: UnzipLimits,
+  packed: number,
+  name: string,
+): {
+  readonly count: (entries: number) => void;
+  readonly grow: (bytes: number) => void;
+  readonly placeOf: (entry: string, folder: string) => string;
+} {
+  const most = { entries: limits.entries ?? 200_000, bytes: limits.bytes ?? 20 * 2 ** 30, ratio: limits.ratio ?? 200 };
+  const tooLarge = (detail: string): Error => archiveErrors.TooLarge({ path: name, detail });
+  let unpacked = 0;
+  return {
+    count(entries) {
+      if (entries > most.entries) throw tooLarge(`it has ${entries} entries, ${most.entries} are allowed`);
+    },
+    grow(bytes) {
+      unpacked += bytes;
+      if (unpacked > most.bytes) throw tooLarge(`it unpacks to more than ${most.bytes} bytes`);
+      if (unpacked > 100 * 2 ** 20 && unpacked > most.ratio * packed)
+        throw tooLarge(`it unpacks to more than ${most.ratio} times its size`);
+    },
+    placeOf(entry, folder) {
+      const path = join(folder, entry);
+      const leadsOut =
+        entry.startsWith('/') ||
+        entry.includes('\0') ||
+        entry.includes('\\') ||
+        entry.split('/').includes('..') ||
+        /^[A-Za-z]:/.test(entry) ||
+        !`${path}${sep}`.startsWith(`${folder}${sep}`);
+      if (leadsOut) throw archiveErrors.Unsafe({ path: name, entry, detail: 'it leads out of the folder' });
+      return path.endsWith(sep) ? path.slice(0, -1) : path;
+    },
+  };
 }

@@ -11,6 +11,15 @@ const someWorkers = 50;
 export const jobStartTimeout = '315360000';
 
 /**
+ * In seconds. Ray kills a job that was told to end after this long by itself, on whichever node it runs; when to, is
+ * decided at the stop, and earlier.
+ */
+export const jobStopWait = '60';
+
+/** For every node. */
+export const nodeSettings: Environment = { RAY_JOB_STOP_WAIT_TIME_S: { otherwise: jobStopWait } };
+
+/**
  * Settings of Ray that make it tell sooner what Manta acts on, where neither the user nor an image has set them. Demand is
  * seen within a tenth of a second, not within one; a raylet that is gone, whose port refuses, is struck from the table
  * after five seconds, not fifteen. How long a raylet may be silent stays as it is. The dashboard, which takes the jobs, gives

@@ -9,7 +9,7 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import { tokensSince } from '../core/ray-version.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { markPattern, processFunctions, processText } from './ray-processes.ts';
-import { headSettings } from './ray-settings.ts';
+import { headSettings, nodeSettings } from './ray-settings.ts';
 import type { RayVersions } from './ray-versions.ts';
 import { versionFile, versionFunctions, versionText } from './ray-versions.ts';
 import type { Environment } from './shell-text.ts';
@@ -36,6 +36,7 @@ function startEnvironment(order: NodeOrder, place: Place, command: string): Envi
     ...authEnvironment(order),
     RAY_CLOUD_INSTANCE_ID: order.instance,
     RAY_NODE_TYPE_NAME: order.type,
+    ...nodeSettings,
     ...(order.resources !== undefined && { RAY_OVERRIDE_RESOURCES: JSON.stringify(order.resources) }),
     ...(order.labels !== undefined && { RAY_OVERRIDE_LABELS: JSON.stringify(order.labels) }),
     ...(order.kind === 'head' && {

@@ -1,6 +1,9 @@
 /** The Ray whose API Manta speaks, whose planner and checks it is held to, and which it installs where there is none. */
 export const rayVersion = '2.60.0';
 
+/** The commit that it was built from. */
+export const rayCommit = 'b7f4259e944bf6959f721b106adc366ddfa0c356';
+
 /** An older Ray on which the tests run as well: the oldest that Manta is tested with. */
 export const olderRayVersion = '2.54.0';
 

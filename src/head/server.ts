@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import { Hono } from 'hono';
-import { rayVersion } from '../core/ray-version.ts';
+import { rayCommit, rayVersion } from '../core/ray-version.ts';
 import { type JobsApiDeps, mountJobsApi } from '../jobs/api.ts';
 import { errorAnswer } from '../jobs/api-answer.ts';
 import { apiErrors } from '../jobs/api-errors.ts';
@@ -14,8 +14,6 @@ import type { RayFront } from './gateway/ray-front.ts';
 import type { Head } from './head.ts';
 import { listenOnLoopback, listenOnSocket } from './listen.ts';
 import { isPagePath, readPage } from './page.ts';
-
-const rayCommit = '0000000000000000000000000000000000000000';
 
 export interface ServeOrder {
   /** The port that the user asked for; one of Manta's choice otherwise. */
@@ -60,11 +58,10 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
   const deps: JobsApiDeps = {
     ...head,
     auth,
-    get rayVersion() {
-      return head.ray?.version ?? rayVersion;
+    get ray() {
+      return head.ray?.version ?? { version: rayVersion, commit: rayCommit };
     },
-    rayCommit,
-    ...(head.ray && { others: (signal: AbortSignal) => (head.ray as RayFront).jobsOfOthers(signal) }),
+    ...(head.ray && atRay(head.ray)),
     sessionName: `session_manta_${head.folder.name}`,
   };
   const gateway = head.ray && new Gateway({ auth, ray: head.ray });
@@ -86,6 +83,12 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
     },
   };
 }
+
+const atRay = (ray: RayFront): Pick<JobsApiDeps, 'others' | 'drivers' | 'driverOf'> => ({
+  others: (signal) => ray.jobsOfOthers(signal),
+  drivers: (signal) => ray.drivers(signal),
+  driverOf: (id, signal) => ray.driverOf(id, signal),
+});
 
 function appOf(head: Head, deps: JobsApiDeps, beforeChange?: () => void): Hono<JobsEnv> {
   const app = new Hono<JobsEnv>();

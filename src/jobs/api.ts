@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Hono } from 'hono';
 import type { Clock, Duration } from '../base/clock.ts';
+import type { Driver } from '../engines/runner.ts';
 import { type AuthDeps, guard, type JobsEnv } from './auth.ts';
 import type { LogStore } from './log-store.ts';
 import { mountMantaApi } from './manta-api/routes.ts';
@@ -22,12 +23,18 @@ export interface JobsApiDeps {
   readonly users: Users;
   readonly clock: Clock;
   readonly auth: AuthDeps;
-  /** A version that exists: Ray's clients parse it and refuse what they do not know. */
-  readonly rayVersion: string;
-  readonly rayCommit: string;
+  /** The Ray that runs, or whose API is spoken. One that exists: Ray's clients parse it and refuse what they do not know. */
+  readonly ray: { readonly version: string; readonly commit: string };
   readonly sessionName: string;
   /** Jobs of the engine that were not submitted here. Absent: there can be none. */
   readonly others?: (signal: AbortSignal) => Promise<readonly OtherJob[]>;
+  /** Programs that joined the engine's cluster, by its names of the attempts that started them. Absent: there are none. */
+  readonly drivers?: (signal: AbortSignal) => Promise<ReadonlyMap<string, Driver>>;
+  /** The same of one, by that name or by the program's own id. */
+  readonly driverOf?: (
+    id: string,
+    signal: AbortSignal,
+  ) => Promise<{ readonly submission: string; readonly driver: Driver } | undefined>;
   /** Between two pings on a followed log. @default 20 s */
   readonly pingEvery?: Duration;
 }

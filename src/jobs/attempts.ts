@@ -90,7 +90,8 @@ export function keepAttempts(deps: AttemptDeps): AttemptKeeper {
   const start = async (job: Job, prepared: Prepared): Promise<void> => {
     const attempt = job.attempts.at(-1);
     if (!attempt || starting.has(attempt.id) || current(attempt.id)?.job.state !== 'starting') return;
-    const order = orderOf(job, prepared, logs.folder(job.id, attempt.number), deps.baseEnv);
+    const where = { support: runner.environments, baseEnv: deps.baseEnv };
+    const order = orderOf(job, prepared, logs.folder(job.id, attempt.number), where);
     const once = async (): Promise<boolean> => {
       try {
         await runner.start(order, signal);

@@ -1,4 +1,5 @@
 import { defineError } from '../base/errors.ts';
+import { moduleEndings } from './package-formats.ts';
 
 /**
  * What the jobs layer may answer instead of doing what it was asked. Both HTTP APIs choose their status by the kind;
@@ -67,7 +68,7 @@ export const jobErrors = {
     code: 'MANTA_PACKAGE_NAME',
     exit: 2,
     message: (e) =>
-      `'${e.name.slice(0, 100)}' is not a package name: letters, digits, '.', '_', '+' and '-', ending in .zip or .whl`,
+      `'${e.name.slice(0, 100)}' is not a package name: letters, digits, '.', '_', '+' and '-', ending in ${moduleEndings.join(', ')}`,
   }),
   PackageTooLarge: defineError<{ limit: number }>({
     code: 'MANTA_PACKAGE_TOO_LARGE',

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, extname, join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { type FileToPack, writeZip } from '../base/archive.ts';
 import { type IgnoreRule, ignoreRule } from './ignore-rules.ts';
+import { endingOf } from './package-formats.ts';
 
 /** What Ray leaves out of a working directory unless told otherwise. */
 export const defaultExcludes: readonly string[] = ['.git', '.venv', 'venv', '__pycache__'];
@@ -19,7 +20,7 @@ export interface PackagingOptions {
 
 /** A local folder or file as the package that Ray's client would make of it. */
 export interface LocalPackage {
-  /** `gcs://_ray_pkg_<hash>.zip`, or the file name of a wheel. */
+  /** `gcs://_ray_pkg_<hash>` and the ending of its format, or the file name of a wheel. */
   readonly uri: string;
   readonly files: number;
   /** Names that are not packed: links that lead nowhere, sockets, devices. */
@@ -56,11 +57,13 @@ export async function packageFolder(folder: string, options: PackagingOptions = 
   };
 }
 
-/** A `.zip` is named by its content, a wheel by its file name; both are sent as they are. */
+/** An archive is named by its content, a wheel by its file name; both are sent as they are. */
 export async function packageFile(path: string): Promise<LocalPackage> {
   const { size } = await stat(path);
-  const wheel = extname(path) === '.whl';
-  const name = wheel ? basename(path) : `_ray_pkg_${await sha1(path)}.zip`;
+  const ending = endingOf(path) ?? '.zip';
+  // Ray's client has one name for both.
+  const shown = ending === '.tgz' ? '.tar.gz' : ending;
+  const name = ending === '.whl' ? basename(path) : `_ray_pkg_${await sha1(path)}${shown}`;
   return { uri: `gcs://${name}`, files: 1, leftOut: [], size, write: async () => path };
 }
 

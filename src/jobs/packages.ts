@@ -9,8 +9,10 @@ import { type UnzipLimits, unzip } from '../base/archive.ts';
 import type { Clock, Duration } from '../base/clock.ts';
 import { makeFolder, syncAll, syncFolder } from '../base/durable.ts';
 import type { Database } from '../base/sqlite.ts';
+import { untar } from '../base/tar.ts';
 import { type DownloadLimits, download } from './downloads.ts';
 import { jobErrors } from './errors.ts';
+import { endingOf } from './package-formats.ts';
 
 export interface PackageLimits extends UnzipLimits, DownloadLimits {
   /** Of all packages kept; those that no live job needs give way, least recently used first. @default 20 GiB */
@@ -27,7 +29,7 @@ export interface PackageStore {
   /** Whether the owner has sent a package of this name; it is kept for a while from then on. */
   has(owner: string, name: string): Promise<boolean>;
   put(owner: string, name: string, body: Readable): Promise<{ readonly sha256: string; readonly size: number }>;
-  /** Folder with the unpacked content of a `.zip`, or the path of a `.whl`. */
+  /** Folder with the unpacked content of an archive, or the path of a `.whl`. */
   open(owner: string, uri: string, signal: AbortSignal): Promise<string>;
   /** Whether `open` has nothing to download and nothing to unpack. */
   isReady(owner: string, uri: string): boolean;
@@ -91,7 +93,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
       const target = pathOf(sha256, name);
       if (!existsSync(target)) {
         makeFolder(join(folder, 'unpacked'));
-        await unzip(blob(sha256), target, limits, name);
+        await unpack(blob(sha256), target, limits, name);
       }
       return target;
     });
@@ -130,7 +132,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
         };
         const { sha256, size } = await download(uri, store, downloads, signal);
         // Each content that an address had is a package of its own: a job may still use the one before.
-        const name = `${packageName(uri)}_${sha256}${uri.split('?')[0]?.endsWith('.whl') ? '.whl' : '.zip'}`;
+        const name = `${packageName(uri)}_${sha256}${endingOf(new URL(uri).pathname) ?? '.zip'}`;
         await insert(owner, name, sha256, size);
         const path = await ready(sha256, new URL(uri).pathname.split('/').at(-1) || name);
         return path.endsWith('.whl') ? path : topOf(path);
@@ -158,9 +160,15 @@ export function packageName(uri: string): string {
   return `_url_${createHash('sha256').update(uri).digest('hex').slice(0, 32)}`;
 }
 
+async function unpack(path: string, target: string, limits: UnzipLimits, name: string): Promise<void> {
+  const ending = endingOf(name);
+  if (ending === '.zip') await unzip(path, target, limits, name);
+  else await untar(path, target, ending === '.tar.xz' ? 'xz' : 'gzip', limits, name);
+}
+
 /** Names become parts of URLs and file names. */
 function checkName(name: string): void {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}\.(?:zip|whl)$/.test(name) || name.includes('..'))
+  if (!/^[A-Za-z0-9_][A-Za-z0-9._+-]{0,200}$/.test(name) || name.includes('..') || endingOf(name) === undefined)
     throw jobErrors.PackageName({ name });
 }
 
@@ -213,7 +221,7 @@ async function sweep(
   let total = rows.reduce((sum, row) => sum + row.size, 0);
   const gone: Row[] = [];
   for (const row of rows) {
-    const plain = row.name.replace(/_[0-9a-f]{64}\.(?:zip|whl)$/, '');
+    const plain = row.name.slice(0, -(endingOf(row.name) ?? '').length).replace(/_[0-9a-f]{64}$/, '');
     if (needed.has(`${row.owner}/${row.name}`) || needed.has(`${row.owner}/${plain}`)) continue;
     if (clock.now() - row.used_at <= keepFor && total <= keepBytes) continue;
     gone.push(row);

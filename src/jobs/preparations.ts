@@ -2,6 +2,7 @@ import { BackOff } from '../base/back-off.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Job } from '../core/jobs/job.ts';
+import type { Runner } from '../engines/runner.ts';
 import type { AttemptKeeper } from './attempts.ts';
 import { jobEvents } from './events.ts';
 import type { LogStore } from './log-store.ts';
@@ -11,6 +12,7 @@ import { packageUris } from './runtime-env.ts';
 
 export interface PreparationDeps {
   readonly packages: PackageStore;
+  readonly runner: Pick<Runner, 'environments'>;
   readonly logs: LogStore;
   readonly clock: Clock;
   readonly events: EventSink;
@@ -47,7 +49,7 @@ const firstPause = 5_000;
 const longestPause = 60_000;
 
 export function keepPreparations(deps: PreparationDeps): Preparations {
-  const { packages, logs, clock, events, attempts, baseEnv, signal } = deps;
+  const { packages, logs, clock, events, attempts, runner, baseEnv, signal } = deps;
   const ready = new Map<string, Prepared>();
   const underWay = new Map<string, Making>();
   const slots = new Map<string, number>();
@@ -62,7 +64,7 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
     const until = AbortSignal.any([signal, ending.signal]);
     const made = async (): Promise<Prepared | undefined> => {
       try {
-        const prepared = await prepare(job, packages, baseEnv, until);
+        const prepared = await prepare(job, packages, { support: runner.environments, baseEnv }, until);
         if (until.aborted) return undefined;
         ready.set(job.id, prepared);
         rests.forget(job.id);
@@ -141,7 +143,7 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
         return undefined;
       }
       try {
-        const plain = prepareWithout(job, baseEnv);
+        const plain = prepareWithout(job, { support: runner.environments, baseEnv });
         ready.set(job.id, plain);
         return plain;
       } catch (error) {

@@ -234,7 +234,7 @@ export function openQueue(options: QueueOptions): JobQueue {
       if (closing.signal.aborted) throw jobErrors.Closed({});
       const now = clock.now();
       const spec = specOf(submission, submission.id ?? options.newId(), now);
-      readAndCheck(spec.runtimeEnv, options.baseEnv);
+      readAndCheck(spec.runtimeEnv, { support: options.runner.environments, baseEnv: options.baseEnv });
       // What was taken before is not judged again by what holds now.
       const before = repeated === 'same' ? store.jobs.get(spec.id) : undefined;
       if (before && sameWork(before, spec)) return before;

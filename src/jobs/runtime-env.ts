@@ -1,48 +1,81 @@
-import { ownValue } from '../base/own-value.ts';
+import type { Duration } from '../base/clock.ts';
 import { redactTexts } from '../base/redact.ts';
-import type { SetupStep } from '../engines/runner.ts';
+import type { EnvironmentSupport, SetupStep } from '../engines/runner.ts';
 import { jobErrors } from './errors.ts';
+import { archiveEndings, moduleEndings } from './package-formats.ts';
 
-/** A runtime environment as far as this cluster can give it; URIs are resolved when a job is prepared. */
+/** A runtime environment as far as the engine can give it; URIs are resolved when a job is prepared. */
 export interface RuntimeEnv {
   readonly envVars: Readonly<Record<string, string>>;
   readonly workingDir?: string;
   readonly pyModules: readonly string[];
   readonly setup: readonly SetupStep[];
+  readonly setupTimeout?: Duration;
+  /** What the engine gets as submitted. */
+  readonly rest: Readonly<Record<string, unknown>>;
 }
 
 /** Keys that change nothing where a job runs. */
-const withoutEffect = new Set(['excludes', 'config', '_ray_commit', '_inject_current_ray']);
+const withoutEffect = new Set(['excludes', '_ray_commit', '_ray_release', '_inject_current_ray']);
 
 /** Reads what a job is submitted with; throws Invalid with the field and what is supported for what cannot be given. */
-export function readRuntimeEnv(env: Readonly<Record<string, unknown>>): RuntimeEnv {
-  const unknown = Object.entries(env).find(
-    ([key, value]) => value !== null && !Object.hasOwn(readers, key) && !withoutEffect.has(key),
-  );
-  if (unknown !== undefined)
-    throw fail(
-      `['${unknown[0].slice(0, 100)}']`,
-      `is not supported by this cluster; supported are ${Object.keys(readers).join(', ')}`,
-    );
-  const given = (key: string): boolean => (ownValue(env, key) ?? null) !== null;
-  if (given('pip') && given('uv')) throw fail('', "names both 'pip' and 'uv', which cannot be used together");
-  const excludes = env['excludes'];
-  if (given('excludes') && !isTexts(excludes))
+export function readRuntimeEnv(env: Readonly<Record<string, unknown>>, support: EnvironmentSupport): RuntimeEnv {
+  const given = new Map(Object.entries(env).filter(([, value]) => value !== null && value !== undefined));
+  const rivals = ['pip', 'uv', 'conda'].filter((key) => given.has(key)).map((key) => `'${key}'`);
+  if (rivals.length > 1) throw fail('', `names both ${rivals.join(' and ')}, which cannot be used together`);
+  const excludes = given.get('excludes');
+  if (excludes !== undefined && !isTexts(excludes))
     throw fail("['excludes']", `must be a list of strings, not ${typeWords(excludes)}`);
-  const workingDir = readers.working_dir(env['working_dir']);
-  return {
-    envVars: readers.env_vars(env['env_vars']),
+  if (support !== 'all') refuseOthers(given, support);
+  const workingDir = readWorkingDir(given.get('working_dir'), support);
+  const setupTimeout = readTimeout(given.get('config'));
+  const common = {
+    envVars: readVariables(given.get('env_vars')),
     ...(workingDir !== undefined && { workingDir }),
-    pyModules: readers.py_modules(env['py_modules']),
-    setup: [...readers.pip(env['pip']), ...readers.uv(env['uv'])],
+    pyModules: readModules(given.get('py_modules'), support),
+    ...(setupTimeout !== undefined && { setupTimeout }),
   };
+  if (support !== 'all') {
+    const steps = (['pip', 'uv'] as const).flatMap((kind) => requirements(kind, given.get(kind)));
+    return { ...common, setup: steps, rest: {} };
+  }
+  for (const key of ['env_vars', 'working_dir', 'py_modules']) given.delete(key);
+  return { ...common, setup: [], rest: Object.fromEntries(given) };
 }
+
+/** What the engine cannot give is refused by its name, never passed over. */
+function refuseOthers(given: ReadonlyMap<string, unknown>, support: ReadonlyMap<string, readonly string[]>): void {
+  for (const [key, value] of given) {
+    if (withoutEffect.has(key)) continue;
+    const options = support.get(key);
+    if (options === undefined)
+      throw fail(
+        `['${key.slice(0, 100)}']`,
+        `is not supported by this cluster; supported are ${[...support.keys()].join(', ')}`,
+      );
+    if (options.length === 0 || !isRecord(value)) continue;
+    const other = Object.entries(value).find(
+      ([option, each]) => each !== null && each !== undefined && !options.includes(option),
+    );
+    if (other)
+      throw fail(
+        `['${key}']['${other[0].slice(0, 100)}']`,
+        `is not supported by this cluster; supported are ${options.join(', ')}`,
+      );
+  }
+}
+
+/** The head makes these ready itself, for every engine. */
+const fetchedHere = /^(?:gcs|https):\/\//;
+
+/** Whether the package is made ready on the head; otherwise the engine fetches it. */
+export const isFetchedHere = (uri: string): boolean => fetchedHere.test(uri);
 
 /** URIs of packages that the environment refers to. */
 export function packageUris(env: Readonly<Record<string, unknown>>): string[] {
   const modules: unknown = env['py_modules'];
   return [env['working_dir'], ...(Array.isArray(modules) ? (modules as unknown[]) : [])].filter(
-    (uri): uri is string => typeof uri === 'string' && /^(?:gcs|https):\/\//.test(uri),
+    (uri): uri is string => typeof uri === 'string' && isFetchedHere(uri),
   );
 }
 
@@ -59,50 +92,65 @@ function typeWords(value: unknown): string {
   return value !== null && typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-const readers = {
-  env_vars(value: unknown): Record<string, string> {
-    if (value === undefined || value === null) return {};
-    if (!isRecord(value)) throw fail("['env_vars']", `must be of type Dict[str, str], not ${typeWords(value)}`);
-    for (const [name, each] of Object.entries(value)) {
-      if (typeof each !== 'string')
-        throw fail("['env_vars']", `must be of type Dict[str, str], but the value of '${name}' is not a string`);
-      if (name === '' || name.includes('=') || name.includes('\0') || each.includes('\0'))
-        throw fail("['env_vars']", `names '${name}', which cannot be an environment variable`);
-    }
-    return value as Record<string, string>;
-  },
-  working_dir(value: unknown): string | undefined {
-    if (value === undefined || value === null) return undefined;
-    if (typeof value !== 'string')
-      throw fail("['working_dir']", `must be the URI of a package, not ${typeWords(value)}`);
-    return uri('working_dir', value, ['.zip']);
-  },
-  py_modules(value: unknown): string[] {
-    if (value === undefined || value === null) return [];
-    if (!isTexts(value)) throw fail("['py_modules']", `must be a list of URIs of packages, not ${typeWords(value)}`);
-    return value.map((each) => uri('py_modules', each, ['.zip', '.whl']));
-  },
-  pip: (value: unknown): SetupStep[] => requirements('pip', value),
-  uv: (value: unknown): SetupStep[] => requirements('uv', value),
-};
+function readVariables(value: unknown): Record<string, string> {
+  if (value === undefined) return {};
+  if (!isRecord(value)) throw fail("['env_vars']", `must be of type Dict[str, str], not ${typeWords(value)}`);
+  for (const [name, each] of Object.entries(value)) {
+    if (typeof each !== 'string')
+      throw fail("['env_vars']", `must be of type Dict[str, str], but the value of '${name}' is not a string`);
+    if (name === '' || name.includes('=') || name.includes('\0') || each.includes('\0'))
+      throw fail("['env_vars']", `names '${name}', which cannot be an environment variable`);
+  }
+  return value as Record<string, string>;
+}
 
-function uri(field: string, value: string, endings: readonly string[]): string {
+function readWorkingDir(value: unknown, support: EnvironmentSupport): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'string') throw fail("['working_dir']", `must be the URI of a package, not ${typeWords(value)}`);
+  return checkUri('working_dir', value, archiveEndings, support);
+}
+
+function readModules(value: unknown, support: EnvironmentSupport): string[] {
+  if (value === undefined) return [];
+  if (!isTexts(value)) throw fail("['py_modules']", `must be a list of URIs of packages, not ${typeWords(value)}`);
+  return value.map((each) => checkUri('py_modules', each, moduleEndings, support));
+}
+
+function checkUri(field: string, value: string, endings: readonly string[], support: EnvironmentSupport): string {
   const shown = value.slice(0, 200);
-  if (!/^(?:gcs|https):\/\//.test(value) || !URL.canParse(value)) {
+  const isUri = /^[a-z][a-z0-9+.-]*:\/\//.test(value) && URL.canParse(value);
+  if (isUri && !isFetchedHere(value) && support === 'all') return value;
+  if (!isUri || !isFetchedHere(value))
     throw fail(
       `['${field}']`,
       `'${shown}' is not a package on the head (gcs://) and not an https:// archive; a local path is uploaded by the client`,
     );
-  }
   const path = value.startsWith('https://') ? new URL(value).pathname : value;
   if (!endings.some((ending) => path.endsWith(ending)))
-    throw fail(`['${field}']`, `takes ${endings.join(' and ')} files only, not '${shown}'`);
+    throw fail(`['${field}']`, `takes ${endings.join(', ')} files only, not '${shown}'`);
   return value;
 }
 
-/** A list of requirements, or `{packages, …}`; options that would change what is installed are not passed over. */
+/** In Ray's words. */
+function readTimeout(config: unknown): Duration | undefined {
+  if (config === undefined) return undefined;
+  if (!isRecord(config)) throw fail("['config']", `must be of type dict, not ${typeWords(config)}`);
+  const seconds = config['setup_timeout_seconds'];
+  if (seconds === undefined || seconds === null || seconds === -1) return undefined;
+  const field = "['config']['setup_timeout_seconds']";
+  if (typeof seconds !== 'number' || !Number.isInteger(seconds))
+    throw fail(field, `must be of type int, not ${typeWords(seconds)}`);
+  if (seconds <= 0 || seconds > longestTimeout)
+    throw fail(field, `must be greater than zero, at most ${longestTimeout}, or equal to -1, not ${seconds}`);
+  return seconds * 1_000;
+}
+
+/** In seconds. A timer holds no more milliseconds than this many days. */
+const longestTimeout = 24 * 86_400;
+
+/** A list of requirements, or `{packages, …}`. */
 function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
-  if (value === undefined || value === null) return [];
+  if (value === undefined) return [];
   const packages = isRecord(value) ? value['packages'] : value;
   if (!isTexts(packages)) {
     throw fail(
@@ -110,17 +158,10 @@ function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
       `must be a list of requirements, or a dictionary with such a list as 'packages', not ${typeWords(value)}`,
     );
   }
-  if (isRecord(value)) {
-    const option = Object.entries(value).find(
-      ([key, each]) => key !== 'packages' && key !== `${kind}_check` && each !== null && each !== undefined,
-    );
-    if (option)
-      throw fail(
-        `['${kind}']['${option[0].slice(0, 100)}']`,
-        "is not supported by this cluster; supported is 'packages'",
-      );
-  }
-  return packages.length === 0 ? [] : [{ kind, packages }];
+  const check = isRecord(value) ? (value[`${kind}_check`] ?? false) : false;
+  if (typeof check !== 'boolean')
+    throw fail(`['${kind}']['${kind}_check']`, `must be of type bool, not ${typeWords(check)}`);
+  return packages.length === 0 ? [] : [{ kind, packages, ...(check && { check }) }];
 }
 
 const mask = '***';

@@ -91,7 +91,7 @@ test('a refusal names the package and the entry, and no path of this machine', a
   bytes.fill(0xff, 100, 2_000);
   writeFileSync(damaged, bytes);
   await assert.rejects(unzip(damaged, target(), {}, 'code.zip'), (error: Error) => {
-    assert.match(error.message, /^'code\.zip' is not a sound zip archive: entry 'file': /);
+    assert.match(error.message, /^'code\.zip' is not a sound archive: entry 'file': /);
     return true;
   });
 });

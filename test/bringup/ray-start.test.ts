@@ -113,6 +113,7 @@ test('Ray sees what Manta sets, and nothing of the function around it', { skip }
       'RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT=180',
       'RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL=minor',
       'RAY_JOB_START_TIMEOUT_SECONDS=315360000',
+      'RAY_JOB_STOP_WAIT_TIME_S=60',
       "RAY_NODE_TYPE_NAME=it's a head",
       'RAY_OVERRIDE_RESOURCES={"CPU":4,"my \\"thing\\"":1}',
       'RAY_USAGE_STATS_ENABLED=0',
@@ -127,6 +128,7 @@ test('Ray sees what Manta sets, and nothing of the function around it', { skip }
   const other = (await host.sh(startProgram(worker, here, 'ray start --address=$RAY_HEAD_IP:6379'), { signal: never }))
     .stdout;
   assert.match(other, /^ray start --address=10\.0\.0\.1:6379$/m);
+  assert.match(other, /RAY_JOB_STOP_WAIT_TIME_S=60/);
   assert.doesNotMatch(other, /enable_autoscaler_v2|USAGE_STATS/);
 });
 

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/events.ts';
-import { makeUpgradeHandler, mountJobsApi } from '../../src/jobs/api.ts';
+import { type JobsApiDeps, makeUpgradeHandler, mountJobsApi } from '../../src/jobs/api.ts';
 import { type JobsEnv, loopbackHosts } from '../../src/jobs/auth.ts';
 import { SignIns } from '../../src/jobs/sign-ins.ts';
 import { type Bed, type BedOptions, makeBed } from './queue-bed.ts';
@@ -45,7 +45,14 @@ export interface ApiBed extends Bed {
   tokenOf(user: string): Promise<string>;
 }
 
-export async function makeApiBed(options: Omit<BedOptions, 'clock'> & { clock?: Clock }): Promise<ApiBed> {
+export interface ApiBedOptions extends Omit<BedOptions, 'clock'> {
+  readonly clock?: Clock;
+  readonly ray?: JobsApiDeps['ray'];
+  /** What the engine is asked besides. */
+  readonly atEngine?: Pick<JobsApiDeps, 'others' | 'drivers' | 'driverOf'>;
+}
+
+export async function makeApiBed(options: ApiBedOptions): Promise<ApiBed> {
   const clock = options.clock ?? wallClock;
   const bed = await makeBed({ ...options, clock });
   const { token: admin } = await bed.users.add('root', { admin: true });
@@ -54,8 +61,8 @@ export async function makeApiBed(options: Omit<BedOptions, 'clock'> & { clock?: 
   const deps = {
     ...bed,
     clock,
-    rayVersion: '2.60.0',
-    rayCommit: 'manta',
+    ray: options.ray ?? { version: '2.60.0', commit: 'manta' },
+    ...options.atEngine,
     sessionName: 'session_test',
     pingEvery: 50,
     auth: {

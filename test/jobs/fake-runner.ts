@@ -1,7 +1,8 @@
 import type { Clock, Duration } from '../../src/base/clock.ts';
 import { openLogWriter } from '../../src/base/log-segments.ts';
 import type { EndCause } from '../../src/core/jobs/job.ts';
-import type { AttemptOrder, AttemptReport, Runner } from '../../src/engines/runner.ts';
+import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts';
+import type { AttemptOrder, AttemptReport, EnvironmentSupport, Runner } from '../../src/engines/runner.ts';
 
 type Call = 'start' | 'stop' | 'attempts' | 'forget';
 
@@ -16,6 +17,7 @@ type Call = 'start' | 'stop' | 'attempts' | 'forget';
  * - `mute` holds reports back, as a mantad that is not there would miss them.
  */
 export class FakeRunner implements Runner {
+  environments: EnvironmentSupport = embeddedEnvironments;
   readonly orders: AttemptOrder[] = [];
   readonly stops: string[] = [];
   readonly starts = new Map<string, number>();
@@ -86,6 +88,11 @@ export class FakeRunner implements Runner {
 
   begin(attempt: string): void {
     this.#report(attempt, { state: 'running', node: 'node-1', startedAt: this.#clock.now() });
+  }
+
+  /** What the engine comes to know of it besides. */
+  learn(attempt: string, news: Pick<AttemptReport, 'submission' | 'driver'>): void {
+    this.#report(attempt, news);
   }
 
   finish(attempt: string, cause: EndCause = 'succeeded', exitCode = cause === 'succeeded' ? 0 : 1, output = ''): void {

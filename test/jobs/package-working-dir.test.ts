@@ -151,3 +151,16 @@ print(json.dumps([[bool(PathSpec.from_lines("gitwildmatch", p).match_file(x)) fo
     );
   }
 });
+
+test('archives have the names that Ray gives them', async (t) => {
+  const found = rayPython();
+  if ('missing' in found) return t.skip(found.missing);
+  const files = ['a.zip', 'a.tar.gz', 'a.tgz', 'a.tar.xz', 'a-1.0-py3-none-any.whl'].map((name) => join(root, name));
+  for (const file of files) writeFileSync(file, 'content');
+  const code = `import sys
+from pathlib import Path
+from ray._private.runtime_env.packaging import get_uri_for_package
+print(' '.join(get_uri_for_package(Path(each)) for each in sys.argv[1:]))`;
+  const ours = await Promise.all(files.map(async (file) => (await packageFile(file)).uri));
+  assert.equal(ours.join(' '), runPython(found.python, code, files));
+});

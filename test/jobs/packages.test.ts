@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { writeZip } from '../../src/base/archive.ts';
 import { openDatabase } from '../../src/base/sqlite.ts';
+import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
 import { openPackageStore, type PackageStoreOptions, packageName } from '../../src/jobs/packages.ts';
 import { neededPackages, sweep } from '../../src/jobs/retention.ts';
@@ -95,6 +97,40 @@ test('a remote archive with one folder at its top means that folder', async () =
   assert.ok(!existsSync(path));
 });
 
+test('archives of every format are unpacked, and names without one are none', async (t) => {
+  const source = join(root, `source${count++}`);
+  mkdirSync(join(source, 'top'), { recursive: true });
+  writeFileSync(join(source, 'top/file.txt'), 'packed');
+  const pack = (mode: string): Buffer => {
+    const file = join(root, `tar${count++}`);
+    execFileSync('tar', [mode, file, '-C', source, 'top']);
+    return readFileSync(file);
+  };
+  const bytes = {
+    '.tar.gz': pack('-czf'),
+    '.tgz': pack('-czf'),
+    '.tar.xz': pack('-cJf'),
+    '.zip': await zipOf('packed'),
+  };
+  for (const [ending, archive] of Object.entries(bytes)) {
+    const server = await archiveServer((answer) => answer.end(archive));
+    t.after(() => server.close());
+    const { packages, clock } = await storeWith({ request: server.request });
+    await packages.put('ada', `_ray_pkg_1${ending}`, Readable.from([archive]));
+    const path = await packages.open('ada', `gcs://_ray_pkg_1${ending}`, signal);
+    assert.equal(readFileSync(join(path, 'top/file.txt'), 'utf8'), 'packed', ending);
+    const url = `${server.url}/code${ending}?x=1`;
+    const remote = await packages.open('ada', url, signal);
+    assert.equal(readFileSync(join(remote, 'file.txt'), 'utf8'), 'packed', ending);
+    clock.set(clock.now() + 86_400_001);
+    await packages.sweep(new Set([`ada/${packageName(url)}`]));
+    assert.ok(existsSync(remote), 'a live job needs it');
+  }
+  const { packages } = await storeWith();
+  for (const name of ['a.tar', 'a.tar.bz2', 'a.gz', 'a.xz', 'a', '.tar.gz', '../a.tgz'])
+    await assert.rejects(packages.put('ada', name, Readable.from(['x'])), (error) => jobErrors.PackageName.is(error));
+});
+
 test('packages that no live job needs go after a while, others stay', async () => {
   const { packages, clock, folder } = await storeWith();
   await packages.put('ada', 'needed.zip', Readable.from([await zipOf('1')]));
@@ -161,35 +197,86 @@ test('retention leaves a job alone that is retried meanwhile', async () => {
 });
 
 test('a runtime environment is read with the words of its problem', () => {
-  const env = readRuntimeEnv({
-    env_vars: { A: 'b' },
-    working_dir: 'gcs://w.zip',
-    py_modules: ['gcs://m.zip', 'https://x.invalid/p.whl?v=1'],
-    pip: ['requests==2'],
-    excludes: ['x'],
-    config: {},
-  });
+  const env = readRuntimeEnv(
+    {
+      env_vars: { A: 'b' },
+      working_dir: 'gcs://w.tar.xz',
+      py_modules: ['gcs://m.zip', 'gcs://n.tgz', 'https://x.invalid/p.whl?v=1'],
+      pip: { packages: ['requests==2'], pip_check: true },
+      excludes: ['x'],
+      config: { setup_timeout_seconds: 7, eager_install: true, log_files: [] },
+      conda: null,
+    },
+    embeddedEnvironments,
+  );
   assert.deepEqual(env, {
     envVars: { A: 'b' },
-    workingDir: 'gcs://w.zip',
-    pyModules: ['gcs://m.zip', 'https://x.invalid/p.whl?v=1'],
-    setup: [{ kind: 'pip', packages: ['requests==2'] }],
+    workingDir: 'gcs://w.tar.xz',
+    pyModules: ['gcs://m.zip', 'gcs://n.tgz', 'https://x.invalid/p.whl?v=1'],
+    setup: [{ kind: 'pip', packages: ['requests==2'], check: true }],
+    setupTimeout: 7_000,
+    rest: {},
   });
-  assert.deepEqual(readRuntimeEnv({ uv: { packages: ['a'], uv_check: false } }).setup, [
+  assert.deepEqual(readRuntimeEnv({ uv: { packages: ['a'], uv_check: false } }, embeddedEnvironments).setup, [
     { kind: 'uv', packages: ['a'] },
   ]);
   const problems: [Record<string, unknown>, RegExp][] = [
     [{ conda: 'x' }, /\['conda'\] is not supported by this cluster; supported are env_vars, /],
+    [{ image_uri: 'x' }, /\['image_uri'\] is not supported/],
+    [{ nsight: 'default' }, /\['nsight'\] is not supported/],
+    [{ worker_process_setup_hook: 'x' }, /\['worker_process_setup_hook'\] is not supported/],
+    [{ constructor: { name: 'x' } }, /\['constructor'\] is not supported/],
     [{ working_dir: '/home/me' }, /uploaded by the client/],
     [{ working_dir: 's3://b/x.zip' }, /not an https/],
-    [{ working_dir: 'gcs://x.tar.gz' }, /takes \.zip files only/],
-    [{ pip: ['a'], uv: ['b'] }, /cannot be used together/],
-    [{ pip: { packages: ['a'], pip_version: '==1' } }, /\['pip_version'\] is not supported/],
+    [{ working_dir: 'gcs://x.whl' }, /takes \.zip, \.tar\.gz, \.tgz, \.tar\.xz files only/],
+    [{ working_dir: 'gcs://x.tar.bz2' }, /takes \.zip, \.tar\.gz, \.tgz, \.tar\.xz files only/],
+    [{ pip: ['a'], uv: ['b'] }, /'pip' and 'uv', which cannot be used together/],
+    [
+      { pip: { packages: ['a'], pip_version: '==1' } },
+      /\['pip'\]\['pip_version'\] is not supported.*packages, pip_check/,
+    ],
+    [{ pip: { packages: ['a'], pip_check: 'yes' } }, /\['pip_check'\] must be of type bool/],
     [{ pip: 5 }, /must be a list/],
     [{ env_vars: { 'A=B': 'c' } }, /cannot be an environment variable/],
     [{ env_vars: { A: 5 } }, /not a string/],
+    [{ config: 5 }, /\['config'\] must be of type dict/],
+    [{ config: { setup_timeout_seconds: 0 } }, /must be greater than zero/],
+    [{ config: { setup_timeout_seconds: 1.5 } }, /must be of type int/],
   ];
-  for (const [value, words] of problems) assert.throws(() => readRuntimeEnv(value), words);
+  for (const [value, words] of problems) assert.throws(() => readRuntimeEnv(value, embeddedEnvironments), words);
+  assert.equal(readRuntimeEnv({ config: { setup_timeout_seconds: -1 } }, embeddedEnvironments).setupTimeout, undefined);
+});
+
+test('an engine that takes every runtime environment gets it as submitted', () => {
+  const rest = {
+    conda: { dependencies: ['pip'] },
+    image_uri: 'image:1',
+    nsight: 'default',
+    worker_process_setup_hook: 'module.hook',
+    config: { setup_timeout_seconds: 5, eager_install: false },
+    a_plug_in: { of: ['somebody'] },
+  };
+  const env = readRuntimeEnv(
+    {
+      ...rest,
+      env_vars: { A: '${HOME}' },
+      working_dir: 's3://b/x.zip',
+      py_modules: ['gs://b/m.zip', 'gcs://n.zip'],
+      java_jars: null,
+    },
+    'all',
+  );
+  assert.deepEqual(env, {
+    ...{ envVars: { A: '${HOME}' }, workingDir: 's3://b/x.zip', pyModules: ['gs://b/m.zip', 'gcs://n.zip'] },
+    ...{ setup: [], setupTimeout: 5_000, rest },
+  });
+  const pip = { packages: ['a'], pip_version: '==23.3', pip_check: true, pip_install_options: ['--no-deps'] };
+  assert.deepEqual(readRuntimeEnv({ pip }, 'all').rest, { pip });
+  for (const scheme of ['http', 's3', 'gs', 'azure', 'abfss', 'file', 'local'])
+    assert.equal(readRuntimeEnv({ working_dir: `${scheme}:///b/x.zip` }, 'all').workingDir, `${scheme}:///b/x.zip`);
+  assert.throws(() => readRuntimeEnv({ conda: 'a', pip: ['b'] }, 'all'), /cannot be used together/);
+  assert.throws(() => readRuntimeEnv({ working_dir: '/etc' }, 'all'), /uploaded by the client/);
+  assert.throws(() => readRuntimeEnv({ working_dir: 'gcs://x.rar' }, 'all'), /files only/);
 });
 
 test('values of variables are masked for listings', () => {

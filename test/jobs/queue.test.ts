@@ -44,7 +44,7 @@ test('a job is on disk, runs, and its end is told', async () => {
   bed.runner.finish('a.1', 'succeeded');
   assert.equal((await waited).state, 'succeeded');
   await until(() => !bed.runner.knows('a.1'));
-  assert.equal(bed.runner.orders[0]?.env['MANTA_JOB_ID'], 'a');
+  assert.equal(bed.runner.orders[0]?.own['MANTA_JOB_ID'], 'a');
 });
 
 test('a job that is retried while somebody deletes it stays, with its output', async () => {
@@ -367,8 +367,12 @@ test('an attempt that belongs to no job is ended', async () => {
   await bed.runner.start({
     id: 'stray.1',
     job: 'stray',
+    number: 1,
     entrypoint: 'x',
     env: {},
+    own: {},
+    metadata: {},
+    environment: {},
     setup: [],
     resources: { CPU: 1 },
     labels: {},

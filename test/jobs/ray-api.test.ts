@@ -215,7 +215,10 @@ test('difference: a queue that is full answers 429', async () => {
 
 test('difference: a runtime environment that this cluster cannot give is refused with the field and what is supported', async () => {
   const cases: [Record<string, unknown>, RegExp][] = [
-    [{ image_uri: 'x' }, /^runtime_env\['image_uri'\] is not supported.*supported are env_vars, working_dir, .*uv$/],
+    [
+      { image_uri: 'x' },
+      /^runtime_env\['image_uri'\] is not supported.*supported are env_vars, working_dir, .*uv, config$/,
+    ],
     [{ conda: 'x' }, /^runtime_env\['conda'\] is not supported/],
     [{ toString: 'x' }, /^runtime_env\['toString'\] is not supported/],
     [{ pip: 5 }, /^runtime_env\['pip'\] must be a list of requirements.*not a number$/],

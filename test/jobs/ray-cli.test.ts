@@ -6,11 +6,21 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { rayVersion } from '../../src/core/ray-version.ts';
+import { TestCluster } from '../engines/embedded/cluster.ts';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
+import { assertCase, type ClientCase, clientCases } from './client-cases.ts';
 import { rayCommand, rayPython } from './ray-python.ts';
 import { ShellRunner } from './shell-runner.ts';
 
 const tools = rayPython();
+
+/** Of Ray's newest client, asking the embedded engine; on Ray they are run by `test/engines/ray/client-cases.ts`. */
+const clientsOfEmbedded = [
+  'archives of every format are unpacked',
+  "a set-up that fails is told in Ray's words",
+  'what the engine cannot give is refused by its name',
+];
 
 if ('missing' in tools) test("Ray's own command line and Python client", { skip: tools.missing }, () => {});
 else {
@@ -237,3 +247,25 @@ print("all well")`);
     });
   });
 }
+
+const newest = 'missing' in tools || tools.version !== rayVersion ? undefined : tools;
+if (newest)
+  describe(`Ray ${newest.version}: Python client on the embedded engine`, { timeout: 300_000 }, () => {
+    let cases: ReadonlyMap<string, ClientCase>;
+    const ended: (() => unknown)[] = [];
+    before(async () => {
+      const cluster = new TestCluster({ after: (end) => void ended.push(end as () => unknown) });
+      const engine = await cluster.open();
+      await cluster.launch('head');
+      const bed = await makeApiBed({ runner: engine });
+      ended.unshift(() => bed.remove());
+      const { python } = newest;
+      const folder = join(cluster.folder, 'client');
+      cases = await clientCases({ python, kind: 'embedded', address: bed.address, token: bed.token, folder });
+    });
+    after(async () => {
+      for (const end of ended) await end();
+    });
+
+    for (const name of clientsOfEmbedded) test(name, () => void assertCase(cases, name));
+  });

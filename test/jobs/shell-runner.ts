@@ -5,17 +5,20 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Duration } from '../../src/base/clock.ts';
 import { openLogWriter } from '../../src/base/log-segments.ts';
-import type { AttemptOrder, AttemptReport, Runner } from '../../src/engines/runner.ts';
+import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts';
+import type { AttemptOrder, AttemptReport, EnvironmentSupport, Runner } from '../../src/engines/runner.ts';
 
 /** The smallest engine that really runs entrypoints: on this machine, each in a session and a folder of its own. */
 export class ShellRunner implements Runner {
+  readonly environments: EnvironmentSupport;
   #known = new Map<string, { order: AttemptOrder; report: AttemptReport; child?: ChildProcess; stopped?: boolean }>();
   #listeners = new Set<(report: AttemptReport) => void>();
   #root = mkdtempSync(join(tmpdir(), 'manta-shell-'));
   #cpus: number;
 
-  constructor(cpus: number) {
+  constructor(cpus: number, environments: EnvironmentSupport = embeddedEnvironments) {
     this.#cpus = cpus;
+    this.environments = environments;
   }
 
   hasRoom(order: Pick<AttemptOrder, 'resources'>): boolean {
@@ -73,6 +76,7 @@ export class ShellRunner implements Runner {
         PATH: process.env['PATH'] ?? '',
         HOME: this.#root,
         ...order.env,
+        ...order.own,
         ...(paths.length > 0 && { PYTHONPATH: paths.join(delimiter) }),
       },
     });

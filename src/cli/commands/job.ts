@@ -25,7 +25,7 @@ export const jobSubmitOptions = [
   {
     name: 'working-dir',
     value: 'PATH',
-    summary: 'folder that the job runs in, uploaded when it changed; or the URI of a .zip; wins over --runtime-env',
+    summary: 'folder that the job runs in, uploaded when it changed; or the URI of an archive; wins over --runtime-env',
     complete: 'directory',
   },
   { name: 'metadata-json', value: 'JSON', summary: 'texts to keep with the job' },

@@ -44,7 +44,7 @@ export interface JobSpec {
   readonly user: string;
   /** Run by `/bin/sh -c`. */
   readonly entrypoint: string;
-  /** As submitted; `env_vars`, `working_dir`, `py_modules`, `pip`, `uv`, `excludes` mean something. */
+  /** As submitted; what of it means something is the engine's to say. */
   readonly runtimeEnv: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, string>>;
   /** CPU, GPU, memory and custom names. Empty: runs on the head, bounded by a limit of the head. */
@@ -95,6 +95,10 @@ export interface Attempt {
   readonly id: string;
   readonly number: number;
   readonly node?: string;
+  /** The engine's own name of it, where that is another than its id. */
+  readonly submission?: string;
+  /** The last program of it that joined the engine's cluster. */
+  readonly driver?: { readonly id: string; readonly address: string; readonly pid: string };
   /** The engine answered for it once: if it does not know it any more, it is lost, and not merely never begun. */
   readonly accepted?: boolean;
   /** It is being ended for this, whatever its processes answer. */

@@ -54,7 +54,7 @@ export function failureText(end: {
     case 'failed':
       return `Job entrypoint command failed with exit code ${end.exitCode ?? 'unknown'}, last available logs (truncated to 20,000 chars):\n${end.lastLines ?? ''}`;
     case 'setup-failed':
-      return `Failed to set up the runtime environment${detail}`;
+      return `runtime_env setup failed: Failed to set up runtime environment.${end.message ? ` ${end.message}` : ''}`;
     case 'start-failed':
       return `The entrypoint could not be started${detail}`;
     case 'node-lost':

@@ -8,6 +8,8 @@ export interface AttemptNews {
   readonly id: string;
   readonly state: 'waiting' | 'setting-up' | 'running' | 'ended';
   readonly node?: string;
+  readonly submission?: string;
+  readonly driver?: NonNullable<Attempt['driver']>;
   readonly startedAt?: Instant;
   readonly endedAt?: Instant;
   readonly cause?: EndCause;
@@ -124,12 +126,11 @@ function onNews(job: Job, attempt: Attempt, news: AttemptNews, now: Instant): Tr
       message: news.message,
     };
     const started = news.startedAt ?? attempt.startedAt;
-    const node = news.node ?? attempt.node;
     return withEnd(
       withAttempt(job, {
         ...attempt,
         accepted: true,
-        ...(node && { node }),
+        ...placeOf(attempt, news),
         ...(started !== undefined && { startedAt: started }),
       }),
       end,
@@ -137,21 +138,30 @@ function onNews(job: Job, attempt: Attempt, news: AttemptNews, now: Instant): Tr
       news.lastLines,
     );
   }
-  const node = news.node ?? attempt.node;
+  const place = placeOf(attempt, news);
   const runs = news.state === 'running';
   const startedAt = runs ? (attempt.startedAt ?? news.startedAt ?? now) : attempt.startedAt;
   const message = news.state === 'setting-up' && job.state === 'starting' ? (news.message ?? job.message) : job.message;
-  if (attempt.accepted && attempt.node === node && attempt.startedAt === startedAt && message === job.message)
-    return { job };
+  const known =
+    attempt.node === place.node && attempt.submission === place.submission && attempt.driver?.id === place.driver?.id;
+  if (attempt.accepted && known && attempt.startedAt === startedAt && message === job.message) return { job };
   const next = withAttempt(job, {
     ...attempt,
     accepted: true,
-    ...(node && { node }),
+    ...place,
     ...(startedAt !== undefined && { startedAt }),
   });
   if (!runs) return { job: { ...next, message } };
   const state = job.state === 'starting' ? ('running' as const) : job.state;
   return { job: { ...next, state, message: messages.running, startedAt: job.startedAt ?? startedAt ?? now } };
+}
+
+/** Where it is, and under which names. */
+function placeOf(attempt: Attempt, news: AttemptNews): Pick<Attempt, 'node' | 'submission' | 'driver'> {
+  const node = news.node || attempt.node;
+  const submission = news.submission ?? attempt.submission;
+  const driver = news.driver ?? attempt.driver;
+  return { ...(node && { node }), ...(submission !== undefined && { submission }), ...(driver && { driver }) };
 }
 
 interface End {

@@ -9,6 +9,7 @@ import type { Engine, EngineNode, EngineState } from '../engine.ts';
 import type { AttemptOrder, AttemptReport, Runner } from '../runner.ts';
 import { AttemptTable } from './attempt-table.ts';
 import { gangDemand, taskDemand } from './demand.ts';
+import { embeddedEnvironments } from './environments.ts';
 import { embeddedErrors } from './errors.ts';
 import type { LinkOptions } from './node-link.ts';
 import { NodeTable } from './node-table.ts';
@@ -30,6 +31,7 @@ const sweepEvery = 2_000;
  * opened anew on the same folder finds agents and attempts again and goes on.
  */
 export class EmbeddedEngine implements Engine, Runner {
+  readonly environments = embeddedEnvironments;
   readonly #options: EmbeddedEngineOptions;
   readonly #folder: string;
   readonly #nodes: NodeTable;
@@ -131,7 +133,8 @@ export class EmbeddedEngine implements Engine, Runner {
 
   async start(order: AttemptOrder, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    this.#attempts.take(order);
+    const env = { PYTHONUNBUFFERED: '1', ...order.env, ...order.own };
+    this.#attempts.take({ ...order, env });
   }
 
   async stop(attempt: string, grace: Duration, signal: AbortSignal): Promise<void> {

@@ -15,12 +15,13 @@ import type { Instant } from '../../base/clock.ts';
 import { makeFolder, syncFolder, writeDurably } from '../../base/durable.ts';
 import { namesIn } from '../../base/json-file.ts';
 import type { AttemptReport } from '../runner.ts';
+import type { JobInfo } from './job-info.ts';
 
 /** What must outlive this process of an attempt that was handed to Ray. */
 export interface AttemptRecord {
   readonly format: 1;
   readonly id: string;
-  /** Its submission id at Ray: the same, but for an id that was used before. */
+  /** Its submission id at Ray. */
   readonly submission: string;
   readonly log: string;
   /** As Ray was given it. */
@@ -38,12 +39,16 @@ export interface AttemptRecord {
   readonly forgotten?: boolean;
 }
 
-/** So many forgotten ids are remembered, and up to as many more. */
+/** Whether the job that Ray has under the attempt's name is the attempt, and not one that somebody else gave that name. */
+export const isOf = ({ entrypoint }: AttemptRecord, info: JobInfo): boolean =>
+  info.entrypoint === undefined || info.entrypoint === entrypoint;
+
+/** So many forgotten names are remembered, and up to as many more. */
 const mostUsed = 50_000;
 
 /**
- * One file an attempt, and the ids of those forgotten. An id that comes again, because its job was deleted and submitted
- * anew, gets a name of its own: Ray leaves the log of a deleted job on the disk of its node and would append to it, and
+ * One file an attempt, and the names of those forgotten. A name that comes again, because its job was deleted and submitted
+ * anew, is not given twice: Ray leaves the log of a deleted job on the disk of its node and would append to it, and
  * what still looks after the old job would take the end of the old for that of the new.
  *
  * The last whole line of a file counts. Of one whose end a power cut or a full disk has damaged the line before does,
@@ -53,7 +58,7 @@ export class AttemptRecords {
   readonly #folder: string;
   readonly #setAside: (path: string, why: Error) => void;
   readonly #mostUsed: number;
-  readonly #used = new Map<string, number>();
+  readonly #used = new Set<string>();
   #usedLines = 0;
 
   /** `setAside` hears of every file that could not be read, under its new name. */
@@ -64,10 +69,9 @@ export class AttemptRecords {
     this.#trimUsed();
   }
 
-  /** The name to submit an attempt under that has no record. */
-  submissionOf(id: string): string {
-    const times = this.#used.get(id) ?? 0;
-    return times === 0 ? id : `${id}-${times + 1}`;
+  /** The name to submit an attempt under: the one that is wanted, or that with the first number behind it that is free. */
+  freeName(wanted: string, isTaken: (name: string) => boolean): string {
+    return firstFree(wanted, (name) => this.#used.has(name) || isTaken(name));
   }
 
   all(): AttemptRecord[] {
@@ -91,12 +95,17 @@ export class AttemptRecords {
     if (isNew) syncFolder(this.#folder);
   }
 
-  /** Its id is free for another attempt from here on. */
-  forget(record: AttemptRecord): void {
-    this.#used.set(record.id, (this.#used.get(record.id) ?? 0) + 1);
-    appendFileSync(this.#usedFile, `${record.id}\n`, { mode: 0o600 });
+  /** The name is never given again. */
+  use(submission: string): void {
+    this.#used.add(submission);
+    appendFileSync(this.#usedFile, `${submission}\n`, { mode: 0o600 });
     this.#usedLines += 1;
     if (this.#usedLines >= 2 * this.#mostUsed) this.#trimUsed();
+  }
+
+  /** Its id is free for another attempt from here on. */
+  forget(record: AttemptRecord): void {
+    this.use(record.submission);
     this.write({ ...record, forgotten: true });
   }
 
@@ -124,7 +133,8 @@ export class AttemptRecords {
     if (lines.length < known.length) writeDurably(this.#usedFile, lines.map((line) => `${line}\n`).join(''));
     this.#usedLines = lines.length;
     this.#used.clear();
-    for (const id of lines) this.#used.set(id, (this.#used.get(id) ?? 0) + 1);
+    // Before each name stood there once, a line was an id, and the second time it stood for the name that ends in 2.
+    for (const line of lines) this.#used.add(firstFree(line, (name) => this.#used.has(name)));
   }
 
   get #usedFile(): string {
@@ -134,6 +144,12 @@ export class AttemptRecords {
   #file(submission: string): string {
     return join(this.#folder, `${fileName(submission)}.json`);
   }
+}
+
+function firstFree(wanted: string, isTaken: (name: string) => boolean): string {
+  let name = wanted;
+  for (let number = 2; isTaken(name); number++) name = `${wanted}-${number}`;
+  return name;
 }
 
 /** Apart from others however long it is, and on file systems that ignore case. */

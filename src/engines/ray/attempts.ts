@@ -3,19 +3,20 @@ import { MantaError } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { endLog, logExtent, openLogWriter, setupLogOf } from '../../base/log-segments.ts';
 import { steadyClock } from '../../base/steady-clock.ts';
-import type { AttemptOrder, AttemptReport } from '../runner.ts';
-import { type AttemptRecord, AttemptRecords } from './attempt-record.ts';
+import { failureText } from '../../core/jobs/messages.ts';
+import type { AttemptOrder, AttemptReport, Driver } from '../runner.ts';
+import { type AttemptRecord, AttemptRecords, isOf } from './attempt-record.ts';
 import type { Bookings } from './bookings.ts';
 import { rayErrors } from './errors.ts';
 import { rayEvents } from './events.ts';
 import type { RayHttp } from './http.ts';
 import { type EndEdges, settleEnd } from './job-end.ts';
 import { isTerminal, type JobInfo } from './job-info.ts';
-import type { RayJobsApi } from './jobs-api.ts';
+import type { RayJobsApi, SubmitAnswer } from './jobs-api.ts';
 import { type KillEdges, killJob } from './kill-job.ts';
 import { LeavingJobs } from './leaving-jobs.ts';
 import { LogPull, type PullEdges } from './log-pull.ts';
-import type { Submission } from './submission.ts';
+import { entrypointOf, type Submission, wantedName } from './submission.ts';
 
 export interface AttemptEdges
   extends Pick<EndEdges, 'fateOf' | 'isLeaving'>,
@@ -31,6 +32,8 @@ export interface AttemptEdges
   readonly onTaken: (order: AttemptOrder) => void;
   readonly onBooked: (order: AttemptOrder) => void;
   readonly onRunning: (id: string, node: string) => void;
+  /** The program of a job that joined the cluster, if one did. */
+  readonly driverOf: (submission: string, signal: AbortSignal) => Promise<Driver | undefined>;
 }
 
 interface Attempt {
@@ -56,6 +59,7 @@ const runningPeriod = 250;
 const startingFor = 20_000;
 /** For a job that could not be told to end, because Ray's dashboard does not answer. */
 const unheardGrace = 30_000;
+const driverWithin = 3_000;
 /** Questions a second to the agents of the nodes about output, while nothing comes. */
 const questionsPerSecond = 50;
 
@@ -90,7 +94,7 @@ export class RayAttempts {
       else
         this.#attempts.set(record.id, {
           record,
-          report: record.end ?? { id: record.id, state: 'waiting', logSize: 0 },
+          report: record.end ?? waitingReport(record),
           handedAt: 0,
         });
     void this.#follow();
@@ -183,12 +187,8 @@ export class RayAttempts {
   }
 
   async #handOver(order: AttemptOrder, signal: AbortSignal): Promise<void> {
-    const { id, log } = order;
-    const attempt: Attempt = this.#attempts.get(id) ?? {
-      record: { format: 1, id, submission: this.#records.submissionOf(id), log, entrypoint: order.entrypoint },
-      report: { id, state: 'waiting', logSize: 0 },
-      handedAt: this.#clock.now(),
-    };
+    const { id } = order;
+    const attempt = this.#attempts.get(id) ?? this.#newAttempt(order);
     this.#attempts.set(id, attempt);
     this.#edges.onTaken(order);
     const shipping = new AbortController();
@@ -200,8 +200,7 @@ export class RayAttempts {
         .finally(() => this.#shipping.delete(id));
       shipping.signal.throwIfAborted();
       this.#edges.onBooked(order);
-      if (!attempt.record.sent) this.#save(attempt, { sent: true }, true);
-      const { refused } = await this.#edges.jobs.submit(submission, signal);
+      const { refused } = await this.#submit(attempt, submission, order, signal);
       if (refused !== undefined) {
         this.#save(attempt, { sent: false });
         return await this.#end(attempt, { cause: 'start-failed', message: refused });
@@ -218,11 +217,45 @@ export class RayAttempts {
     this.#look();
   }
 
+  #newAttempt(order: AttemptOrder): Attempt {
+    const { id, log } = order;
+    const record = { format: 1, id, submission: this.#nameFor(order), log, entrypoint: entrypointOf(order) } as const;
+    return { record, report: waitingReport(record), handedAt: this.#clock.now() };
+  }
+
+  #nameFor(order: AttemptOrder): string {
+    const taken = this.submissions();
+    return this.#records.freeName(wantedName(order), (name) => taken.has(name));
+  }
+
+  /** A name that somebody else's job has at Ray is left to it. */
+  async #submit(
+    attempt: Attempt,
+    submission: Submission,
+    order: AttemptOrder,
+    signal: AbortSignal,
+  ): Promise<SubmitAnswer> {
+    for (;;) {
+      const name = attempt.record.submission;
+      if (!attempt.record.sent) this.#save(attempt, { sent: true }, true);
+      const answer = await this.#edges.jobs.submit({ ...submission, submission_id: name }, signal);
+      const info = answer.exists ? (await this.#edges.infos([name], signal)).get(name) : undefined;
+      // An earlier version may have tried in other words before.
+      const { entrypoint } = submission;
+      if (!answer.exists && entrypoint !== attempt.record.entrypoint) this.#save(attempt, { entrypoint });
+      if (!info || isOf(attempt.record, info)) return answer;
+      this.#records.use(name);
+      this.#records.remove(attempt.record);
+      attempt.record = { ...attempt.record, submission: this.#nameFor(order), sent: false };
+      attempt.report = waitingReport(attempt.record);
+    }
+  }
+
   /** Stopped on its way to Ray. A try whose answer was lost may have come there all the same, or come there later. */
   async #giveUp(attempt: Attempt, signal: AbortSignal): Promise<void> {
     const { submission } = attempt.record;
     const info = (await this.#edges.infos([submission], signal)).get(submission);
-    if (info) return this.#learn(attempt, info);
+    if (info && isOf(attempt.record, info)) return this.#learn(attempt, info);
     if (attempt.ending) return await attempt.ending;
     const end = this.#end(attempt, { cause: 'stopped', message: 'stopped' });
     void this.#endBy(attempt, end);
@@ -284,7 +317,8 @@ export class RayAttempts {
     const accepted = new Set(open.filter(({ record }) => record.accepted));
     const infos = await this.#edges.infos([...asked.keys()], this.#closing.signal);
     for (const [name, attempt] of asked) {
-      const info = infos.get(name);
+      const found = infos.get(name);
+      const info = found && isOf(attempt.record, found) ? found : undefined;
       try {
         if (info) this.#learn(attempt, info);
       } catch (error) {
@@ -343,7 +377,18 @@ export class RayAttempts {
   async #finish(attempt: Attempt, info: JobInfo): Promise<void> {
     const job = { info, stopped: attempt.record.stopAsked === true, pull: attempt.pull };
     const abandon = (pull: LogPull, reason: string): Promise<void> => this.#abandon(pull, attempt, reason);
-    await this.#end(attempt, await settleEnd(job, { ...this.#edges, abandon }, this.#closing.signal), info);
+    const [end, driver] = await Promise.all([
+      settleEnd(job, { ...this.#edges, abandon }, this.#closing.signal),
+      info.driver_node_id ? this.#driverOf(attempt) : undefined,
+    ]);
+    if (driver) attempt.report = { ...attempt.report, driver };
+    await this.#end(attempt, end, info);
+  }
+
+  /** A dashboard that does not answer keeps no attempt from ending. */
+  async #driverOf({ record }: Attempt): Promise<Driver | undefined> {
+    const soon = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(driverWithin)]);
+    return await this.#edges.driverOf(record.submission, soon).catch(() => undefined);
   }
 
   async #abandon(pull: LogPull, { record }: Attempt, reason: string): Promise<void> {
@@ -360,7 +405,8 @@ export class RayAttempts {
     if (pull && !pull.over) await this.#abandon(pull, attempt, 'Ray did not tell its end');
     // As on any engine: what a set-up said is the output of an attempt that got no further.
     if (end.cause === 'setup-failed')
-      for (const folder of [setupLogOf(record.log), record.log]) this.#note(folder, `${end.message}\n`);
+      for (const folder of [setupLogOf(record.log), record.log])
+        this.#note(folder, `${failureText({ cause: end.cause, message: end.message })}\n`);
     const { size } = await endLog(record.log);
     const startedAt = record.startedAt;
     const endedAt = Math.max(startedAt ?? 0, info?.end_time ?? this.#edges.clock.now());
@@ -428,3 +474,10 @@ export class RayAttempts {
     this.#edges.events.emit(rayEvents.trouble, { work, detail: (error as Error).message });
   }
 }
+
+const waitingReport = ({ id, submission }: AttemptRecord): AttemptReport => ({
+  id,
+  state: 'waiting',
+  ...(submission === id ? {} : { submission }),
+  logSize: 0,
+});

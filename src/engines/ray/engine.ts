@@ -8,7 +8,7 @@ import type { Infeasible } from '../../core/plan/plan.ts';
 import { untested } from '../../core/ray-version.ts';
 import type { ScalingSpec } from '../../core/scaling.ts';
 import type { Engine, EngineState } from '../engine.ts';
-import type { AttemptOrder, AttemptReport, Runner } from '../runner.ts';
+import type { AttemptOrder, AttemptReport, Driver, Runner } from '../runner.ts';
 import { RayAttempts } from './attempts.ts';
 import { type AutoscalerReport, nothingToReport, writeConfig, writeReport } from './autoscaler-report.ts';
 import { Bookings } from './bookings.ts';
@@ -21,9 +21,9 @@ import { AutoscalerStateService, DrainReason } from './gen/autoscaler_pb.js';
 import { RayHttp } from './http.ts';
 import { IdleClocks } from './idle-clocks.ts';
 import type { NodeFate } from './job-info.ts';
-import { type RayJob, RayJobsApi } from './jobs-api.ts';
+import { driverOf, type RayJob, RayJobsApi } from './jobs-api.ts';
 import { type OtherWork, otherWork } from './other-work.ts';
-import { RayPackages, type ShipArchive, type ShippedArchive } from './packages.ts';
+import { orAborted, RayPackages, type ShipArchive, type ShippedArchive } from './packages.ts';
 import { PreemptedNodes } from './preempted-nodes.ts';
 import { readState } from './read-state.ts';
 import { StateWatch } from './state-watch.ts';
@@ -45,17 +45,17 @@ export interface RayEngineOptions extends GcsOptions {
   readonly append?: (path: string, text: string, signal: AbortSignal) => Promise<boolean>;
   /** @default 100 MiB, the most that Ray takes in one request */
   readonly uploadLimit?: number;
-  /** A stop with a longer grace than this kills after this long. @default 60 s */
-  readonly longestGrace?: Duration;
 }
 
 const nodeIdBytes = 28;
 /** With pauses that double from half a second, for half a minute. */
 const meetTries = 7;
+const listedWithin = 15_000;
 const { method: service } = AutoscalerStateService;
 
 /** A real Ray, through its public contracts: the state of its autoscaler service, its store and its jobs API. */
 export class RayEngine implements Engine, Runner {
+  readonly environments = 'all';
   readonly #options: RayEngineOptions;
   readonly #events: EventSink;
   readonly #gcs: Gcs;
@@ -71,6 +71,7 @@ export class RayEngine implements Engine, Runner {
   #metrics: string | undefined;
   #session = '';
   readonly #preempted: PreemptedNodes;
+  #listing: Promise<readonly RayJob[]> | undefined;
   readonly #closing = new AbortController();
 
   /** Takes up what was handed over before. Ray need not run yet. */
@@ -102,8 +103,8 @@ export class RayEngine implements Engine, Runner {
       killSupervisor: (id, signal) => this.#gcs.killSupervisor(id, signal),
       fateOf: (node, signal) => this.#fateOf(node, signal),
       isLeaving: (node) => this.#isLeaving(node),
-      submissionOf: (name, order, signal) =>
-        submissionOf(name, order, packages, options.longestGrace ?? 60_000, signal),
+      submissionOf: (name, order, signal) => submissionOf(name, order, packages, signal),
+      driverOf: async (submission, signal) => (await this.driverOf(submission, signal))?.driver,
       onTaken: (order) => this.#bookings.hold(order.id, order, this.#watch.latest, performance.now()),
       onBooked: (order) => this.#bookings.add(order.id, order, this.#watch.latest, performance.now()),
       onRunning: (id, node) => this.#bookings.placed(id, node, this.#watch.latest, performance.now()),
@@ -241,9 +242,30 @@ export class RayEngine implements Engine, Runner {
   async jobsOfOthers(signal: AbortSignal): Promise<readonly RayJob[]> {
     // One may be handed over, or let go of, while Ray lists them.
     const before = this.#attempts.submissions();
-    const jobs = await this.#jobs.list(signal);
+    const jobs = await this.#listed(signal);
     const own = new Set([...before, ...this.#attempts.submissions()]);
     return jobs.filter(({ submission_id }) => submission_id === null || !own.has(submission_id));
+  }
+
+  /** Programs that joined the cluster, by the names of the jobs that started them. */
+  async drivers(signal: AbortSignal): Promise<ReadonlyMap<string, Driver>> {
+    const jobs = await this.#listed(signal);
+    return new Map(
+      jobs.flatMap((job): [string, Driver][] => {
+        const driver = driverOf(job);
+        return driver && job.submission_id !== null ? [[job.submission_id, driver]] : [];
+      }),
+    );
+  }
+
+  /** The same of one job, by its name or by the id of its driver. */
+  async driverOf(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly submission: string; readonly driver: Driver } | undefined> {
+    const job = await this.#jobs.find(id, signal);
+    const driver = job && driverOf(job);
+    return driver && job.submission_id !== null ? { submission: job.submission_id, driver } : undefined;
   }
 
   /** What lives there beside the attempts of jobs. */
@@ -275,6 +297,14 @@ export class RayEngine implements Engine, Runner {
   async headReady(signal: AbortSignal): Promise<boolean> {
     const node = (await this.#gcs.nodeTable(signal)).find((each) => each.alive && each.head);
     return node !== undefined && this.#agentAnswers(node, signal);
+  }
+
+  /** One listing for all who want it at the same time: Ray makes it of everything it knows. */
+  #listed(signal: AbortSignal): Promise<readonly RayJob[]> {
+    this.#listing ??= this.#jobs
+      .list(AbortSignal.any([this.#closing.signal, AbortSignal.timeout(listedWithin)]))
+      .finally(() => (this.#listing = undefined));
+    return orAborted(this.#listing, signal);
   }
 
   /** Ray calls a node preempted that dies behind the deadline; one that went before it was preempted too. */
@@ -324,7 +354,7 @@ export class RayEngine implements Engine, Runner {
       if (session !== this.#session) return;
       if (this.#config) await this.reportConfig(this.#config, signal);
       if (this.#metrics !== undefined) await this.announceMetrics(this.#metrics, signal);
-      const range = untested(await this.#jobs.version(signal));
+      const range = untested((await this.#jobs.version(signal)).version);
       if (range) this.#events.emit(rayEvents.versionUntested, range);
     };
     // The GCS is up seconds before the dashboard.

@@ -5,6 +5,8 @@ import { readDeath } from './prose.ts';
 /** What Ray keeps of a job that was submitted to it; those fields that are read here. */
 export interface JobInfo {
   readonly status: 'PENDING' | 'RUNNING' | 'STOPPED' | 'SUCCEEDED' | 'FAILED';
+  /** As it was submitted. */
+  readonly entrypoint?: string;
   readonly message?: string | null;
   readonly error_type?: string | null;
   /** Of the submission, not of the entrypoint's start. */
@@ -34,6 +36,9 @@ export interface JobEnd {
   readonly message: string;
 }
 
+/** What every message of a failed set-up begins with; Manta begins it so itself, on any engine. */
+const setupBeginning = /^runtime_env setup failed: Failed to set up runtime environment\.\s*/;
+
 const { SIGHUP, SIGINT, SIGKILL, SIGTERM } = constants.signals;
 
 /** It ended by a signal that a machine which goes down sends: the node may be why. */
@@ -57,7 +62,8 @@ export function readEnd(info: JobInfo, asked: { readonly stopped: boolean; reado
     return { cause: asked.fate === 'lost' ? 'node-lost' : 'preempted', message: exit.message };
   }
   if (asked.stopped) return { cause: 'stopped', message: 'stopped' };
-  if (info.error_type === 'RUNTIME_ENV_SETUP_FAILURE') return { cause: 'setup-failed', message };
+  if (info.error_type === 'RUNTIME_ENV_SETUP_FAILURE')
+    return { cause: 'setup-failed', message: message.replace(setupBeginning, '').trim() };
   const began = Boolean(info.driver_node_id);
   if (!info.error_type?.startsWith('JOB_SUPERVISOR_ACTOR'))
     return { cause: began ? 'failed' : 'start-failed', message };

@@ -1,3 +1,4 @@
+import type { Driver } from '../runner.ts';
 import { type RayHttp, refusalOf, refused } from './http.ts';
 import type { JobInfo } from './job-info.ts';
 import type { Submission } from './submission.ts';
@@ -9,6 +10,12 @@ export interface RayJob extends JobInfo {
   readonly submission_id: string | null;
   readonly entrypoint: string;
   readonly metadata: Readonly<Record<string, string>> | null;
+  readonly driver_info?: { readonly id: string; readonly node_ip_address: string; readonly pid: string } | null;
+}
+
+/** The last program of a job that joined the cluster. */
+export function driverOf({ driver_info: info }: RayJob): Driver | undefined {
+  return info ? { id: info.id, address: info.node_ip_address, pid: info.pid } : undefined;
 }
 
 /** Ray's jobs API. */
@@ -21,8 +28,11 @@ export class RayJobsApi {
     this.#http = http;
   }
 
-  /** The same id again is no error. Returns why Ray will never take it; throws when it did not answer, or not now. */
-  async submit(submission: Submission, signal: AbortSignal): Promise<{ readonly refused?: string }> {
+  /**
+   * Returns why Ray will never take it, or that it has a job of that name already: this one by an earlier try, or one of
+   * somebody else. Throws when it did not answer, or not now.
+   */
+  async submit(submission: Submission, signal: AbortSignal): Promise<SubmitAnswer> {
     const answer = await this.#http.ask(
       this.#url,
       // Without the closing slash there is no such path.
@@ -31,7 +41,7 @@ export class RayJobsApi {
     );
     if (answer.status === 200) return {};
     const { kind, line } = refusalOf(answer);
-    if (kind === 'exists') return {};
+    if (kind === 'exists') return { exists: true };
     if (kind === 'invalid') return { refused: line };
     throw refused('POST /api/jobs/', answer);
   }
@@ -54,8 +64,29 @@ export class RayJobsApi {
     return (await this.#http.json(this.#url, { path: '/api/jobs/' }, signal)) as readonly RayJob[];
   }
 
-  async version(signal: AbortSignal): Promise<string> {
-    const answer = (await this.#http.json(this.#url, { path: '/api/version' }, signal)) as { ray_version?: string };
-    return answer.ray_version ?? '';
+  /** By the name of its submission or by the id of its driver; undefined when Ray knows none such. */
+  async find(id: string, signal: AbortSignal): Promise<RayJob | undefined> {
+    const path = `/api/jobs/${encodeURIComponent(id)}`;
+    const answer = await this.#http.ask(this.#url, { path }, signal);
+    if (answer.status === 404) return undefined;
+    if (answer.status !== 200) throw refused(`GET ${path}`, answer);
+    return JSON.parse(answer.body.toString('utf8')) as RayJob;
   }
+
+  async version(signal: AbortSignal): Promise<RayVersion> {
+    const answer = (await this.#http.json(this.#url, { path: '/api/version' }, signal)) as Record<string, unknown>;
+    const text = (key: string): string => (typeof answer[key] === 'string' ? answer[key] : '');
+    return { version: text('ray_version'), commit: text('ray_commit') };
+  }
+}
+
+/** The Ray that runs. */
+export interface RayVersion {
+  readonly version: string;
+  readonly commit: string;
+}
+
+export interface SubmitAnswer {
+  readonly refused?: string;
+  readonly exists?: boolean;
 }

@@ -1,5 +1,5 @@
 import type { Clock, Duration } from '../../base/clock.ts';
-import type { AttemptRecord, AttemptRecords } from './attempt-record.ts';
+import { type AttemptRecord, type AttemptRecords, isOf } from './attempt-record.ts';
 import { rayErrors } from './errors.ts';
 import { isTerminal } from './job-info.ts';
 import type { KillEdges } from './kill-job.ts';
@@ -34,22 +34,24 @@ export class LeavingJobs {
   async letGo(record: AttemptRecord): Promise<void> {
     const { submission } = record;
     this.names.add(submission);
-    const there = record.accepted || (record.sent && (await this.#endLate(submission)));
+    const there = record.accepted || (record.sent && (await this.#endLate(record)));
     // Where Ray does not call it over, it is over by Manta's word alone, and may run on.
-    if (there && !(await this.#delete(submission)) && (await this.#endLate(submission))) await this.#delete(submission);
+    if (there && !(await this.#delete(submission)) && (await this.#endLate(record))) await this.#delete(submission);
     if (this.#closing.aborted) return;
     this.names.delete(submission);
     this.#edges.records.remove(record);
   }
 
   /** Whether Ray took it and it is over there now. */
-  async #endLate(submission: string): Promise<boolean> {
+  async #endLate(record: AttemptRecord): Promise<boolean> {
+    const { submission } = record;
     const signal = this.#closing;
     let seen = false;
     let pause = lateLook;
     for (let waited = 0; !signal.aborted && (seen || waited < takenWithin); waited += pause) {
       try {
         const info = (await this.#edges.infos([submission], signal)).get(submission);
+        if (info && !isOf(record, info)) return false;
         if (info && isTerminal(info)) return true;
         seen = info !== undefined;
         if (seen) await this.#edges.killSupervisor(submission, signal);

@@ -146,7 +146,7 @@ export class RayPackages {
 }
 
 /** What was asked for, or the reason to wait no longer. */
-function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+export function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason as Error);

@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
 import type { Resources } from '../../core/resources.ts';
 import { plus } from '../embedded/booking.ts';
 import type { AttemptOrder } from '../runner.ts';
@@ -19,45 +19,45 @@ export interface Submission {
 
 /**
  * An order in Ray's words. Ray's jobs API knows no gangs: the entrypoint gets the first bundle, beside its own resources,
- * and what it needs of the others it asks of Ray itself.
+ * and what it needs of the others it asks of Ray itself. The runtime environment is the job's own and nothing besides:
+ * drivers may set what it does not name, and only that.
  */
 export async function submissionOf(
   name: string,
   order: AttemptOrder,
   packages: RayPackages,
-  longestGrace: Duration,
   signal: AbortSignal,
 ): Promise<Submission> {
   const modules: string[] = [];
-  const pip: string[] = [];
-  const uv: string[] = [];
-  for (const { kind, packages: names = [], path } of order.setup) {
-    if (kind === 'python-path' && path !== undefined) modules.push(await packages.folder(path, signal));
-    for (const name of names) {
-      if (name.startsWith('/') && name.endsWith('.whl')) modules.push(await packages.wheel(name, signal));
-      else (kind === 'uv' ? uv : pip).push(name);
-    }
+  for (const { kind, path } of order.setup) {
+    if (path === undefined) continue;
+    if (kind === 'python-path') modules.push(await packages.folder(path, signal));
+    else modules.push(kind === 'remote' ? path : await packages.wheel(path, signal));
   }
-  const env: Record<string, string> = {
-    ...order.env,
-    // Ray kills by itself after this long; when to, is decided at the stop, and earlier.
-    RAY_JOB_STOP_WAIT_TIME_S: String(Math.ceil(longestGrace / 1000)),
-  };
   return {
     submission_id: name,
-    entrypoint: order.entrypoint,
+    entrypoint: entrypointOf(order),
     runtime_env: {
-      env_vars: env,
+      ...order.environment,
+      ...(Object.keys(order.env).length === 0 ? {} : { env_vars: order.env }),
       ...(order.workingDir === undefined ? {} : { working_dir: await packages.folder(order.workingDir, signal) }),
       ...(modules.length === 0 ? {} : { py_modules: modules }),
-      ...(pip.length === 0 ? {} : { pip }),
-      ...(uv.length === 0 ? {} : { uv }),
     },
-    metadata: { job_name: order.job },
+    // Ray's own default is the name of the submission, which later attempts do not share.
+    metadata: { job_name: order.job, ...order.metadata },
     ...resourcesOf(plus(order.gang?.bundles[0] ?? {}, order.resources)),
     ...(Object.keys(order.labels).length === 0 ? {} : { entrypoint_label_selector: order.labels }),
   };
 }
+
+/** What Ray runs: the entrypoint, told in its own shell what Manta has to tell it. */
+export function entrypointOf({ own, entrypoint }: AttemptOrder): string {
+  const words = Object.entries(own).map(([name, value]) => `${name}=${shellQuoted(value)}`);
+  return words.length === 0 ? entrypoint : `export ${words.join(' ')}; ${entrypoint}`;
+}
+
+/** The name that an attempt has at Ray unless that is taken: of the first the job's own, which its driver then sees. */
+export const wantedName = ({ id, job, number }: AttemptOrder): string => (number === 1 ? job : id);
 
 function resourcesOf(resources: Resources): Partial<Submission> {
   const { CPU = 0, GPU = 0, memory = 0, ...others } = resources;

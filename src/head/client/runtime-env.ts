@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
 import type { EventSink } from '../../base/events.ts';
+import { archiveEndings, endingOf, moduleEndings } from '../../jobs/package-formats.ts';
 import type { LocalPackage } from '../../jobs/package-working-dir.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
@@ -39,6 +40,10 @@ export async function uploadRuntimeEnv(env: RuntimeEnv, context: UploadContext):
   }
   for (const kind of ['pip', 'uv'])
     if (typeof env[kind] === 'string') done[kind] = await requirementsIn(kind, env[kind], context);
+  const { pip, conda } = env as { readonly pip?: { readonly packages?: unknown } | null; readonly conda?: unknown };
+  if (typeof pip?.packages === 'string')
+    done['pip'] = { ...pip, packages: await requirementsIn('pip', pip.packages, context) };
+  if (typeof conda === 'string' && /\.ya?ml$/.test(conda)) done['conda'] = await yamlIn('conda', conda, context);
   return done;
 }
 
@@ -47,7 +52,8 @@ async function uploadWorkingDir(path: string, env: RuntimeEnv, context: UploadCo
   const full = resolve(context.cwd, path);
   const kind = await kindOf('working_dir', path, full);
   const { packageFile, packageFolder } = await import('../../jobs/package-working-dir.ts');
-  if (kind === 'file' && !full.endsWith('.zip')) throw bad('working_dir', `'${path}' is neither a folder nor a .zip`);
+  if (kind === 'file' && !archiveEndings.some((ending) => full.endsWith(ending)))
+    throw bad('working_dir', `'${path}' is neither a folder nor a ${archiveEndings.join(', ')} file`);
   context.events.emit(clientEvents.packaging, { path }, { id: full, state: 'running' });
   return await upload(
     path,
@@ -69,8 +75,8 @@ async function uploadModule(path: string, env: RuntimeEnv, context: UploadContex
       context,
     );
   if (full.endsWith('.py')) return await upload(path, await packageModuleFile(full), context);
-  if (/\.(?:zip|whl)$/.test(full)) return await upload(path, await packageFile(full), context);
-  throw bad('py_modules', `'${path}' is neither a folder nor a .py, .zip or .whl file`);
+  if (endingOf(full) !== undefined) return await upload(path, await packageFile(full), context);
+  throw bad('py_modules', `'${path}' is neither a folder nor a .py, ${moduleEndings.join(', ')} file`);
 }
 
 async function packagingOf(
@@ -153,6 +159,17 @@ async function requirementsIn(kind: string, path: string, { cwd }: UploadContext
     .split(/\r?\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+/** `conda: environment.yml` means what stands in that file. */
+async function yamlIn(field: string, path: string, { cwd }: UploadContext): Promise<unknown> {
+  const bytes = await readFile(resolve(cwd, path)).catch(() => undefined);
+  if (bytes === undefined) throw bad(field, `there is no file '${path}'`);
+  const { readYamlBytes } = await import('../../core/spec/yaml/read.ts');
+  const result = readYamlBytes(path, bytes);
+  if ('source' in result) return result.source.value ?? {};
+  const [first] = result.problems;
+  throw bad(`${path}:${first?.at.line}:${first?.at.column}`, first?.message ?? '');
 }
 
 function sizeWords(bytes: number): string {

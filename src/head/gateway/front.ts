@@ -10,7 +10,7 @@ import { othersOf } from '../../jobs/ray-api/details.ts';
 import type { User } from '../../jobs/users.ts';
 import { type ClientLimits, Clients, usualClientLimits } from './clients.ts';
 import { gatewayErrors } from './errors.ts';
-import { type Gateway, hasBody, type RefusedPassage, refuse, refusedFor } from './gateway.ts';
+import { type Gateway, hasBytes, isRead, type RefusedPassage, refuse, refusedFor } from './gateway.ts';
 import { ambiguityOf } from './headers.ts';
 import { byAttempt } from './logs.ts';
 import { type RequestTarget, readTarget, routeOf } from './path.ts';
@@ -93,12 +93,13 @@ export class Front {
       return refuse(request, response, admitted);
     }
     response.once('close', this.#clients.waits(request));
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (!isRead(request)) {
       if (this.#closing) return refuse(request, response, refusedFor(gatewayErrors.Closing({}), 503));
       this.#answers.add(response);
       response.once('close', () => this.#answers.delete(response));
     }
-    if (hasBody(request)) endSilent(request, this.#limits.bodySilence);
+    if (hasBytes(request)) endSilent(request, this.#limits.bodySilence);
+    if (hasBytes(request) && isRead(request)) dropBytes(request);
     const target = readWhole(request);
     if (typeof target === 'string')
       return refuse(request, response, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
@@ -179,6 +180,15 @@ function endSilent(request: IncomingMessage, silence: number): void {
   };
   request.once('end', over);
   socket.once('close', over);
+}
+
+/** Some clients send bytes with a GET, which mean nothing, to Ray neither: they are thrown away while there are few. */
+function dropBytes(request: IncomingMessage): void {
+  let seen = 0;
+  request.on('data', (bytes: Buffer) => {
+    seen += bytes.length;
+    if (seen > serverLimits.bodyBytes) request.socket.destroy();
+  });
 }
 
 /** Everything is said: a client that does not close holds no socket for ever. */

@@ -244,5 +244,10 @@ export function refuse(request: IncomingMessage, response: ServerResponse, refus
   response.end(request.method === 'HEAD' ? undefined : said);
 }
 
-export const hasBody = ({ headers }: IncomingMessage): boolean =>
+export const hasBytes = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Of a GET no bytes mean anything, and none go on to Ray. */
+export const isRead = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
+
+const hasBody = (request: IncomingMessage): boolean => hasBytes(request) && !isRead(request);

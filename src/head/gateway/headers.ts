@@ -65,7 +65,7 @@ export function headersForClient(answer: IncomingMessage, path: string): Record<
 const onlyOnce = ['host', 'content-length', 'transfer-encoding', 'authorization', 'x-ray-authorization'];
 
 /** What makes a request one that two readers could cut or judge differently; undefined when nothing does. */
-export function ambiguityOf({ rawHeaders, method, headers }: IncomingMessage): string | undefined {
+export function ambiguityOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
   const twice = onlyOnce.find((name) => names.filter((each) => each === name).length > 1);
   if (twice !== undefined) return `there is more than one '${twice}'`;
@@ -73,7 +73,5 @@ export function ambiguityOf({ rawHeaders, method, headers }: IncomingMessage): s
   if (encoding !== undefined && (length !== undefined || encoding.toLowerCase() !== 'chunked'))
     return 'the length of its body is told in more than one way';
   if (length !== undefined && !/^\d{1,15}$/.test(length)) return 'the length of its body is no number';
-  if ((method === 'GET' || method === 'HEAD') && (encoding !== undefined || Number(length ?? 0) > 0))
-    return `a ${method} has no body`;
   return undefined;
 }

@@ -7,8 +7,10 @@ const logPath = /^\/api\/v0\/logs\/[^/]+$/;
 export function byAttempt(target: RequestTarget, jobOf: (id: string) => Job | undefined): RequestTarget {
   if (!logPath.test(target.path)) return target;
   const query = new URLSearchParams(target.query);
-  const attemptOf = (id: string | undefined): string | undefined =>
-    id === undefined ? undefined : jobOf(id)?.attempts.at(-1)?.id;
+  const attemptOf = (id: string | undefined): string | undefined => {
+    const last = id === undefined ? undefined : jobOf(id)?.attempts.at(-1);
+    return last?.submission ?? last?.id;
+  };
   const byId = attemptOf(query.get('submission_id') ?? undefined);
   if (byId !== undefined) query.set('submission_id', byId);
   const byFile = attemptOf(/^job-driver-(.+)\.log$/.exec(query.get('filename') ?? '')?.[1]);

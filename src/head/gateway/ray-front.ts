@@ -1,6 +1,6 @@
 import type { RayEngine } from '../../engines/ray/engine.ts';
 import { RayHttp } from '../../engines/ray/http.ts';
-import { type RayJob, RayJobsApi } from '../../engines/ray/jobs-api.ts';
+import { type RayJob, RayJobsApi, type RayVersion } from '../../engines/ray/jobs-api.ts';
 
 /** Ray as it is reached from its head's host: what the gateway stands in front of. */
 export interface RayFront {
@@ -9,17 +9,21 @@ export interface RayFront {
   /** Ray's one token; absent where Ray runs without. */
   readonly token?: string;
   /** What Ray said last of its version; undefined until it has. */
-  readonly version: string | undefined;
+  readonly version: RayVersion | undefined;
   /** Nobody answered there: finds out where the dashboard is now. */
   lookAgain(): Promise<void>;
   /** Jobs that were submitted to Ray itself, and drivers that were started by hand. */
   jobsOfOthers(signal: AbortSignal): Promise<readonly RayJob[]>;
+  /** Programs that joined the cluster, by the names of the jobs that started them. */
+  drivers: RayEngine['drivers'];
+  /** The same of one job, by its name or by the id of its driver. */
+  driverOf: RayEngine['driverOf'];
   /** `host:port` where the metrics of the autoscaler are to be had, for Ray's service discovery. */
   servesMetricsAt(address: string): void;
 }
 
 export interface RayFrontEdges {
-  readonly engine: Pick<RayEngine, 'value' | 'jobsOfOthers' | 'announceMetrics'>;
+  readonly engine: Pick<RayEngine, 'value' | 'jobsOfOthers' | 'drivers' | 'driverOf' | 'announceMetrics'>;
   /** Where the dashboard was told to listen. */
   readonly dashboardPort: number;
   /** The head's own address. */
@@ -37,7 +41,7 @@ export function rayFront({ engine, dashboardPort, head, token }: RayFrontEdges):
   const http = new RayHttp(token);
   let moved: string | undefined;
   let looking: Promise<void> | undefined;
-  let version: string | undefined;
+  let version: RayVersion | undefined;
   let askedAt = Number.NEGATIVE_INFINITY;
 
   const look = async (): Promise<void> => {
@@ -68,6 +72,8 @@ export function rayFront({ engine, dashboardPort, head, token }: RayFrontEdges):
       return looking;
     },
     jobsOfOthers: (signal) => engine.jobsOfOthers(signal),
+    drivers: (signal) => engine.drivers(signal),
+    driverOf: (id, signal) => engine.driverOf(id, signal),
     servesMetricsAt(address) {
       // A Ray that is not there yet is told when it is met.
       engine.announceMetrics(address, AbortSignal.timeout(lookWithin)).catch(() => {});

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { markOf, markVariable } from '../../base/process.ts';
-import { jobStartTimeout } from '../../bringup/ray-settings.ts';
+import { jobStartTimeout, jobStopWait } from '../../bringup/ray-settings.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { InstanceRecord } from '../../providers/process/record.ts';
 import type { RayletPlace } from './raylet-place.ts';
@@ -92,6 +92,7 @@ export function rayletEnvironment({ record, python, tokenFile, env }: RayletOrde
     ...(Object.keys(labels).length > 0 && { RAY_OVERRIDE_LABELS: JSON.stringify(labels) }),
     RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL: 'minor',
     RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER: '1',
+    RAY_JOB_STOP_WAIT_TIME_S: jobStopWait,
     ...(devices.length > 0 && { CUDA_VISIBLE_DEVICES: devices.join(',') }),
     ...(kind === 'head' && {
       RAY_enable_autoscaler_v2: '1',

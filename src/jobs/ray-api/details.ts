@@ -1,6 +1,7 @@
 import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
+import type { Driver } from '../../engines/runner.ts';
 import { JobTexts } from '../job-texts.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
@@ -24,13 +25,13 @@ function rayStatus(state: JobState): string {
 }
 
 /** Ray's JobDetails, key for key; `full` for the owner, who alone may read output, credentials and values of `env_vars`. */
-export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
+export function jobDetails(job: Job, full: boolean, driver?: Driver): Record<string, unknown> {
   const attempt = job.attempts.at(-1);
   return {
     type: 'SUBMISSION',
-    job_id: null,
+    job_id: driver?.id ?? null,
     submission_id: job.id,
-    driver_info: null,
+    driver_info: driver ? { id: driver.id, node_ip_address: driver.address, pid: driver.pid } : null,
     status: rayStatus(job.state),
     entrypoint: full ? job.entrypoint : redact(job.entrypoint),
     message: full ? job.message : withoutOutput(job.message),
@@ -48,17 +49,21 @@ export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
 const longestListedMessage = 2_000;
 const listed = { owner: new JobTexts(), others: new JobTexts() };
 
-/** A job in a listing, as JSON: its environment masked for everybody, quoted output and credentials for its owner alone. */
-export function listedJob(job: Job, owner: boolean): string {
-  return (owner ? listed.owner : listed.others).of(job, () => {
+/**
+ * A job in a listing, as JSON: its environment masked for everybody, quoted output and credentials for its owner alone.
+ * Its text is made once, but for a `driver` that is not journalled yet.
+ */
+export function listedJob(job: Job, owner: boolean, driver?: Driver): string {
+  const make = (): string => {
     const message = owner ? job.message : withoutOutput(job.message);
     const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
     return JSON.stringify({
-      ...jobDetails(job, owner),
+      ...jobDetails(job, owner, driver ?? job.attempts.at(-1)?.driver),
       runtime_env: maskRuntimeEnv(job.runtimeEnv),
       message: shown,
     });
-  });
+  };
+  return driver ? make() : (owner ? listed.owner : listed.others).of(job, make);
 }
 
 /** A job that somebody submitted to Ray itself, or a driver that was started by hand, as Ray tells of it. */

@@ -4,6 +4,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { readOutsideJson } from '../../base/outside-json.ts';
 import { databaseErrors } from '../../base/sqlite-errors.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
+import type { Driver } from '../../engines/runner.ts';
 import type { JobsApiDeps } from '../api.ts';
 import { apiErrors } from '../api-errors.ts';
 import { authenticate, type JobsEnv, serverLimits } from '../auth.ts';
@@ -13,15 +14,17 @@ import { isOwner, requireOwner } from '../permissions.ts';
 import type { JobStore } from '../store.ts';
 import type { User } from '../users.ts';
 import { jobDetails, listedJob, listedOther, type OtherJob, othersOf } from './details.ts';
+import { driverOf, driversOf, findJob } from './drivers.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
 import { words } from './words.ts';
 
 /** Ray's jobs API, as its command line and Python client use it. */
 export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   const { queue, store, packages } = deps;
-  const find = (c: Context): Job => {
-    const job = queue.get(c.req.param('id') ?? '');
-    if (!job) throw jobErrors.NotFound({ job: (c.req.param('id') ?? '').slice(0, 200) });
+  const find = async (c: Context): Promise<Job> => {
+    const id = c.req.param('id') ?? '';
+    const job = await findJob(id, deps);
+    if (!job) throw jobErrors.NotFound({ job: id.slice(0, 200) });
     return job;
   };
   const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
@@ -33,7 +36,12 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   };
 
   const version = (c: Context): Response =>
-    c.json({ version: '4', ray_version: deps.rayVersion, ray_commit: deps.rayCommit, session_name: deps.sessionName });
+    c.json({
+      version: '4',
+      ray_version: deps.ray.version,
+      ray_commit: deps.ray.commit,
+      session_name: deps.sessionName,
+    });
   app.get('/api/version', version);
   app.get('/api/ray/version', version);
   app.get('/api/authentication_mode', (c) => c.json({ authentication_mode: 'token' }));
@@ -74,22 +82,23 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
       return c.json({ job_id: job.id, submission_id: job.id });
     }),
   );
-  app.get('/api/jobs/', async (c) =>
-    c.body(inPieces(listing(store, await othersOf(deps), c.get('user'))), 200, {
+  app.get('/api/jobs/', async (c) => {
+    const [others, drivers] = await Promise.all([othersOf(deps), driversOf(deps)]);
+    return c.body(inPieces(listing(store, drivers, others, c.get('user'))), 200, {
       'content-type': 'application/json; charset=utf-8',
-    }),
-  );
+    });
+  });
   app.get(
     '/api/jobs/:id',
-    route((c) => {
-      const job = find(c);
-      return c.json(jobDetails(job, isOwner(job, c.get('user'))));
+    route(async (c) => {
+      const job = await find(c);
+      return c.json(jobDetails(job, isOwner(job, c.get('user')), await driverOf(job, deps)));
     }),
   );
   app.post(
     '/api/jobs/:id/stop',
     route(async (c) => {
-      const job = find(c);
+      const job = await find(c);
       requireOwner(job, c.get('user'), 'stop');
       const { stopped } = await queue.stop(job.id);
       return c.json({ stopped });
@@ -98,7 +107,7 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.delete(
     '/api/jobs/:id',
     route(async (c) => {
-      const job = find(c);
+      const job = await find(c);
       requireOwner(job, c.get('user'), 'delete');
       if (!isOver(job.state))
         return c.text(
@@ -111,16 +120,16 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   );
   app.get(
     '/api/jobs/:id/logs',
-    route((c) => {
-      const job = find(c);
+    route(async (c) => {
+      const job = await find(c);
       requireOwner(job, c.get('user'), 'read the output of');
       return c.body(inPieces(logsAsJson(deps, job)), 200, { 'content-type': 'application/json; charset=utf-8' });
     }),
   );
   app.get(
     '/api/jobs/:id/logs/tail',
-    route((c) => {
-      find(c);
+    route(async (c) => {
+      await find(c);
       return c.text('No WebSocket UPGRADE hdr: None\n Can "Upgrade" only to "WebSocket".', 400);
     }),
   );
@@ -149,11 +158,16 @@ const pieceLength = 64 << 10;
  * The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once, and a slow reader
  * keeps no job that is deleted meanwhile.
  */
-function* listing(store: JobStore, others: readonly OtherJob[], reader: User): Generator<string> {
+function* listing(
+  store: JobStore,
+  drivers: ReadonlyMap<string, Driver>,
+  others: readonly OtherJob[],
+  reader: User,
+): Generator<string> {
   const texts = function* (): Generator<string> {
     for (const id of [...store.jobs.keys()]) {
       const job = store.jobs.get(id);
-      if (job) yield listedJob(job, isOwner(job, reader));
+      if (job) yield listedJob(job, isOwner(job, reader), drivers.get(id));
     }
     for (const job of others) yield listedOther(job, reader.admin);
   };

@@ -5,6 +5,8 @@ import type { JobsApiDeps } from '../api.ts';
 import { headOfMessage, judge } from '../auth.ts';
 import { followJob } from '../job-log.ts';
 import { isOwner } from '../permissions.ts';
+import type { User } from '../users.ts';
+import { findJob } from './drivers.ts';
 import { words } from './words.ts';
 
 /** Proxies and load balancers cut lines that are quiet for longer. */
@@ -23,22 +25,38 @@ export function makeTailUpgrade(
     const match = tailPath.exec(path);
     if (!match) return false;
     const verdict = judge(headOfMessage(request, path), deps.auth);
-    if ('status' in verdict) return refuse(socket, verdict.status, verdict.text, verdict.retryAfter);
-    const id = decode(match[1] ?? '');
-    const job = deps.queue.get(id);
-    if (!job) return refuse(socket, 404, words.notFound(id.slice(0, 200)));
-    if (!verdict.user || !isOwner(job, verdict.user))
-      return refuse(socket, 403, `Forbidden: only the owner of job '${id}' or an administrator may read its output`);
-    const { name } = verdict.user;
+    if ('status' in verdict) {
+      refuse(socket, verdict.status, verdict.text, verdict.retryAfter);
+      return true;
+    }
+    void open(decode(match[1] ?? ''), verdict.user, request, socket, head);
+    return true;
+  };
+
+  async function open(
+    asked: string,
+    user: User | undefined,
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<void> {
+    const job = await findJob(asked, deps);
+    if (socket.destroyed) return;
+    if (!job) return refuse(socket, 404, words.notFound(asked.slice(0, 200)));
+    if (!user || !isOwner(job, user))
+      return refuse(
+        socket,
+        403,
+        `Forbidden: only the owner of job '${job.id}' or an administrator may read its output`,
+      );
     sockets.handleUpgrade(request, socket, head, (line) => {
       line.once(
         'close',
-        deps.users.whileValid(name, () => line.close(1008, 'the token was revoked')),
+        deps.users.whileValid(user.name, () => line.close(1008, 'the token was revoked')),
       );
-      void tail(deps, id, line);
+      void tail(deps, job.id, line);
     });
-    return true;
-  };
+  }
 }
 
 async function tail(deps: JobsApiDeps, id: string, line: WebSocket): Promise<void> {
@@ -68,7 +86,7 @@ async function say(line: WebSocket, text: string): Promise<void> {
   }
 }
 
-function refuse(socket: Duplex, status: number, text: string, retryAfter?: number): true {
+function refuse(socket: Duplex, status: number, text: string, retryAfter?: number): void {
   const names: Record<number, string> = {
     401: 'Unauthorized',
     403: 'Forbidden',
@@ -81,7 +99,6 @@ function refuse(socket: Duplex, status: number, text: string, retryAfter?: numbe
   socket.end(
     `HTTP/1.1 ${status} ${names[status] ?? 'Error'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\n${later}connection: close\r\n\r\n${text}`,
   );
-  return true;
 }
 
 function decode(text: string): string {

@@ -95,7 +95,8 @@ export class TestCluster {
 
   order(id: string, entrypoint: string, more: Partial<AttemptOrder> = {}): AttemptOrder {
     const log = join(this.folder, 'logs', encodeURIComponent(id));
-    return { id, job: id, entrypoint, env: {}, setup: [], resources: { CPU: 1 }, labels: {}, log, ...more };
+    const plain = { id, job: id, number: 1, own: {}, metadata: {}, environment: {}, env: {}, setup: [], labels: {} };
+    return { ...plain, entrypoint, resources: { CPU: 1 }, log, ...more };
   }
 
   async report(id: string): Promise<AttemptReport | undefined> {

@@ -13,7 +13,8 @@ for (let index = 0; index < Number(count); index++) {
   appendFileSync(join(folder, 'journal'), `${id}\n`);
   const entrypoint = `echo "$ID" >> ${folder}/ran; echo "output of $ID"`;
   const log = join(folder, 'logs', id);
-  const order = { id, job: id, entrypoint, env: { ID: id }, setup: [], resources: { CPU: 1 }, labels: {}, log };
+  const plain = { id, job: id, number: 1, own: {}, metadata: {}, environment: {}, setup: [], labels: {} };
+  const order = { ...plain, entrypoint, env: { ID: id }, resources: { CPU: 1 }, log };
   await engine.start(order, new AbortController().signal);
   await sleep(2);
 }

@@ -127,3 +127,61 @@ test('a stop during set-up ends it', async (t) => {
   assert.equal(end.cause, 'stopped');
   assert.deepEqual(cluster.leftovers(), []);
 });
+
+test('a set-up that takes longer than it may has failed, and nothing of it is left', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open();
+  await cluster.launch('large');
+  const env = pathWith(cluster.folder, 'exec /bin/sleep 1000');
+  const order = cluster.order('late', 'echo ran', { setup: [pip('x')], env, setupTimeout: 300 });
+  await engine.start(order, never);
+  const end = await cluster.ended('late');
+  assert.equal(end.cause, 'setup-failed');
+  assert.match(end.message ?? '', /TimeoutError: .* within the timeout of 0\.3 seconds.*setup_timeout_seconds/);
+  assert.doesNotMatch(await output(order), /^ran$/m);
+  assert.deepEqual(cluster.leftovers(), []);
+  // One that is quick enough is not touched by it.
+  const quick = cluster.order('quick', 'sleep 0.6; echo ran', {
+    setup: [{ kind: 'python-path', path: '/x' }],
+    setupTimeout: 300,
+  });
+  await engine.start(quick, never);
+  assert.equal((await cluster.ended('quick')).cause, 'succeeded');
+});
+
+test('packages that do not fit together fail the set-up where that is to be checked', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open();
+  await cluster.launch('large');
+  const env = pathWith(
+    cluster.folder,
+    `case "$*" in
+      -c*) echo /usr/bin/python3 3.0 ;;
+      *venv*) for last; do :; done; /bin/mkdir -p "$last/bin"; /bin/ln -sf "$0" "$last/bin/python" ;;
+      *"pip check"*) echo "a has requirement b"; exit 1 ;;
+    esac`,
+  );
+  for (const check of [false, true]) {
+    const order = cluster.order(`check-${check}`, '/bin/echo ran', {
+      setup: [{ ...pip('a'), check }],
+      env: { PATH: env.PATH },
+    });
+    await engine.start(order, never);
+    const end = await cluster.ended(order.id);
+    assert.equal(end.cause, check ? 'setup-failed' : 'succeeded', end.message);
+    assert.match(await output(order), check ? /a has requirement b/ : /^ran$/m);
+  }
+});
+
+test('what Manta tells an entrypoint is with the variables of its environment', async (t) => {
+  const cluster = new TestCluster(t);
+  const engine = await cluster.open();
+  await cluster.launch('large');
+  const order = cluster.order('told', 'echo "$A $MANTA_JOB_ID $PYTHONUNBUFFERED"', {
+    env: { A: 'b', MANTA_JOB_ID: 'mine' },
+    own: { MANTA_JOB_ID: 'told' },
+  });
+  await engine.start(order, never);
+  await cluster.ended('told');
+  assert.equal(await output(order), 'b told 1\n');
+});

@@ -19,6 +19,8 @@ const recordOf = (id: string, more: Partial<AttemptRecord> = {}): AttemptRecord 
   ...more,
 });
 
+const isFree = (): boolean => false;
+
 it('a record is what was written last', (t) => {
   const folder = folderOf(t);
   const records = open(folder);
@@ -74,6 +76,22 @@ it('the ids of forgotten attempts do not grow without bound', (t) => {
     .trim()
     .split('\n');
   assert.ok(lines.length <= 20, `${lines.length}`);
-  assert.equal(records.submissionOf('a.99'), 'a.99-2');
-  assert.equal(records.submissionOf('a.0'), 'a.0');
+  assert.equal(records.freeName('a.99', isFree), 'a.99-2');
+  assert.equal(records.freeName('a.0', isFree), 'a.0');
+});
+
+it('a name is given once, also where an earlier version wrote down ids', (t) => {
+  const folder = folderOf(t);
+  const used = join(folder, 'ray-attempts', 'used');
+  open(folder).forget(recordOf('a.1', { submission: 'a' }));
+  // The second time an id stood for itself and `-2`.
+  appendFileSync(used, 'b.1\nb.1\n');
+  const records = open(folder);
+  assert.equal(records.freeName('a', isFree), 'a-2');
+  assert.equal(records.freeName('b', isFree), 'b');
+  assert.equal(records.freeName('b.1', isFree), 'b.1-3');
+  assert.equal(
+    records.freeName('c', (name) => name === 'c'),
+    'c-2',
+  );
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
@@ -9,7 +9,7 @@ import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/attempt
 import { Bookings } from '../../../src/engines/ray/bookings.ts';
 import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
 import type { Submission } from '../../../src/engines/ray/submission.ts';
-import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
+import type { AttemptOrder, AttemptReport, Driver } from '../../../src/engines/runner.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { never, until } from '../../contract/waiting.ts';
 
@@ -20,6 +20,7 @@ import { never, until } from '../../contract/waiting.ts';
 function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'))) {
   const time = new VirtualTime(1_000_000);
   const infos = new Map<string, JobInfo>();
+  const drivers = new Map<string, Driver>();
   const said: string[] = [];
   const told: AttemptReport[] = [];
   const travel = Promise.withResolvers<void>();
@@ -48,10 +49,11 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     },
     bookings: new Bookings(),
     jobs: {
-      submit: async ({ submission_id }: Submission) => {
+      submit: async ({ submission_id, entrypoint }: Submission) => {
         if (refusing) throw new Error('no way to Ray');
         said.push(`submit ${submission_id}`);
-        infos.set(submission_id, { status: 'PENDING' });
+        if (infos.has(submission_id)) return { exists: true };
+        infos.set(submission_id, { status: 'PENDING', entrypoint });
         return {};
       },
       stop: async (id: string) => {
@@ -72,6 +74,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     onTaken: ({ id }: AttemptOrder) => said.push(`take ${id}`),
     onBooked: ({ id }: AttemptOrder) => said.push(`book ${id}`),
     onRunning: () => {},
+    driverOf: async (name: string) => drivers.get(name),
   } as unknown as AttemptEdges;
   const attempts = new RayAttempts(edges);
   attempts.watch((report) => told.push(report));
@@ -80,11 +83,12 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     rmSync(folder, { recursive: true, force: true });
   });
   const order = (id: string): AttemptOrder => {
-    const plain = { id, job: 'j', entrypoint: 'true', env: {}, setup: [], resources: { CPU: 1 }, labels: {} };
-    return { ...plain, log: join(folder, id) };
+    const [job = '', number = '1'] = id.split('.');
+    const plain = { id, job, number: Number(number), env: {}, own: {}, metadata: {}, setup: [], environment: {} };
+    return { ...plain, entrypoint: 'true', resources: { CPU: 1 }, labels: {}, log: join(folder, id) };
   };
   return {
-    ...{ attempts, folder, infos, said, told, events, order },
+    ...{ attempts, folder, infos, drivers, said, told, events, order },
     passes: (duration: number) => time.run(time.now + duration),
     /** Files are read and written outside of virtual time, which goes on a little with each look. */
     until: <Value>(what: string, check: () => Value | undefined | false | Promise<Value | undefined | false>) =>
@@ -108,10 +112,10 @@ const running: JobInfo = { status: 'RUNNING', driver_agent_http_address: 'http:/
 it('an attempt has its room before its packages travel', async (t) => {
   const { attempts, said, arrive, order } = attemptsOf(t);
   const starting = attempts.start(order('a.1'), never);
-  assert.deepEqual(said, ['take a.1', 'ship a.1']);
+  assert.deepEqual(said, ['take a.1', 'ship a']);
   arrive();
   await starting;
-  assert.deepEqual(said.slice(2), ['book a.1', 'submit a.1']);
+  assert.deepEqual(said.slice(2), ['book a.1', 'submit a']);
 });
 
 it('an attempt that is stopped while its packages travel never reaches Ray', async (t) => {
@@ -129,11 +133,11 @@ it('an attempt that is stopped while its packages travel never reaches Ray', asy
 
 it('one that came there by an earlier try, whose answer was lost, is stopped there', async (t) => {
   const { attempts, until, infos, said, told, order } = attemptsOf(t);
-  infos.set('a.1', { status: 'PENDING' });
+  infos.set('a', { status: 'PENDING' });
   void attempts.start(order('a.1'), never);
   await attempts.stop('a.1', 0, never);
-  assert.ok(said.includes('stop a.1'), said.join());
-  infos.set('a.1', { status: 'STOPPED' });
+  assert.ok(said.includes('stop a'), said.join());
+  infos.set('a', { status: 'STOPPED' });
   await until('its end is told', () => told.some(({ state, cause }) => state === 'ended' && cause === 'stopped'));
 });
 
@@ -154,20 +158,20 @@ it('a job that the dashboard could not tell to end has more time to hear of it; 
   const { attempts, passes, until, infos, said, arrive, loseDashboard, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
-  infos.set('a.1', running);
+  infos.set('a', running);
   loseDashboard();
   await assert.rejects(attempts.stop('a.1', 1, never), /no way to the dashboard/);
   await passes(25_000);
-  assert.ok(!said.includes('kill a.1'));
+  assert.ok(!said.includes('kill a'));
   await assert.rejects(attempts.stop('a.1', 0, never), /no way to the dashboard/);
-  await until('it is killed', () => said.includes('kill a.1'));
+  await until('it is killed', () => said.includes('kill a'));
 });
 
 it('a Ray that does not answer is not asked without a pause whether a job has ended', async (t) => {
   const { attempts, passes, infos, arrive, loseGcs, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
-  infos.set('a.1', running);
+  infos.set('a', running);
   const asked = loseGcs();
   await attempts.stop('a.1', 0, never);
   await passes(500);
@@ -178,20 +182,20 @@ it('a second stop with less grace kills sooner', async (t) => {
   const { attempts, until, infos, said, arrive, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
-  infos.set('a.1', running);
+  infos.set('a', running);
   await attempts.stop('a.1', 1_000_000, never);
-  assert.ok(!said.includes('kill a.1'));
+  assert.ok(!said.includes('kill a'));
   await attempts.stop('a.1', 0, never);
-  await until('it is killed', () => said.includes('kill a.1'));
+  await until('it is killed', () => said.includes('kill a'));
 });
 
 it('the output of one that Ray has forgotten is not asked for any more, and its log says what is missing', async (t) => {
   const { attempts, passes, until, infos, said, told, arrive, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
-  infos.set('a.1', running);
+  infos.set('a', running);
   await until('its output is read', async () => ((await attempts.reports(never))[0]?.logSize ?? 0) > 0);
-  infos.delete('a.1');
+  infos.delete('a');
   const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
   const text = (await readLog(order('a.1').log, 0, 10_000)).bytes.toString();
   assert.match(text, /^output\n\n\[manta\] the rest of the output is missing: /);
@@ -219,11 +223,11 @@ it('a disk that refuses for a while keeps no attempt from being seen running and
     renameSync(`${records}.away`, records);
   };
   refuse();
-  infos.set('a.1', running);
+  infos.set('a', running);
   await mend();
   await until('it is seen running', () => told.some(({ state }) => state === 'running'));
   refuse();
-  infos.delete('a.1');
+  infos.delete('a');
   await mend();
   await until('it is seen over', () => told.some(({ state }) => state === 'ended'));
 });
@@ -234,9 +238,9 @@ it('one whose submission Ray takes only after the stop is ended there', async (t
   refuse();
   await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
   await attempts.stop('a.1', 0, never);
-  infos.set('a.1', { status: 'PENDING' });
+  infos.set('a', { status: 'PENDING' });
   attempts.forget('a.1');
-  await until('it is killed', () => said.includes('kill a.1'));
+  await until('it is killed', () => said.includes('kill a'));
 });
 
 it('one that Ray has not taken is not asked for any more once it is forgotten', async (t) => {
@@ -255,13 +259,125 @@ it('a record that is damaged is set aside, and the others are taken up', async (
   for (const id of ['a.1', 'b.1']) await first.attempts.start(first.order(id), never);
   await first.attempts.close();
   const records = join(first.folder, 'ray-attempts');
-  writeFileSync(join(records, 'a.1.json'), '{"format":1,"id":"a.1","subm');
+  writeFileSync(join(records, 'a.json'), '{"format":1,"id":"a.1","subm');
   const again = attemptsOf(t, first.folder);
-  for (const id of ['a.1', 'b.1']) again.infos.set(id, { status: 'PENDING' });
+  for (const name of ['a', 'b']) again.infos.set(name, { status: 'PENDING' });
   assert.deepEqual(
     (await again.attempts.reports(never)).map(({ id }) => id),
     ['b.1'],
   );
-  assert.ok(readdirSync(records).includes('a.1.json.bad'));
+  assert.ok(readdirSync(records).includes('a.json.bad'));
   assert.match(JSON.stringify(again.events), /set aside as/);
+});
+
+it('the first attempt has the name of its job at Ray, later ones their own', async (t) => {
+  const { attempts, said, told, arrive, order } = attemptsOf(t);
+  arrive();
+  for (const id of ['a.1', 'a.2', 'a.3']) await attempts.start(order(id), never);
+  assert.deepEqual(
+    said.filter((each) => each.startsWith('submit')),
+    ['submit a', 'submit a.2', 'submit a.3'],
+  );
+  assert.deepEqual(
+    told.map(({ id, submission }) => [id, submission]),
+    [
+      ['a.1', 'a'],
+      ['a.2', undefined],
+      ['a.3', undefined],
+    ],
+  );
+});
+
+it('a job of somebody else that has the name at Ray keeps it, and is neither followed nor ended', async (t) => {
+  const { attempts, infos, said, told, arrive, order } = attemptsOf(t);
+  infos.set('a', { status: 'RUNNING', entrypoint: 'of somebody else', driver_agent_http_address: 'http://other' });
+  arrive();
+  await attempts.start(order('a.1'), never);
+  assert.deepEqual(said.slice(-2), ['submit a', 'submit a-2']);
+  assert.ok(attempts.submissions().has('a-2') && !attempts.submissions().has('a'));
+  infos.set('a-2', { ...running, entrypoint: 'true' });
+  await until('it runs', () => told.some(({ state, submission }) => state === 'running' && submission === 'a-2'));
+  infos.set('a-2', { ...running, entrypoint: 'true', status: 'SUCCEEDED', driver_exit_code: 0 });
+  await until('it is over', () => told.some(({ state }) => state === 'ended'));
+  attempts.forget('a.1');
+  assert.ok(!said.some((each) => /^(?:stop|kill) a$/.test(each)), said.join());
+});
+
+it('one that is stopped before Ray has answered leaves the job of somebody else alone', async (t) => {
+  const { attempts, infos, said, told, arrive, refuse, order } = attemptsOf(t);
+  arrive();
+  refuse();
+  await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
+  infos.set('a', { status: 'RUNNING', entrypoint: 'of somebody else' });
+  await attempts.stop('a.1', 0, never);
+  await until('it is over', () => told.some(({ state, cause }) => state === 'ended' && cause === 'stopped'));
+  attempts.forget('a.1');
+  await until('it is let go of', () => !attempts.submissions().has('a'));
+  assert.ok(!said.includes('kill a') && !said.includes('stop a'), said.join());
+});
+
+it('names of two jobs that would be the same at Ray are kept apart', async (t) => {
+  const { attempts, said, arrive, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.2'), never);
+  await attempts.start({ ...order('a.2'), id: 'a.2.1', job: 'a.2', number: 1 }, never);
+  assert.deepEqual(
+    said.filter((each) => each.startsWith('submit')),
+    ['submit a.2', 'submit a.2-2'],
+  );
+});
+
+it('an attempt that an earlier version handed over is followed under the name it has', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'));
+  mkdirSync(join(folder, 'ray-attempts'));
+  const record = { format: 1, id: 'a.1', submission: 'a.1', log: join(folder, 'log'), entrypoint: 'true' };
+  const text = JSON.stringify({ ...record, sent: true, accepted: true });
+  writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${text}`);
+  const { attempts, infos, told } = attemptsOf(t, folder);
+  infos.set('a.1', { ...running, entrypoint: 'true' });
+  assert.deepEqual(
+    (await attempts.reports(never)).map(({ id, state }) => [id, state]),
+    [['a.1', 'running']],
+  );
+  infos.set('a.1', { ...running, entrypoint: 'true', status: 'SUCCEEDED', driver_exit_code: 0 });
+  const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
+  assert.deepEqual([end.cause, end.submission], ['succeeded', undefined]);
+});
+
+it('the program that joined the cluster is told with the end of its attempt', async (t) => {
+  const { attempts, infos, drivers, told, arrive, order } = attemptsOf(t);
+  arrive();
+  await attempts.start(order('a.1'), never);
+  drivers.set('a', { id: '08000000', address: '10.0.0.1', pid: '42' });
+  infos.set('a', { ...running, status: 'SUCCEEDED', driver_exit_code: 0 });
+  const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
+  assert.deepEqual(end.driver, { id: '08000000', address: '10.0.0.1', pid: '42' });
+});
+
+it('one that an earlier version may have sent is taken up, whether it came to Ray or not', async (t) => {
+  for (const came of [true, false]) {
+    const folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'));
+    mkdirSync(join(folder, 'ray-attempts'));
+    const record = {
+      format: 1,
+      id: 'a.1',
+      submission: 'a.1',
+      log: join(folder, 'log'),
+      entrypoint: 'true',
+      sent: true,
+    };
+    writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${JSON.stringify(record)}`);
+    const { attempts, infos, said, told, arrive, order } = attemptsOf(t, folder);
+    if (came) infos.set('a.1', { status: 'PENDING', entrypoint: 'true' });
+    arrive();
+    await attempts.start({ ...order('a.1'), entrypoint: 'export A=1; true' }, never);
+    assert.deepEqual(
+      said.filter((each) => each.startsWith('submit')),
+      ['submit a.1'],
+    );
+    const entrypoint = infos.get('a.1')?.entrypoint ?? '';
+    assert.equal(entrypoint, came ? 'true' : 'export A=1; true');
+    infos.set('a.1', { ...running, entrypoint });
+    await until('it runs', () => told.some(({ state }) => state === 'running'));
+  }
 });

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { rayVersion } from '../../../scripts/ray-venv.ts';
 import type { Resources } from '../../../src/core/resources.ts';
 import { RayEngine } from '../../../src/engines/ray/engine.ts';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
@@ -9,6 +10,8 @@ import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { engineContract } from '../../contract/engine-contract.ts';
 import { runnerContract } from '../../contract/runner-contract.ts';
 import { never, until } from '../../contract/waiting.ts';
+import { runPython } from '../../jobs/ray-python.ts';
+import { clientCasesOnRay } from './client-cases.ts';
 import { jobCases } from './job-cases.ts';
 import {
   Driver,
@@ -16,6 +19,7 @@ import {
   killWorker,
   openEngine,
   orderOf,
+  python,
   ready,
   removeFolder,
   startHead,
@@ -105,6 +109,8 @@ describe('ray', () => {
   });
 });
 
+// Once: what an older Ray does is its own.
+if (runPython(python, 'import ray; print(ray.__version__)') === rayVersion) clientCasesOnRay();
 jobCases(() => engine);
 statusCases(() => engine, load);
 

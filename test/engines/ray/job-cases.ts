@@ -131,7 +131,7 @@ export function jobCases(current: () => RayEngine): void {
     it('tells a set-up that failed, with the reason as its output', async () => {
       const wheel = join(folder, 'bad-1.0-py3-none-any.whl');
       writeFileSync(wheel, 'no archive at all');
-      const order = orderOf('setup.1', 'echo ran', { setup: [{ kind: 'pip', packages: [wheel] }] });
+      const order = orderOf('setup.1', 'echo ran', { setup: [{ kind: 'pip', packages: [wheel], path: wheel }] });
       const { end, output } = await run(current(), order);
       assert.equal(end.cause, 'setup-failed');
       assert.match(output, /runtime_env setup failed/);
@@ -177,8 +177,8 @@ export function jobCases(current: () => RayEngine): void {
       const http = new RayHttp(token);
       await until('ray has let go of it', async () => {
         const listed = await http.json(dashboard, { path: '/api/jobs/' }, never);
-        assert.ok(!(await current().jobsOfOthers(never)).some(({ submission_id }) => submission_id === 'gone.1'));
-        return !JSON.stringify(listed).includes('gone.1');
+        assert.ok(!(await current().jobsOfOthers(never)).some(({ submission_id }) => submission_id === 'gone'));
+        return !JSON.stringify(listed).includes('"gone"');
       });
       http.close();
     });
@@ -198,9 +198,29 @@ export function jobCases(current: () => RayEngine): void {
         ['own.1'],
       );
       const others = (await current().jobsOfOthers(never)).map(({ submission_id }) => submission_id);
-      assert.ok(others.includes('foreign') && !others.includes('own.1'));
+      assert.ok(others.includes('foreign') && !others.includes('own'));
       await ended(current(), 'own.1');
       await current().forget('own.1', never);
+    });
+
+    it('leaves a name to the job of somebody else that has it', async () => {
+      // That of the case before, which is over and still listed.
+      const { end, output } = await run(current(), orderOf('foreign.1', 'echo ours'));
+      assert.deepEqual([end.cause, end.submission, output], ['succeeded', 'foreign-2', 'ours\n']);
+      const others = (await current().jobsOfOthers(never)).map(({ submission_id }) => submission_id);
+      assert.ok(others.includes('foreign'));
+    });
+
+    it('tells an entrypoint which job and which attempt it is, whatever the entrypoint looks like', async () => {
+      const says = 'echo "$MANTA_JOB_ID $MANTA_JOB_ATTEMPT"';
+      for (const [id, entrypoint] of [
+        ['told.1', says],
+        ['told.2', `# a comment\n${says}`],
+        ['told.3', `! false && ${says}`],
+        ['told.4', `(${says})`],
+        ['told.5', `cat <<END\n$(${says})\nEND`],
+      ] as const)
+        assert.equal((await run(current(), orderOf(id, entrypoint))).output, `${id.replace('.', ' ')}\n`, entrypoint);
     });
 
     it('tells a preempted node from a lost one', async () => {

@@ -66,3 +66,15 @@ describe("the end of a job in ray's words", () => {
       assert.equal(end.exitCode, exitCode);
     });
 });
+
+it('the message of a failed set-up is what comes after the words that every one begins with', () => {
+  const end = (message: string) =>
+    readEnd({ status: 'FAILED', error_type: 'RUNTIME_ENV_SETUP_FAILURE', message }, { stopped: false, fate: 'alive' });
+  const beginning = 'runtime_env setup failed: Failed to set up runtime environment.';
+  for (const [message, rest] of [
+    [`${beginning}\nno conda`, 'no conda'],
+    [beginning, ''],
+    ['something else', 'something else'],
+  ] as const)
+    assert.deepEqual(end(message), { cause: 'setup-failed', message: rest });
+});

@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findMarked, markOf, markVariable, sendSignal } from '../../../src/base/process.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
+import { jobStopWait } from '../../../src/bringup/ray-settings.ts';
 import { RayEngine, type RayEngineOptions } from '../../../src/engines/ray/engine.ts';
 import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
@@ -31,6 +32,8 @@ export const env = {
   RAY_health_check_failure_threshold: '5',
   // A dashboard whose parts take longer than half a minute ends itself, and no job can be submitted then.
   RAY_DASHBOARD_SUBPROCESS_MODULE_WAIT_READY_TIMEOUT: '180',
+  // As Manta starts Ray.
+  RAY_JOB_STOP_WAIT_TIME_S: jobStopWait,
   RAY_ADDRESS: address,
 };
 
@@ -39,12 +42,17 @@ let logs = 0;
 
 /** An order that asks for nothing; its log is a folder of its own. */
 export function orderOf(id: string, entrypoint: string, more: Partial<AttemptOrder> = {}): AttemptOrder {
+  const [, job = id, number = '1'] = /^(.+)\.(\d+)$/.exec(id) ?? [];
   return {
     id,
-    job: id.slice(0, id.lastIndexOf('.')),
+    job,
+    number: Number(number),
     entrypoint,
     env: {},
+    own: { MANTA_JOB_ID: job, MANTA_JOB_ATTEMPT: number },
+    metadata: {},
     setup: [],
+    environment: {},
     resources: {},
     labels: {},
     log: join(folder, 'logs', `${logs++}`),

@@ -88,6 +88,7 @@ export interface Asking {
 
 export class GatewayBed {
   readonly bed: Bed;
+  readonly runner: FakeRunner;
   readonly ray: FakeRay;
   readonly serving: Serving;
   /** Of the administrator, and of a user who is none. */
@@ -100,6 +101,7 @@ export class GatewayBed {
 
   private constructor(
     bed: Bed,
+    runner: FakeRunner,
     ray: FakeRay,
     serving: Serving,
     owner: string,
@@ -110,6 +112,7 @@ export class GatewayBed {
     this.others = others;
     this.looks = looks;
     this.bed = bed;
+    this.runner = runner;
     this.ray = ray;
     this.serving = serving;
     this.owner = owner;
@@ -118,7 +121,8 @@ export class GatewayBed {
 
   /** `ray: false`: a cluster without one. */
   static async open(t: Owner, options: { readonly ray?: boolean; readonly name?: string } = {}): Promise<GatewayBed> {
-    const bed = await makeBed({ clock: wallClock, runner: new FakeRunner(wallClock), types: [] });
+    const runner = new FakeRunner(wallClock);
+    const bed = await makeBed({ clock: wallClock, runner, types: [] });
     const ray = new FakeRay();
     const place = { address: `127.0.0.1:${await ray.listen()}` };
     const { token: owner } = await bed.users.add('owner', { admin: true });
@@ -130,9 +134,11 @@ export class GatewayBed {
         return place.address;
       },
       token: rayToken,
-      version: '2.60.0',
+      version: { version: '2.60.0', commit: 'c0ffee' },
       lookAgain: async () => void (looks.count += 1),
       jobsOfOthers: async () => others,
+      drivers: async () => new Map(),
+      driverOf: async () => undefined,
       servesMetricsAt: () => {},
     };
     const folder = {
@@ -149,7 +155,7 @@ export class GatewayBed {
       ...(options.ray !== false && { ray: front }),
     };
     const serving = await serve(head as unknown as Head, { port: 0 });
-    const made = new GatewayBed(bed, ray, serving, owner, guest, others, looks);
+    const made = new GatewayBed(bed, runner, ray, serving, owner, guest, others, looks);
     t.after(async () => {
       await serving.close();
       ray.close();

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { clusterHost } from '../../../src/head/cluster-host.ts';
 import { until } from '../../contract/waiting.ts';
+import { rayPython, runPython } from '../../jobs/ray-python.ts';
 import { GatewayBed, rayToken } from './bed.ts';
 
 test('what is not Manta’s goes to Ray, with Ray’s token in place of the client’s credentials', async (t) => {
@@ -367,19 +369,69 @@ test('jobs that were submitted to Ray itself are in the list, as none of Manta�
   assert.equal(bed.ray.reached.length, 3, 'what Ray does not list is not asked of it');
 });
 
-test('the log that Ray keeps of an attempt is found by the job', async (t) => {
+test('the log that Ray keeps of an attempt is found by the job, under the name that the attempt has at Ray', async (t) => {
   const bed = await GatewayBed.open(t);
-  await bed.bed.queue.submit({ id: 'mine', user: 'owner', entrypoint: 'true' });
-  const attempt = await until('it was handed over', () => bed.bed.queue.get('mine')?.attempts.at(-1)?.id);
-  await bed.ask('/api/v0/logs/file?node_id=n&filename=job-driver-mine.log&lines=10');
-  await bed.ask('/api/v0/logs/stream?submission_id=mine');
-  await bed.ask('/api/v0/logs/file?filename=job-driver-theirs.log');
-  assert.deepEqual(
-    bed.ray.reached.map(({ url }) => url),
-    [
-      `/api/v0/logs/file?node_id=n&filename=job-driver-${attempt}.log&lines=10`,
-      `/api/v0/logs/stream?submission_id=${attempt}`,
-      '/api/v0/logs/file?filename=job-driver-theirs.log',
-    ],
-  );
+  for (const id of ['mine', 'named']) await bed.bed.queue.submit({ id, user: 'owner', entrypoint: 'true' });
+  await until('they run', () => bed.bed.store.counts().running === 2);
+  bed.runner.learn('named.1', { submission: 'named-2' });
+  await until('its name is known', () => bed.bed.queue.get('named')?.attempts.at(-1)?.submission);
+  for (const [id, attempt] of [
+    ['mine', 'mine.1'],
+    ['named', 'named-2'],
+    ['theirs', 'theirs'],
+  ]) {
+    bed.ray.reached.length = 0;
+    await bed.ask(`/api/v0/logs/file?node_id=n&filename=job-driver-${id}.log&lines=10`);
+    await bed.ask(`/api/v0/logs/stream?submission_id=${id}`);
+    assert.deepEqual(
+      bed.ray.reached.map(({ url }) => url),
+      [
+        `/api/v0/logs/file?node_id=n&filename=job-driver-${attempt}.log&lines=10`,
+        `/api/v0/logs/stream?submission_id=${attempt}`,
+      ],
+    );
+  }
+});
+
+test('a GET with a body is judged by its token, and its body means nothing', async (t) => {
+  const bed = await GatewayBed.open(t);
+  const body = JSON.stringify({ some: 'thing' });
+  for (const headers of [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }])
+    for (const path of ['/api/jobs/', '/nodes']) {
+      const status = async (as: string | null): Promise<number> =>
+        (await bed.ask(path, { method: 'GET', headers, body, as })).status;
+      assert.deepEqual([await status(null), await status('wrong'), await status(bed.owner)], [401, 403, 200], path);
+    }
+  assert.equal(bed.ray.reached.length, 2);
+  for (const { headers, body: sent } of bed.ray.reached) {
+    assert.equal(headers['content-length'] ?? headers['transfer-encoding'], undefined);
+    assert.equal(sent.length, 0);
+  }
+});
+
+test('a GET whose body has no end is cut off', async (t) => {
+  const bed = await GatewayBed.open(t);
+  const line = connect(bed.port, '127.0.0.1');
+  // Cut off while it writes, it may hear of that as an error.
+  line.on('error', () => {});
+  const closed = new Promise((resolve) => line.once('close', resolve));
+  line.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
+  line.resume();
+  const more = setInterval(() => line.writable && line.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`), 1);
+  t.after(() => clearInterval(more));
+  await closed;
+});
+
+test('the version is that of the Ray that runs, and without one of the Ray whose API is spoken', async (t) => {
+  const newest = rayPython();
+  if ('missing' in newest) throw new Error(newest.missing);
+  const commit = runPython(newest.python, 'import ray; print(ray.__version__, ray.__commit__)');
+  for (const [ray, expected] of [
+    [true, '2.60.0 c0ffee'],
+    [false, commit],
+  ] as const) {
+    const bed = await GatewayBed.open(t, { ray });
+    const { ray_version, ray_commit } = JSON.parse((await bed.ask('/api/version')).text) as Record<string, string>;
+    assert.equal(`${ray_version} ${ray_commit}`, expected);
+  }
 });

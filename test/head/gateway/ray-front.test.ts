@@ -10,6 +10,8 @@ const frontOf = (told: () => string | undefined) =>
         return text === undefined ? undefined : Buffer.from(text);
       },
       jobsOfOthers: async () => [],
+      drivers: async () => new Map(),
+      driverOf: async () => undefined,
       announceMetrics: async () => {},
     },
     dashboardPort: 8264,
@@ -51,6 +53,8 @@ test('Ray that says nothing leaves the place as it was told', async () => {
     engine: {
       value: () => Promise.reject(new Error('gone')),
       jobsOfOthers: async () => [],
+      drivers: async () => new Map(),
+      driverOf: async () => undefined,
       announceMetrics: () => Promise.reject(new Error('gone')),
     },
     dashboardPort: 8264,

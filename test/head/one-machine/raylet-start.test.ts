@@ -17,3 +17,8 @@ it('what is of the head only is not set for workers', () => {
   assert.equal(worker['RAY_JOB_START_TIMEOUT_SECONDS'], undefined);
   assert.equal(worker['RAY_CLOUD_INSTANCE_ID'], 'i-worker');
 });
+
+it('a job on any node has as long to end as Manta gives it', () => {
+  for (const kind of ['head', 'worker'] as const)
+    assert.equal(rayletEnvironment(orderOf(kind))['RAY_JOB_STOP_WAIT_TIME_S'], '60');
+});

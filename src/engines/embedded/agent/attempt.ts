@@ -15,7 +15,7 @@ import type { AttemptOrder, AttemptReport } from '../../runner.ts';
 import type { AttemptFiles, EndRecord } from '../attempt-files.ts';
 import { attemptKey } from '../attempt-files.ts';
 import { embeddedErrors } from '../errors.ts';
-import { setUp } from './environment.ts';
+import { type RunStep, setUp } from './environment.ts';
 import { leaveEnvironments } from './environment-cache.ts';
 import type { Lifeline } from './lifeline.ts';
 import type { PipePool } from './pipes.ts';
@@ -109,7 +109,7 @@ export class RunningAttempt {
     if (this.#state === 'ended') return;
     const deadline = performance.now() + grace;
     if (this.#stop && this.#stop.deadline <= deadline) return;
-    const done = endProcesses(async () => (await this.tree()).map((row) => row.pid), grace);
+    const done = this.#endProcesses(grace);
     this.#stop = this.#stop ? { ...this.#stop, done, deadline } : { cause, message, done, deadline };
     this.#stopping.abort();
   }
@@ -152,14 +152,26 @@ export class RunningAttempt {
     if (order.setup.length === 0) return { ...base, ...this.#ownEnv() };
     this.#setupLog = openLogWriter(setupLogOf(order.log), { ...setupLogLimits, now: () => host.clock.now() });
     host.changed(this);
-    const added = await setUp(order.setup, base, {
-      cache: host.environments,
-      user: attemptKey(order.id),
-      now: () => host.clock.now(),
-      signal: this.#stopping.signal,
-      run: (program, args, cwd) => this.#runStep(program, args, cwd, base),
-    });
-    return { ...base, ...added, ...this.#ownEnv() };
+    const late = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, late.signal]);
+    const timer = order.setupTimeout === undefined ? undefined : setTimeout(() => late.abort(), order.setupTimeout);
+    late.signal.addEventListener('abort', () => void this.#endProcesses(leftoverGrace));
+    try {
+      const run: RunStep = (program, args, cwd) => this.#runStep(program, args, cwd, base, signal);
+      const cache = { cache: host.environments, user: attemptKey(order.id), now: () => host.clock.now() };
+      const added = await setUp(order.setup, base, { ...cache, signal, run });
+      late.signal.throwIfAborted();
+      return { ...base, ...added, ...this.#ownEnv() };
+    } catch (error) {
+      if (!late.signal.aborted) throw error;
+      throw embeddedErrors.SetupFailed({ step: setupWords(order), problem: timeoutText(order.setupTimeout) }, error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #endProcesses(grace: Duration): Promise<unknown> {
+    return endProcesses(async () => (await this.tree()).map((row) => row.pid), grace);
   }
 
   /** A job that never ran has no output: what its set-up said is what its reader looks for. */
@@ -180,9 +192,15 @@ export class RunningAttempt {
   }
 
   /** One program of the set-up; its output goes to the log of the set-up and its end to the error. */
-  #runStep(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  #runStep(
+    program: string,
+    args: readonly string[],
+    cwd: string,
+    env: NodeJS.ProcessEnv,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    this.#stopping.signal.throwIfAborted();
+    signal.throwIfAborted();
     const quiet = args[0] === '-c' || args[0] === '--version';
     const child = spawn(program, args, {
       cwd,
@@ -197,9 +215,9 @@ export class RunningAttempt {
         text = (text + bytes.toString('utf8')).slice(-keptOfSetup);
       });
     child.on('error', reject);
-    child.on('close', (code, signal) => {
+    child.on('close', (code, ended) => {
       if (code === 0) resolve(text);
-      else reject(new Error(`${program} ended with ${signal ?? code}\n${text.trim()}`));
+      else reject(new Error(`${program} ended with ${ended ?? code}\n${text.trim()}`));
     });
     return promise;
   }
@@ -248,7 +266,7 @@ export class RunningAttempt {
 
   /** What the entrypoint left running is part of the attempt and ends with it. */
   async #endLeftovers(): Promise<void> {
-    await (this.#stop?.done ?? endProcesses(async () => (await this.tree()).map((row) => row.pid), leftoverGrace));
+    await (this.#stop?.done ?? this.#endProcesses(leftoverGrace));
     // A stop may have come, and begun to end the tree, while the leftovers were ended.
     await this.#stop?.done;
   }
@@ -287,6 +305,10 @@ export class RunningAttempt {
     this.#host.changed(this);
   }
 }
+
+/** In Ray's words. */
+const timeoutText = (timeout: Duration = 0): string =>
+  `TimeoutError: Failed to install runtime_env within the timeout of ${timeout / 1_000} seconds. Consider increasing the timeout in the runtime_env config, for example: runtime_env={"config": {"setup_timeout_seconds": 1800}, ...}`;
 
 const setupWords = (order: AttemptOrder): string => [...new Set(order.setup.map((step) => step.kind))].join(', ');
 

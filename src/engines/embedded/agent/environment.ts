@@ -41,8 +41,8 @@ export async function setUp(
     if (step.kind === 'python-path') {
       const before = added.PYTHONPATH ?? base.PYTHONPATH;
       added.PYTHONPATH = before ? `${step.path}:${before}` : (step.path ?? '');
-    } else if (step.packages && step.packages.length > 0) {
-      const folder = await pythonEnvironment(step.kind, step.packages, setup);
+    } else if (step.kind !== 'remote' && step.packages && step.packages.length > 0) {
+      const folder = await pythonEnvironment(step.kind, step.packages, step.check === true, setup);
       added.VIRTUAL_ENV = folder;
       added.PATH = `${join(folder, 'bin')}:${added.PATH ?? base.PATH ?? ''}`;
     }
@@ -51,9 +51,14 @@ export async function setUp(
 }
 
 /** A virtual environment with these packages, built once per content and shared by every attempt that asks for it. */
-async function pythonEnvironment(kind: 'pip' | 'uv', packages: readonly string[], setup: Setup): Promise<string> {
+async function pythonEnvironment(
+  kind: 'pip' | 'uv',
+  packages: readonly string[],
+  check: boolean,
+  setup: Setup,
+): Promise<string> {
   const python = await findPython(kind, setup);
-  const content = JSON.stringify([kind, python, packages]);
+  const content = JSON.stringify([kind, python, packages, ...(check ? ['check'] : [])]);
   const name = createHash('sha256').update(content).digest('hex').slice(0, 24);
   const folder = join(makeFolder(setup.cache), name);
   // Before it is looked for: what somebody uses stays, and what goes in this very moment is built again.
@@ -68,7 +73,7 @@ async function pythonEnvironment(kind: 'pip' | 'uv', packages: readonly string[]
     try {
       if (isReady(folder)) break;
       rmSync(folder, { recursive: true, force: true });
-      await build(kind, folder, packages, setup);
+      await build(kind, folder, packages, check, setup);
       await markReady(folder, content);
     } finally {
       taken.lock.release();
@@ -94,21 +99,29 @@ async function findPython(kind: 'pip' | 'uv', { run, cache }: Setup): Promise<st
   return python.trim();
 }
 
-async function build(kind: 'pip' | 'uv', folder: string, packages: readonly string[], { run }: Setup): Promise<void> {
+async function build(
+  kind: 'pip' | 'uv',
+  folder: string,
+  packages: readonly string[],
+  check: boolean,
+  { run }: Setup,
+): Promise<void> {
   // A requirements file, not arguments: an entry may carry options of its own and must not become one of ours.
   makeFolder(folder);
   const requirements = join(folder, 'requirements.txt');
   writeFileSync(requirements, `${packages.join('\n')}\n`, { mode: 0o600 });
   const python = join(folder, 'bin', 'python');
-  const steps: readonly [string, ...string[]][] =
+  const steps: readonly (readonly [string, ...string[]])[] =
     kind === 'uv'
       ? [
           ['uv', 'venv', '--allow-existing', '--system-site-packages', folder],
           ['uv', 'pip', 'install', '--python', python, '-r', requirements],
+          ...(check ? [['uv', 'pip', 'check', '--python', python] as const] : []),
         ]
       : [
           ['python3', '-m', 'venv', '--system-site-packages', folder],
           [python, '-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '-r', requirements],
+          ...(check ? [[python, '-m', 'pip', 'check', '--disable-pip-version-check'] as const] : []),
         ];
   for (const [program, ...args] of steps)
     await run(program, args, folder).catch((error: unknown) => {
