@@ -19,6 +19,7 @@ const words = {
   faketime: { tier: 'test', means: 'a library that lies about the time' },
   chromium: { tier: 'test', means: 'a browser' },
   'ray-client': { tier: 'test', means: "a Python with Ray's clients; no Ray is started" },
+  schemathesis: { tier: 'lab', means: 'a program that tries an API by its description' },
   'older-ray': { tier: 'lab', means: 'the oldest Ray that is supported, beside the newest' },
   'older-manta': { tier: 'lab', means: 'the package of an earlier Manta, built from its sources' },
   ray: { tier: 'lab', means: 'real Ray that runs' },

@@ -119,8 +119,6 @@ export const faultProfiles = {
   },
 } satisfies Record<string, FaultRates>;
 
-export type FaultProfile = keyof typeof faultProfiles;
-
 /** Decides whether a fault fires, and counts those that did. */
 export class Faults {
   readonly #random: Random;

@@ -1,4 +1,4 @@
-// needs: ray-client
+// needs: cluster, ray-client
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

@@ -5,7 +5,7 @@ import { loopSettings } from '../../src/autoscaler/settings.ts';
 import { clearInstances } from '../../src/autoscaler/teardown.ts';
 import { silent } from '../../src/base/events.ts';
 import { clearMachines } from '../../src/head/turn-off/clear.ts';
-import { type FaultName, type FaultProfile, faultProfiles } from '../../src/simulation/faults.ts';
+import { type FaultName, faultProfiles } from '../../src/simulation/faults.ts';
 import { Judge, type Violation } from '../../src/simulation/judge.ts';
 import { MantaDecider, type MantaDeciderOptions } from '../../src/simulation/manta-decider.ts';
 import { seededRandom } from '../../src/simulation/random.ts';
@@ -14,6 +14,7 @@ import { randomScenario } from './generate.ts';
 
 const minute = 60_000;
 
+export type FaultProfile = keyof typeof faultProfiles;
 export const faultProfileNames = Object.keys(faultProfiles) as FaultProfile[];
 
 export interface SeedOptions {

@@ -75,10 +75,12 @@ export class RayJobsApi {
 
   async version(signal: AbortSignal): Promise<RayVersion> {
     const answer = (await this.#http.json(this.#url, { path: '/api/version' }, signal)) as Record<string, unknown>;
-    const text = (key: string): string => (typeof answer[key] === 'string' ? answer[key] : '');
-    return { version: text('ray_version'), commit: text('ray_commit') };
+    const { ray_version: version, ray_commit: commit } = answer;
+    return { version: textOr(version), commit: textOr(commit) };
   }
 }
+
+const textOr = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The Ray that runs. */
 export interface RayVersion {

@@ -1,4 +1,4 @@
-// needs: cluster
+// needs: cluster, ray-client
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
