@@ -1,4 +1,4 @@
-// needs: older-ray
+// needs: cluster, older-ray
 
 import { olderRayVersion } from '../../scripts/ray-venv.ts';
 
