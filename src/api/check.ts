@@ -32,15 +32,20 @@ function fieldOf(path: readonly { readonly key?: unknown }[]): string {
   return field;
 }
 
-/** A query as its schema wants it: numbers where it asks for numbers. What is given empty is not given. */
+/**
+ * A query as its schema wants it: numbers where it asks for numbers. What is given empty is not given; what is given more
+ * than once stays a list, which no schema takes.
+ */
 export function readQuery(
   entries: v.ObjectEntries,
-  given: (name: string) => string | undefined,
+  given: (name: string) => readonly string[] | undefined,
 ): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(entries).flatMap(([name, schema]) => {
-      const text = given(name);
-      if (text === undefined || text === '') return [];
+    Object.entries(entries).flatMap(([name, schema]): [string, unknown][] => {
+      const all = given(name) ?? [];
+      const [text = ''] = all;
+      if (all.length > 1) return [[name, all]];
+      if (text === '') return [];
       return [[name, isNumeric(schema) && /^\d{1,15}$/.test(text) ? Number(text) : text]];
     }),
   );

@@ -127,6 +127,8 @@ test('values of a query that mean nothing are refused, with what is wrong with t
     ['jobs?state=running,', /^state is not/],
     ['jobs?others=yes', /^others is not a whole number$/],
     ['jobs?others=2', /^others is not 0 to 1$/],
+    ['jobs?limit=&limit=5', /^limit is not a whole number$/],
+    ['jobs?user=ada&user=bob', /^user is not a string$/],
     ['users?limit=abc', /^limit is not a whole number$/],
   ];
   for (const [query, words] of cases) {

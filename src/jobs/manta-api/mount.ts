@@ -57,7 +57,7 @@ export function mountOn(app: Hono<JobsEnv>, statuses: Statuses, refuse: Refuse) 
           query: (query &&
             read(
               query,
-              readQuery(query.entries, (name) => c.req.query(name)),
+              readQuery(query.entries, (name) => c.req.queries(name)),
               refuse,
               'query',
             )) as never,
