@@ -1,3 +1,5 @@
+// needs: hosts
+
 /**
  * Machines to try a launcher on: each with its own network, processes, disk and sshd, all on this one machine.
  * What a lab promises is in behaviour.md.
@@ -65,9 +67,10 @@ const mostHosts = 230;
 
 /** Makes a lab and boots all its hosts. Throws with the reason where `labProblem` has one. */
 export async function openLab(options: LabOptions): Promise<Lab> {
-  const problem = labProblem();
+  const machines = eachHost(options);
+  const problem = labProblem(machines.some(({ podman }) => podman) ? 'podman' : undefined);
   if (problem !== undefined) throw new Error(problem);
-  const count = eachHost(options).length - 1;
+  const count = machines.length - 1;
   if (count > mostHosts) throw new Error(`a lab has room for ${mostHosts} hosts, not ${count}`);
   await sweep();
   const owner = identify(process.pid)!;

@@ -1,34 +1,41 @@
-/** Types, lint, format and dead code: `npm run check`. Part of `npm test`. */
+/** Types, lint, regular expressions, format and dead code: `npm run check`. Part of `npm test`. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { findTestFiles } from './test-needs.ts';
 
-export interface CheckResult {
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+interface Check {
   readonly name: string;
+  readonly run: () => Promise<Outcome>;
+}
+
+interface Outcome {
   readonly ok: boolean;
   readonly output: string;
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const tool = (name: string, ...command: readonly [string, ...string[]]): Check => ({
+  name,
+  run: () => runTool(command),
+});
 
-const checks: readonly { readonly name: string; readonly command: readonly [string, ...string[]] }[] = [
-  { name: 'types (tsc)', command: ['tsc', '-p', '.'] },
-  { name: 'types of the page (tsc)', command: ['tsc', '-p', 'src/web'] },
-  { name: 'lint (oxlint)', command: ['oxlint', '--type-aware', '--deny-warnings', '.'] },
-  { name: 'format (biome)', command: ['biome', 'check', '--error-on-warnings', '.'] },
-  { name: 'dead code (knip)', command: ['knip', '--no-progress'] },
+export const checks: readonly Check[] = [
+  tool('types (tsc)', 'tsc', '-p', '.'),
+  tool('types of the page (tsc)', 'tsc', '-p', 'src/web'),
+  tool('lint (oxlint)', 'oxlint', '--type-aware', '--deny-warnings', '.'),
+  tool('regular expressions (recheck)', 'node', 'scripts/expressions.ts'),
+  tool('format (biome)', 'biome', 'check', '--error-on-warnings', '.'),
+  tool('dead code (knip)', 'knip', '--no-progress'),
+  { name: 'needs of test files', run: async () => checkNeeds() },
 ];
 
-export async function runChecks(told: (result: CheckResult) => void): Promise<readonly CheckResult[]> {
-  const results: CheckResult[] = [];
-  for (const { name, command } of checks) {
-    const result = { name, ...(await runTool(command)) };
-    told(result);
-    results.push(result);
-  }
-  return results;
+function checkNeeds(): Outcome {
+  const { problems } = findTestFiles();
+  return { ok: problems.length === 0, output: problems.map((problem) => `${problem}\n`).join('') };
 }
 
-function runTool([tool, ...args]: readonly [string, ...string[]]): Promise<{ ok: boolean; output: string }> {
+function runTool([tool, ...args]: readonly [string, ...string[]]): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(`node_modules/.bin/${tool}`, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
@@ -43,8 +50,9 @@ function runTool([tool, ...args]: readonly [string, ...string[]]): Promise<{ ok:
 }
 
 if (import.meta.main) {
-  const results = await runChecks(({ name, ok, output }) => {
+  for (const { name, run } of checks) {
+    const { ok, output } = await run();
     process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name}\n${ok ? '' : output}`);
-  });
-  process.exitCode = results.every(({ ok }) => ok) ? 0 : 1;
+    if (!ok) process.exitCode = 1;
+  }
 }

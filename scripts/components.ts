@@ -1,49 +1,66 @@
 /**
- * What the tests need beside Node: a browser, shells, a library that lies about the time, hosts, and real Rays. Installs what
- * is missing where it can, and says what it does; a test that misses something says so itself.
+ * What tests need beside Node: a browser, shells, a library that lies about the time, hosts, real Rays. Installs what is
+ * missing where it can, and says what it does; a test that misses something says so itself.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { imageStore } from '../lab/images/build.ts';
-import { labPackages, labProblem } from '../lab/problem.ts';
+import { hostPackages, labProblem, podmanPackages } from '../lab/problem.ts';
 import { ensureRay, olderRayVersion, rayVersion } from './ray-venv.ts';
+import type { Need } from './test-needs.ts';
 
 interface Package {
   /** Of Debian. */
   readonly name: string;
-  readonly for: string;
+  readonly need: Need;
   readonly there: () => boolean;
 }
 
 const command = (name: string) => (): boolean => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
 
+const program = (need: Need, name: string, path: string): Package => ({ name, need, there: () => existsSync(path) });
+
 const packages: readonly Package[] = [
-  { name: 'chromium', for: 'the page', there: () => existsSync('/usr/bin/chromium') },
+  program('chromium', 'chromium', '/usr/bin/chromium'),
   {
     name: 'faketime',
-    for: 'clocks that jump',
+    need: 'faketime',
     there: () => globSync('/usr/lib/*/faketime/libfaketime.so.1').length > 0,
   },
-  { name: 'zsh', for: 'its completion', there: command('zsh') },
-  { name: 'fish', for: 'its completion', there: command('fish') },
-  ...labPackages.map(({ name, program, for: purpose }) => ({ name, for: purpose, there: () => existsSync(program) })),
+  { name: 'shellcheck', need: 'shellcheck', there: command('shellcheck') },
+  { name: 'strace', need: 'strace', there: command('strace') },
+  { name: 'zsh', need: 'shells', there: command('zsh') },
+  { name: 'fish', need: 'shells', there: command('fish') },
+  program('sshd', 'openssh-server', '/usr/sbin/sshd'),
+  program('sshd', 'openssh-client', '/usr/bin/ssh'),
+  program('sshd', 'rsync', '/usr/bin/rsync'),
+  ...hostPackages.map((each) => program('hosts', each.name, each.program)),
+  ...podmanPackages.map((each) => program('podman', each.name, each.program)),
 ];
 
-export async function installComponents(say: (line: string) => void): Promise<void> {
-  installPackages(say);
-  for (const version of [rayVersion, olderRayVersion]) {
+/** Which Rays a need asks for. */
+const rays: Partial<Record<Need, string>> = {
+  'ray-client': rayVersion,
+  ray: rayVersion,
+  'older-ray': olderRayVersion,
+};
+
+/** Installs what these needs ask for and is missing, and nothing else. */
+export async function installComponents(needs: ReadonlySet<Need>, say: (line: string) => void): Promise<void> {
+  installPackages(needs, say);
+  for (const version of new Set([...needs].flatMap((need) => rays[need] ?? []))) {
     try {
       await ensureRay(version, say);
     } catch (error) {
       say(`      Ray ${version} is not here: ${(error as Error).message.split('\n')[0]}`);
     }
   }
-  await makeImages(say);
+  if (needs.has('podman')) await makeImages(say);
 }
 
 /** Where hosts cannot be, nobody asks for their images. */
 async function makeImages(say: (line: string) => void): Promise<void> {
-  if (labProblem() !== undefined) return;
+  if (labProblem('podman') !== undefined) return;
   try {
     await imageStore(say);
   } catch (error) {
@@ -51,15 +68,15 @@ async function makeImages(say: (line: string) => void): Promise<void> {
   }
 }
 
-function installPackages(say: (line: string) => void): void {
-  const missing = packages.filter((each) => !each.there());
+function installPackages(needs: ReadonlySet<Need>, say: (line: string) => void): void {
+  const missing = packages.filter((each) => needs.has(each.need) && !each.there());
   if (missing.length === 0) return;
-  const names = missing.map((each) => each.name);
+  const names = [...new Set(missing.map((each) => each.name))];
   if (process.getuid?.() !== 0 || !command('apt-get')()) {
     say(`      missing, and only root on Debian can install it from here: ${names.join(', ')}`);
     return;
   }
-  say(`installing ${missing.map((each) => `${each.name} (for ${each.for})`).join(', ')}`);
+  say(`installing ${names.join(', ')}`);
   const apt = (...args: readonly string[]): boolean =>
     spawnSync('apt-get', args, { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
       .status === 0;

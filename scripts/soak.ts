@@ -118,12 +118,12 @@ export function tallyLines(tally: SoakTally): string[] {
   ];
 }
 
-const help = `Simulates many clusters under many kinds of faults and watches every safety rule.
+const help = (
+  tests: readonly string[],
+): string => `Simulates many clusters under many kinds of faults and watches every safety rule.
   npm run soak                                      all of it
   npm run soak -- --profile chaos --seed 7          one run again, as JSON
-  npm run soak -- scaling [TEXT...]                 every scaling scenario on every bed (docs/scaling-scenarios.md);
-                                                    with TEXT those whose names hold one of them
-  npm run soak -- kills [ROUNDS]                    kills mantad while it scales real Ray (default: 20 times)
+${tests.join('\n')}
 
   --runs N        how many runs, going round the profiles (default: 100000)
   --from N        the first seed (default: 1)
@@ -189,8 +189,11 @@ function readOptions(words: readonly string[]): Asked | string {
 async function main(): Promise<number> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const [first, ...texts] = process.argv.slice(2);
-  if (first === 'scaling') return await (await import('./soak-scaling.ts')).soakScaling(texts, say);
-  if (first === 'kills') return await (await import('./soak-scaling.ts')).soakKills(texts[0] ?? '20', say);
+  if (first !== undefined && !first.startsWith('-')) {
+    const { runSoakTest, soakTests } = await import('./soak-tests.ts');
+    const test = soakTests.get(first);
+    if (test !== undefined) return await runSoakTest(test, texts, say);
+  }
   const asked = readOptions(process.argv.slice(2));
   if (typeof asked === 'string') {
     process.stderr.write(`${asked}\n`);
@@ -198,7 +201,7 @@ async function main(): Promise<number> {
   }
   const { runs, from, seed, profiles, workers } = asked;
   if (asked.help) {
-    say(help);
+    say(help((await import('./soak-tests.ts')).soakHelp));
     return 0;
   }
   if (seed !== undefined) {

@@ -1,5 +1,8 @@
 import type { Clock, Duration } from '../base/clock.ts';
 
+/** Lets go of a call that has settled. One for all, because nobody reads it and making one is slow. */
+const over = new DOMException('The call is over', 'AbortError');
+
 /** Calls to the outside that must settle: by their answer, by a deadline, or because the loop stops. */
 export class Calls {
   readonly #clock: Clock;
@@ -25,7 +28,7 @@ export class Calls {
     } finally {
       this.#open.delete(controller);
       timeout.catch(() => {});
-      controller.abort();
+      controller.abort(over);
     }
   }
 

@@ -26,6 +26,8 @@ export type Planner = (view: View, spec: ScalingSpec, now: Instant) => Plan;
 
 /** A machine that boots for longer than this is looked for as any other. */
 const bootsWatched: Duration = 60_000;
+/** Ends a wait that nobody asks the reason of. One for all: making one costs more than the rest of a pass. */
+const enough = new DOMException('There is something to do', 'AbortError');
 
 export interface AutoscalerOptions extends Edges {
   readonly journal: Journal;
@@ -157,7 +159,7 @@ export class Autoscaler {
    */
   async #launchUntil(listing: Promise<unknown>, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
-    const end = (): void => over.abort();
+    const end = (): void => over.abort(enough);
     signal.addEventListener('abort', end);
     void listing.finally(end);
     while (!over.signal.aborted && !signal.aborted) {
@@ -366,7 +368,7 @@ export class Autoscaler {
     const { clock } = this.#options;
     if (this.#wakeUps === seen && !signal.aborted) {
       const sleeping = new AbortController();
-      const stop = (): void => sleeping.abort();
+      const stop = (): void => sleeping.abort(enough);
       this.#woken = stop;
       signal.addEventListener('abort', stop);
       await clock.sleep(wait, sleeping.signal).catch(() => {});

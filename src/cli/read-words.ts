@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.ts';
 import { nearest } from '../core/spec/keys/nearest.ts';
 import type { Command, Option } from './command.ts';
 import { cliErrors } from './errors.ts';
@@ -159,7 +160,7 @@ function namesOption(word: string, known: readonly Option[]): boolean {
 
 function unknownOption(option: string, { known, command, typed: count }: Reading): Error {
   const name = option.replace(/^-+/, '');
-  const former = command.formerOptions?.[name];
+  const former = command.formerOptions && ownValue(command.formerOptions, name);
   const near = nearest(
     name.replaceAll('_', '-'),
     known.flatMap((each) => [each.name, ...(each.off === undefined ? [] : [each.off])]),

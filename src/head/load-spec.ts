@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import { ownValue } from '../base/own-value.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { Problem } from '../core/spec/problem.ts';
 import { openCluster } from '../core/spec/read.ts';
@@ -90,6 +91,6 @@ function withOverrides(
 
 function hasOwnLimit(source: Source, type: string): boolean {
   const types = isMap(source.value) ? source.value.available_node_types : undefined;
-  const own = isMap(types) ? types[type] : undefined;
+  const own = isMap(types) ? ownValue(types, type) : undefined;
   return isMap(own) && own.max_workers !== undefined && own.max_workers !== null;
 }

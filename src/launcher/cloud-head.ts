@@ -3,14 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { promisify } from 'node:util';
+import { clearInstances } from '../autoscaler/teardown.ts';
 import type { Clock, Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { makeFolder } from '../base/json-file.ts';
+import type { Cleared } from '../core/cleared.ts';
 import { rayTags } from '../core/ray-tags.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { type GivenFile, specOf } from '../head/load-spec.ts';
 import { type ClusterFile, changeCluster, createCluster, readCluster, type StateFolder } from '../head/state-folder.ts';
-import { type Cleared, endInstances } from '../head/turn-off/workers.ts';
 import {
   type CloudProvider,
   credentialsOf,
@@ -130,7 +131,7 @@ export async function endCloudInstances(
   const settles = settlingTime(Math.max(unseen, head));
   const provider = await cloudOf(request, specOf(file), clusterId);
   const kinds = which === 'all' ? (['worker', 'head'] as const) : (['worker'] as const);
-  return await endInstances(provider, { clock, kinds, settles }, signal);
+  return await clearInstances(provider, { clock, kinds, settles }, signal);
 }
 
 const isLiveHead = ({ kind, state }: ProviderInstance): boolean =>

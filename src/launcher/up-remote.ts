@@ -9,7 +9,6 @@ import { takeLock } from '../base/lock.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { version } from '../base/version.ts';
 import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
-import { stagingFolder } from '../bringup/container.ts';
 import { tellWaits, throughDrops } from '../bringup/drops.ts';
 import { bringupErrors } from '../bringup/errors.ts';
 import { bringupEvents } from '../bringup/events.ts';
@@ -17,8 +16,10 @@ import type { NodeFiles } from '../bringup/node.ts';
 import { gcsPortOf, headOrder } from '../bringup/order.ts';
 import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
+import { findStaging } from '../bringup/staging.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { durationWords } from '../core/plan/words.ts';
+import { compareVersions } from '../core/versions.ts';
 import { reloadText } from '../head/boot-entry.ts';
 import {
   type ClusterFile,
@@ -126,6 +127,8 @@ async function bringUpLocked(
   const { cluster, events } = request;
   const { head: host, spec, name } = cluster;
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+  if (look.serving !== undefined && compareVersions(look.serving.version, version) > 0)
+    throw launcherErrors.HeadNewer({ name, head: look.serving.version, client: version });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
   const before = look.cluster;
   const { remote } = readCluster(cluster.folder) ?? {};
@@ -142,7 +145,7 @@ async function bringUpLocked(
     loginShells: request.loginShells,
     usageStats: request.usageStats,
     ...(request.noRestart && { leaveWorkers: true }),
-    mounts: mountsOnHead(spec.head.container !== undefined ? stagingFolder(name) : '', files),
+    mounts: mountsOnHead(spec.head.container !== undefined ? await findStaging(host, name, { signal }) : '', files),
   };
   const token = await tokenFor(request, look, signal);
   const order = headOrder(
@@ -333,12 +336,12 @@ async function putFolder(
     ? readdirSync(folder.files.hosts).filter((file) => file.endsWith('.pin'))
     : [];
   const write = (path: string, text: string): string =>
-    `printf %s ${shellQuoted(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
+    `printf %s ${shellQuoted(text)} >${path}.new && sync -- ${path}.new && mv ${path}.new ${path} || exit 1\n`;
   const { code, stderr } = await host.sh(
     `umask 077; cd "$HOME" || exit 1
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
 ${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
-${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
+${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}sync -- ${there} ${there}/hosts
 ${reloadText(name)}`,
     { signal },
   );

@@ -1,3 +1,5 @@
+// needs: sshd
+
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { execFileSync, spawn } from 'node:child_process';

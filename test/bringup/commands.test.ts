@@ -10,7 +10,7 @@ import { prepareNode } from '../../src/bringup/prepare.ts';
 import { endSteps } from '../../src/bringup/step.ts';
 import { stepErrors } from '../../src/bringup/step-errors.ts';
 import { never as signal, until } from '../contract/waiting.ts';
-import { localHost } from './namespace-host.ts';
+import { localHost } from './local-host.ts';
 
 const order: NodeOrder = {
   cluster: 'mine',

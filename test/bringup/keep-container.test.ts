@@ -10,7 +10,7 @@ import { type NodeOrder, nodeFolder } from '../../src/bringup/node.ts';
 import { fingerprints } from '../../src/bringup/record.ts';
 import type { ContainerSpec } from '../../src/core/spec/cluster.ts';
 import { never } from '../contract/waiting.ts';
-import { localHost } from './namespace-host.ts';
+import { localHost } from './local-host.ts';
 
 const containerOf = (image: string): ContainerSpec => ({
   engine: 'podman',

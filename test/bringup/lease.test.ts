@@ -1,13 +1,14 @@
+// needs: hosts
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../../src/base/host.ts';
 import { endNode } from '../../src/bringup/end-node.ts';
 import { bootWatchdog, endLease, renewLease } from '../../src/bringup/lease.ts';
 import { type NodeOrder, nodeFolder } from '../../src/bringup/node.ts';
 import { prepareNode } from '../../src/bringup/prepare.ts';
 import { startProgram } from '../../src/bringup/ray-start.ts';
-import { never } from '../contract/waiting.ts';
+import { never, until } from '../contract/waiting.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
 
 const skip = namespacesMissing() ?? false;
@@ -37,11 +38,6 @@ const lines = async (host: Host, program: string): Promise<string[]> =>
   (await host.sh(program, { signal })).stdout.split('\n').filter(Boolean);
 const raylets = (host: Host): Promise<string[]> => lines(host, "ps -eo comm= | grep -E '^(raylet|ray::)'; exit 0");
 const watchdogs = (host: Host): Promise<string[]> => lines(host, 'pgrep -f "sh ./watchdog"; exit 0');
-
-async function until(what: string, look: () => Promise<boolean>): Promise<void> {
-  for (const limit = performance.now() + 60_000; !(await look()); await sleep(50))
-    if (performance.now() > limit) throw new Error(`gave up waiting until ${what}`);
-}
 
 test('a lease that nobody renews ends Ray of its cluster, of no other, and nothing else', { skip }, async (t) => {
   const host = await namespaceHost(t, '');

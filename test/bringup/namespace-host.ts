@@ -1,10 +1,12 @@
+// needs: hosts
+
 import type { ChildProcess } from 'node:child_process';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
-import { runProgram } from '../../src/base/host-program.ts';
+import { shellHost } from './local-host.ts';
 
 /** Why this machine cannot have hosts of its own; undefined when it can. */
 export function namespacesMissing(): string | undefined {
@@ -66,32 +68,4 @@ export async function namespaceHost(t: TestContext, path: string): Promise<Names
   return Object.assign(shellHost(`namespace-${pid}`, start), {
     as: (uid: number) => shellHost(`namespace-${pid}-${uid}`, startAs(uid)),
   });
-}
-
-/** This machine, with a home of its own. */
-export function localHost(home: string, more: NodeJS.ProcessEnv = {}): Host {
-  const env = { PATH: process.env['PATH'], HOME: home, SHELL: '/bin/bash', ...more };
-  return shellHost('here', () => spawn('sh', ['-s'], { env, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] }));
-}
-
-function shellHost(name: string, start: () => ChildProcess): Host {
-  const refuse = (): never => {
-    throw new Error('not in this test');
-  };
-  const sh: Host['sh'] = async (program, options) => {
-    const outcome = await runProgram(start, program, { ...options, end: (child, signal) => void child.kill(signal) });
-    if (outcome.kind !== 'ended') throw new Error(`the shell was ${outcome.kind}`);
-    return outcome.result;
-  };
-  return {
-    name,
-    connect: async () => {},
-    sh,
-    put: refuse,
-    open: refuse,
-    rsync: refuse,
-    forward: refuse,
-    renew: async () => {},
-    close: async () => {},
-  };
 }

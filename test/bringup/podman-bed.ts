@@ -1,3 +1,5 @@
+// needs: podman
+
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,7 +9,7 @@ import type { TestContext } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
 import { processTable, sendSignal } from '../../src/base/process.ts';
 import { until } from '../contract/waiting.ts';
-import { localHost } from './namespace-host.ts';
+import { localHost } from './local-host.ts';
 
 /** Why there can be no containers here; undefined when there can. */
 export function podmanMissing(): string | undefined {

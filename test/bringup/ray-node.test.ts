@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import type { TestContext } from 'node:test';

@@ -1,3 +1,5 @@
+// needs: hosts
+
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';

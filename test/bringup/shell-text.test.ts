@@ -9,7 +9,7 @@ import { shellQuoted } from '../../src/base/shell-quote.ts';
 import type { NodeOrder } from '../../src/bringup/node.ts';
 import { commandProgram, exportText, markWord, sessionEnvironment } from '../../src/bringup/shell-text.ts';
 import { never } from '../contract/waiting.ts';
-import { localHost } from './namespace-host.ts';
+import { localHost } from './local-host.ts';
 
 const here = { kind: 'host' } as const;
 const order: NodeOrder = {

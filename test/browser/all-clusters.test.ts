@@ -1,3 +1,5 @@
+// needs: cluster, chromium
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

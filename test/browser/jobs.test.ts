@@ -1,3 +1,5 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';

@@ -1,3 +1,5 @@
+// needs: chromium
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
@@ -61,8 +61,21 @@ describe('the shipped bundle', () => {
   test('help loads declarations only: no YAML, no schema, no planner, no provider, no package', () => {
     for (const words of [['--help'], ['help'], ['config', '--help'], ['__complete', 'bash', '--', 'sim']]) {
       const foreign = loadedBy(words).filter((path) => !/^src\/(cli|base)\//.test(path));
-      assert.deepEqual(foreign, ['src/core/spec/keys/nearest.ts'], words.join(' '));
+      const declarations = ['src/core/ray-version.ts', 'src/core/spec/keys/nearest.ts'];
+      assert.deepEqual(foreign.sort(), declarations, words.join(' '));
     }
+  });
+
+  test('carries the programs for hosts as text, and reads no file for them', () => {
+    const texts = Object.keys(metafile.outputs).map((path) => readFileSync(resolve(root, path), 'utf8'));
+    for (const file of globSync('src/**/*.sh', { cwd: root })) {
+      const line = readFileSync(join(root, file), 'utf8').trimEnd().split('\n').at(-1) ?? '';
+      assert.ok(
+        texts.some((text) => text.includes(line)),
+        file,
+      );
+    }
+    assert.ok(texts.every((text) => !text.includes('readShell(')));
   });
 
   test('a command that names no cluster file loads nothing that understands one', () => {

@@ -1,3 +1,5 @@
+// needs: cluster
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -6,8 +8,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { identify, isAlive } from '../../src/base/process.ts';
 import { clusterHost } from '../../src/head/cluster-host.ts';
+import { until } from '../contract/waiting.ts';
 import { eventually, kill, TestCluster, workersYaml } from '../head/test-cluster.ts';
-import { type Ran, runManta, startManta, until } from './job-bed.ts';
+import { type Ran, runManta, startManta } from './job-bed.ts';
 
 // One cluster for all of it: the parts leave it as they found it.
 test('the commands that speak to a running cluster', { timeout: 300_000 }, async (t) => {

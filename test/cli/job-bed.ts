@@ -80,12 +80,3 @@ export function startManta(words: readonly string[], { env = {}, cwd = emptyHome
 }
 
 export const runManta = (words: readonly string[], place: Place): Promise<Ran> => startManta(words, place).ended;
-
-/** Waits for something to become true; the deadline only catches hangs. */
-export async function until(what: string, look: () => boolean): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!look()) {
-    if (performance.now() > deadline) throw new Error(`gave up waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

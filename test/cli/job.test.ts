@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { exitCodeOf } from '../../src/cli/commands/job-follow.ts';
 import { quoted } from '../../src/cli/quote.ts';
+import { until } from '../contract/waiting.ts';
 import { openFront } from '../head/client/front.ts';
 import { type ApiBed, makeApiBed } from '../jobs/api-bed.ts';
 import { ShellRunner } from '../jobs/shell-runner.ts';
-import { type Place, type Ran, runManta, startManta, until } from './job-bed.ts';
+import { type Place, type Ran, runManta, startManta } from './job-bed.ts';
 
 const runner = new ShellRunner(4);
 const folder = mkdtempSync(join(tmpdir(), 'manta-job-cli-'));

@@ -1,3 +1,5 @@
+// needs: ray-client
+
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';

@@ -1,3 +1,5 @@
+// needs: ray-client
+
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import {

@@ -3,25 +3,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const never = new AbortController().signal;
 
+const longestPause = 250;
+
+interface Waiting {
+  /** Whether what a look finds wrong may come right. @default 'for good' */
+  readonly wrong?: 'for good' | 'for now';
+  /** In milliseconds. */
+  readonly within?: number;
+}
+
 /**
  * Waits for something to become true; the deadline only catches hangs. A look that fails is made again, unless what it
- * found is wrong: on a busy machine a call may go without an answer.
+ * found is wrong and cannot come right: on a busy machine a call may go without an answer. Looks grow rarer, so as not to
+ * take a core from what is waited for.
  */
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
+  { wrong = 'for good', within = 240_000 }: Waiting = {},
 ): Promise<T> {
-  const deadline = performance.now() + 180_000;
-  for (let cause: unknown; ; ) {
+  const deadline = performance.now() + within;
+  for (let pause = 5; ; pause = Math.min(longestPause, pause * 1.5)) {
+    let cause: unknown;
     try {
       const found = await look();
       if (found) return found;
-      cause = undefined;
     } catch (error) {
-      if (error instanceof AssertionError) throw error;
+      if (error instanceof AssertionError && wrong === 'for good') throw error;
       cause = error;
     }
-    if (performance.now() > deadline) throw new Error(`gave up waiting until ${what}`, { cause });
-    await sleep(5);
+    if (performance.now() > deadline) throw gaveUp(what, cause);
+    await sleep(pause);
   }
 }
+
+const gaveUp = (what: string, cause: unknown): Error =>
+  new Error(`gave up waiting until ${what}${cause instanceof Error ? ` (last: ${cause.message})` : ''}`, { cause });

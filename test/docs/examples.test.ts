@@ -63,7 +63,8 @@ test('the README opens with the two commands of a newcomer', () => {
   );
 });
 
-test("continuous integration runs the README's test command", () => assert.match(read('.ci/run'), /^exec npm test$/m));
+test("continuous integration runs the README's test command, and the lab", () =>
+  assert.match(read('.ci/run'), /^run test\nrun test:lab$/m));
 
 describe('every file that a page names or links to is there', () => {
   for (const page of pages) {

@@ -1,3 +1,5 @@
+// needs: cluster, faketime
+
 /** The clock of the machine is set an hour ahead and an hour back while the cluster works. */
 import assert from 'node:assert/strict';
 import { globSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** Pages of the journal are overwritten with rubbish while nobody looks. */
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';

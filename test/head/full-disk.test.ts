@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** The disk that holds the state folder fills up while jobs run, and has room again later. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** Node agents are killed while jobs run on them: the head's own and the workers'. */
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';

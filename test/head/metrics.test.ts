@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** What monitoring sees of a running cluster. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

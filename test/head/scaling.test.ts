@@ -1,9 +1,11 @@
+// needs: cluster
+
 /** Jobs make the cluster grow, idleness makes it shrink, and a provider that misbehaves is seen through. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import type { NodeAnswer, WhyAnswer } from '../../src/head/api/types.ts';
+import { after, before, describe, test } from 'node:test';
+import type { NodeAnswer, WhyAnswer } from '../../src/api/types.ts';
 import { eventually, raw, TestCluster, workersYaml } from './test-cluster.ts';
 
 const workers = (nodes: readonly NodeAnswer[]): NodeAnswer[] => nodes.filter((node) => node.kind === 'worker');
@@ -61,76 +63,109 @@ test('jobs make it grow to its limit, idleness makes it shrink to its floor, and
   assert.equal((await cluster.finish(after.id)).state, 'succeeded');
 });
 
-const faulty = (
-  t: TestContext,
-  faults: string,
-  options: Parameters<typeof workersYaml>[0] = {},
-): Promise<TestCluster> =>
-  TestCluster.start(t, {
-    yaml: workersYaml({ cpus: 1, max: 2, idleSeconds: 30, ...options, extra: `manta:\n  faults:\n    - ${faults}\n` }),
+/** One cluster for all faults: each has a type of its own, which jobs ask for by a resource of that name. */
+const faults = [
+  ['refused', '{refuse: no-capacity, type: refused, times: 1}'],
+  ['slow', '{boot_delay_s: 3, type: slow}'],
+  ['vanishing', '{vanish_after_s: 5, type: vanishing, times: 1}'],
+  ['preempted', '{preempt_after_s: 20, preempt_notice_s: 10, type: preempted, times: 1}'],
+  ['hanging', '{hang: true, type: hanging, times: 1}'],
+] as const;
+type FaultyType = (typeof faults)[number][0];
+
+const faultyYaml = `cluster_name: default
+provider:
+  type: process
+  manta:
+    setup_timeout: 20s
+    faults:
+${faults.map(([, fault]) => `      - ${fault}\n`).join('')}
+max_workers: 10
+idle_timeout_minutes: 1
+head_node_type: head
+available_node_types:
+  head: {resources: {CPU: 0}, node_config: {}}
+${faults.map(([type]) => `  ${type}: {resources: {CPU: 1, ${type}: 1}, max_workers: 2, node_config: {}}\n`).join('')}`;
+
+describe('a provider that misbehaves', { concurrency: true }, () => {
+  let cluster: TestCluster;
+  const cleanUps: (() => Promise<void>)[] = [];
+  before(async () => {
+    cluster = await TestCluster.start({ after: (cleanUp) => cleanUps.push(cleanUp) }, { yaml: faultyYaml });
+  });
+  after(async () => {
+    for (const cleanUp of cleanUps) await cleanUp();
+  });
+  const submit = (id: string, type: FaultyType, entrypoint: string, more: Record<string, unknown> = {}) =>
+    cluster.submit({ id, entrypoint, resources: { CPU: 1, [type]: 1 }, ...more });
+  const ofType = async (type: FaultyType): Promise<NodeAnswer[]> =>
+    workers(await cluster.nodes()).filter((node) => node.type === type);
+  const retrying = '[ $MANTA_JOB_ATTEMPT -ge 2 ] || sleep 1000';
+
+  test('by having no capacity is asked again later, and the job says so while it waits', async () => {
+    await submit('waits', 'refused', 'true');
+    await eventually('the refusal is told', async () =>
+      (await cluster.events()).some((event) => event.code === 'MANTA_AUTOSCALER_REFUSED'),
+    );
+    assert.match(await why(cluster, 'job', 'waits'), /refused refused: no capacity; it is asked again/);
+    const status = await cluster.get<{ text: string }>('/status');
+    assert.match(status.text, /refused: .*\(latest_attempt/);
   });
 
-test('a provider that has no capacity is asked again later, and the job says so while it waits', async (t) => {
-  const cluster = await faulty(t, '{refuse: no-capacity, type: worker, times: 1}');
-  await cluster.submit({ id: 'waits', entrypoint: 'true', resources: { CPU: 1 } });
-  await eventually('the refusal is told', async () =>
-    (await cluster.events()).some((event) => event.code === 'MANTA_AUTOSCALER_REFUSED'),
-  );
-  assert.match(await why(cluster, 'job', 'waits'), /refused worker: no capacity; it is asked again/);
-  const status = await cluster.get<{ text: string }>('/status');
-  assert.match(status.text, /worker: .*\(latest_attempt/);
-});
-
-test('a node that is slow to boot is waited for and not asked for twice', async (t) => {
-  const cluster = await faulty(t, '{boot_delay_s: 3, type: worker}');
-  await cluster.submit({ id: 'patient', entrypoint: 'true', resources: { CPU: 1 } });
-  await eventually('it is pending', async () => workers(await cluster.nodes()).length === 1);
-  const job = await cluster.finish('patient');
-  assert.equal(job.state, 'succeeded');
-  const asked = (await cluster.events()).filter((event) => event.code === 'MANTA_AUTOSCALER_LAUNCHING');
-  assert.equal(asked.length, 1);
-});
-
-test('a node that vanishes takes its job with it, and the job runs again on another', async (t) => {
-  const cluster = await faulty(t, '{vanish_after_s: 5, type: worker, times: 1}');
-  const entrypoint = '[ $MANTA_JOB_ATTEMPT -ge 2 ] || sleep 1000';
-  await cluster.submit({ id: 'moved', entrypoint, resources: { CPU: 1 }, retries: { node_lost: 1 } });
-  const job = await cluster.finish('moved');
-  assert.deepEqual(
-    job.attempts.map(({ cause }) => cause),
-    ['node-lost', 'succeeded'],
-  );
-  assert.notEqual(job.attempts[0]?.node, job.attempts[1]?.node);
-  // The next pass ties the new node to its instance; the job may be over before it.
-  const told = await eventually('the chain names the instance', async () => {
-    const text = await why(cluster, 'job', 'moved');
-    return /started attempt 2 on i[0-9a-f]{12} \(worker\)/.test(text) && text;
+  test('by slow boots is waited for and not asked twice', async () => {
+    await submit('patient', 'slow', 'true');
+    await eventually('it is pending', async () => (await ofType('slow')).length === 1);
+    const job = await cluster.finish('patient');
+    assert.equal(job.state, 'succeeded');
+    const asked = (await cluster.events()).filter(
+      (event) => event.code === 'MANTA_AUTOSCALER_LAUNCHING' && /\bslow\b/.test(event.text),
+    );
+    assert.equal(asked.length, 1);
   });
-  assert.match(told, /attempt 1 ended because its node was lost/);
-  const again = (await cluster.events()).find((event) => event.code === 'MANTA_JOB_RETRIED');
-  assert.equal(again?.text, 'job moved is tried again: The node that ran the job was lost; attempt 2 follows');
-});
 
-test('a preempted node is drained at the notice, its job ends as preempted and runs again within that budget', async (t) => {
-  const cluster = await faulty(t, '{preempt_after_s: 30, preempt_notice_s: 15, type: worker, times: 1}');
-  const entrypoint = '[ $MANTA_JOB_ATTEMPT -ge 2 ] || sleep 1000';
-  await cluster.submit({ id: 'taken', entrypoint, resources: { CPU: 1 }, retries: { preempted: 1 } });
-  const job = await cluster.finish('taken');
-  assert.deepEqual(
-    job.attempts.map(({ cause }) => cause),
-    ['preempted', 'succeeded'],
-  );
-});
+  test('by losing a node loses its job with it, and the job runs again on another', async () => {
+    await submit('moved', 'vanishing', retrying, { retries: { node_lost: 1 } });
+    const job = await cluster.finish('moved');
+    assert.deepEqual(
+      job.attempts.map(({ cause }) => cause),
+      ['node-lost', 'succeeded'],
+    );
+    assert.notEqual(job.attempts[0]?.node, job.attempts[1]?.node);
+    // The next pass ties the new node to its instance; the job may be over before it.
+    const told = await eventually('the chain names the instance', async () => {
+      const text = await why(cluster, 'job', 'moved');
+      return /started attempt 2 on i[0-9a-f]{12} \(vanishing\)/.test(text) && text;
+    });
+    assert.match(told, /attempt 1 ended because its node was lost/);
+    const again = (await cluster.events()).find(
+      (event) => event.code === 'MANTA_JOB_RETRIED' && event.text.includes('moved'),
+    );
+    assert.equal(again?.text, 'job moved is tried again: The node that ran the job was lost; attempt 2 follows');
+  });
 
-test('a node that hangs and never registers is given up and replaced', async (t) => {
-  const cluster = await faulty(t, '{hang: true, type: worker, times: 1}\n  setup_timeout: 31s');
-  await cluster.submit({ id: 'held-up', entrypoint: 'true', resources: { CPU: 1 } });
-  const hung = await eventually('it is asked for', async () => workers(await cluster.nodes())[0]);
-  const job = await cluster.finish('held-up');
-  assert.deepEqual([job.state, job.attempts.length], ['succeeded', 1]);
-  assert.match(
-    await why(cluster, 'node', hung.instance),
-    /not done within 31s; provider\.manta\.setup_timeout allows more/,
-  );
-  await eventually('nothing of it is left', () => cluster.agents().size === 2);
+  test('by preempting a node has it drained at the notice; its job ends as preempted and runs again', async () => {
+    await submit('taken', 'preempted', retrying, { retries: { preempted: 1 } });
+    const job = await cluster.finish('taken');
+    assert.deepEqual(
+      job.attempts.map(({ cause }) => cause),
+      ['preempted', 'succeeded'],
+    );
+  });
+
+  test('by a node that hangs and never registers has it given up and replaced', async () => {
+    await submit('held-up', 'hanging', 'true');
+    const hung = await eventually('its process runs', async () =>
+      (await ofType('hanging')).find(({ machine = '' }) => cluster.agents().has(machine)),
+    );
+    const job = await cluster.finish('held-up');
+    assert.deepEqual([job.state, job.attempts.length], ['succeeded', 1]);
+    assert.match(
+      await why(cluster, 'node', hung.instance),
+      /not done within 20s; provider\.manta\.setup_timeout allows more/,
+    );
+    await eventually('nothing of it is left', async () => {
+      const left = await ofType('hanging');
+      return left.length === 1 && left[0]?.instance !== hung.instance && !cluster.agents().has(hung.machine!);
+    });
+  });
 });

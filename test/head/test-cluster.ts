@@ -1,4 +1,7 @@
+// needs: cluster
+
 /** A real cluster on this machine for one test: started and ended by the real commands, watched through /proc. */
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,11 +10,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { EventAnswer, NodeAnswer } from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type { EventAnswer, NodeAnswer } from '../../src/head/api/types.ts';
 import { mantadOf, type StateFolder, stateFolder, supervisorOf } from '../../src/head/state-folder.ts';
+import { until } from '../contract/waiting.ts';
+
+export { until as eventually } from '../contract/waiting.ts';
 
 const manta = fileURLToPath(new URL('../../bin/manta', import.meta.url));
 /** In the environment of every process of a test's clusters, agents and jobs included. */
@@ -55,8 +60,13 @@ export class TestHome {
   }
 
   run(...args: readonly string[]): Promise<Answer> {
+    return this.runBy(manta, ...args);
+  }
+
+  /** Runs another `manta` than that of this tree. */
+  runBy(program: string, ...args: readonly string[]): Promise<Answer> {
     return new Promise((resolve) => {
-      execFile(process.execPath, [manta, ...args], { env: this.env, cwd: this.path }, (error, out, err) =>
+      execFile(process.execPath, [program, ...args], { env: this.env, cwd: this.path }, (error, out, err) =>
         resolve({ code: error === null ? 0 : ((error.code as number | null | undefined) ?? -1), out, err }),
       );
     });
@@ -83,7 +93,7 @@ export class TestHome {
   }
 
   async killAll(): Promise<void> {
-    await eventually('nothing of the test is left', () => {
+    await until('nothing of the test is left', () => {
       const left = this.processes();
       for (const { pid } of left) kill(pid);
       return left.length === 0;
@@ -92,20 +102,6 @@ export class TestHome {
 
   folder(name = 'default'): StateFolder {
     return stateFolder(this.path, name);
-  }
-}
-
-/** Waits for something to become true; the deadline only catches hangs. */
-export async function eventually<T>(
-  what: string,
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-): Promise<T> {
-  const deadline = performance.now() + 180_000;
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    if (performance.now() > deadline) throw new Error(`gave up waiting until ${what}`);
-    await sleep(25);
   }
 }
 
@@ -154,11 +150,15 @@ export class TestCluster {
   }
 
   /** `manta up`, with a cluster file where one is given. */
-  static async up(home: TestHome, yaml?: string, ...args: readonly string[]): Promise<TestCluster> {
+  static up(home: TestHome, yaml?: string, ...args: readonly string[]): Promise<TestCluster> {
+    return TestCluster.upBy(manta, home, yaml, ...args);
+  }
+
+  static async upBy(program: string, home: TestHome, yaml?: string, ...args: readonly string[]): Promise<TestCluster> {
     const file = join(home.path, 'cluster.yaml');
     if (yaml !== undefined) writeFileSync(file, yaml);
     const port = ['--port', String(await freePort())];
-    const answer = await home.run('--json', 'up', ...(yaml === undefined ? [] : [file]), ...port, ...args);
+    const answer = await home.runBy(program, '--json', 'up', ...(yaml === undefined ? [] : [file]), ...port, ...args);
     if (answer.code !== 0) throw new Error(`manta up failed with ${answer.code}: ${answer.err}${answer.out}`);
     const { name, url } = JSON.parse(answer.out.trim().split('\n').at(-1) ?? '') as { name: string; url: string };
     return new TestCluster(home, home.folder(name), url);
@@ -202,7 +202,7 @@ export class TestCluster {
 
   /** Asks until mantad answers; only for what may be asked twice. */
   async ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
-    return eventually(`${method} ${path} is answered`, async () => {
+    return until(`${method} ${path} is answered`, async () => {
       try {
         const response = await this.request(method, path, body);
         const text = await response.text();
@@ -242,11 +242,11 @@ export class TestCluster {
 
   /** The job once it is in one of these states. */
   reach(id: string, ...states: readonly Job['state'][]): Promise<Job> {
-    return eventually(`job ${id} is ${states.join(' or ')}`, async () => {
+    return until(`job ${id} is ${states.join(' or ')}`, async () => {
       const job = await this.job(id);
       if (states.includes(job.state)) return job;
       if (over.includes(job.state))
-        throw new Error(`job ${id} is ${job.state}, not ${states.join(' or ')}: ${job.message}`);
+        assert.fail(`job ${id} is ${job.state}, not ${states.join(' or ')}: ${job.message}`);
       return undefined;
     });
   }

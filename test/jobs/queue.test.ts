@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../src/core/jobs/job.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
 import type { Submission } from '../../src/jobs/submission.ts';
+import { until as becomesTrue } from '../contract/waiting.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock, settle } from './manual-clock.ts';
 import { type Bed, type BedOptions, makeBed } from './queue-bed.ts';
@@ -31,10 +31,7 @@ const cpu = (id: string, more: Partial<Submission> = {}): Submission => ({
   resources: { CPU: 1 },
   ...more,
 });
-const until = async (holds: () => boolean): Promise<void> => {
-  for (const deadline = Date.now() + 10_000; !holds() && Date.now() < deadline; ) await sleep(1);
-  assert.ok(holds(), holds.toString());
-};
+const until = (holds: () => boolean): Promise<boolean> => becomesTrue(holds.toString(), holds);
 const stateOf = (bed: Bed, id: string): string | undefined => bed.queue.get(id)?.state;
 const never = new AbortController().signal;
 
@@ -398,7 +395,7 @@ test('a disk that is full refuses submissions, loses no end of a job, and all go
   await until(() => stateOf(bed, 'a') === 'running');
   const pages = Number(bed.database.sql.prepare('PRAGMA page_count').get()?.['page_count']);
   bed.database.sql.exec(`PRAGMA max_page_count = ${pages}`);
-  await assert.rejects(bed.queue.submit(cpu('b', { metadata: { note: 'x'.repeat(1 << 20) } })), /no room/);
+  await assert.rejects(bed.queue.submit(cpu('b', { entrypoint: `true ${'x'.repeat(60_000)}` })), /no room/);
   assert.equal(bed.queue.get('b'), undefined);
   bed.runner.finish('a.1');
   bed.database.sql.exec('PRAGMA max_page_count = 1000000');

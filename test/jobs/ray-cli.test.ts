@@ -1,3 +1,5 @@
+// needs: ray-client
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -5,14 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
-import { noRay, rayCommand, rayPythons } from './ray-python.ts';
+import { rayCommand, rayPython } from './ray-python.ts';
 import { ShellRunner } from './shell-runner.ts';
 
-const found = rayPythons();
+const tools = rayPython();
 
-if (found.length === 0) test("Ray's own command line and Python client", { skip: noRay }, () => {});
-
-for (const tools of found) {
+if ('missing' in tools) test("Ray's own command line and Python client", { skip: tools.missing }, () => {});
+else {
   describe(`Ray ${tools.version}: command line and Python client`, { concurrency: 2, timeout: 300_000 }, () => {
     const home = mkdtempSync(join(tmpdir(), 'manta-ray-cli-'));
     const runner = new ShellRunner(8);

@@ -1,7 +1,10 @@
+// needs: ray-client
+
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { rayVersion } from '../../scripts/ray-venv.ts';
 
 export interface RayPython {
   readonly python: string;
@@ -11,7 +14,7 @@ export interface RayPython {
 /** Arguments that make Python Ray's command line; a venv that was moved has a `ray` that does not start. */
 export const rayCommand = ['-c', 'from ray.scripts.scripts import main; main()'] as const;
 
-/** Pythons that have Ray, newest Ray first: those of `MANTA_RAY_PYTHON` (parted by `:`) and of the user's cache. */
+/** Pythons that have Ray, newest Ray first: those of `MANTA_RAY_PYTHON` (separated by `:`) and of the user's cache. */
 export function rayPythons(): readonly RayPython[] {
   const cache = join(homedir(), '.cache/manta');
   const cached = existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith('ray-')) : [];
@@ -35,12 +38,18 @@ function versionOf(python: string): string {
   }
 }
 
+/**
+ * The Ray whose clients a test is to use: the newest that Manta is held to. Tests of it are run with another one by a file
+ * that sets `MANTA_TEST_RAY` before it loads them.
+ */
+export const clientVersion = process.env['MANTA_TEST_RAY'] ?? rayVersion;
+
 export const noRay =
   'no Python with Ray: set MANTA_RAY_PYTHON, or make a venv with ray[default] in ~/.cache/manta/ray-2.60.0';
 
-/** The newest of them. */
+/** A Python of the Ray whose clients are to be used. */
 export function rayPython(): RayPython | { missing: string } {
-  return rayPythons()[0] ?? { missing: noRay };
+  return rayPythons().find(({ version }) => version === clientVersion) ?? { missing: `${noRay} (${clientVersion})` };
 }
 
 /** Runs a piece of Python and returns what it prints. */

@@ -1,3 +1,5 @@
+// needs: hosts
+
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';

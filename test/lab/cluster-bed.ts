@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 /** A lab with real Ray, and Manta on its laptop: what the tests of whole clusters stand on. */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -5,7 +7,6 @@ import { chownSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileS
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
@@ -18,6 +19,7 @@ import {
   openLab,
 } from '../../lab/lab.ts';
 import { rayVersion } from '../../scripts/ray-venv.ts';
+import { until } from '../contract/waiting.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -137,27 +139,12 @@ pinned = [where.options(resources={"node:" + n["NodeManagerAddress"]: 0.01}).rem
 print("HOSTS", *sorted(ray.get(pinned)))
 `;
 
-/** Waits until something is so; names what was waited for when it never is. */
-export async function eventually<Value>(
+/** Waits until something is so: what is wrong now may come right. */
+export const eventually = <Value>(
   what: string,
-  look: () => Promise<Value | undefined | false> | Value | undefined | false,
-  within = 240_000,
-): Promise<Value> {
-  const until = performance.now() + within;
-  for (let last: unknown; ; await sleep(250)) {
-    try {
-      const value = await look();
-      if (value !== undefined && value !== false) return value;
-      last = value;
-    } catch (error) {
-      last = error;
-    }
-    if (performance.now() > until)
-      throw new Error(
-        `${what}: not so within ${within / 1000} s (last: ${last instanceof Error ? last.message : String(last)})`,
-      );
-  }
-}
+  look: Parameters<typeof until<Value>>[1],
+  within?: number,
+): Promise<Value> => until(what, look, { wrong: 'for now', ...(within !== undefined && { within }) });
 
 /** One node as Ray's own table has it. */
 export interface RayNode {

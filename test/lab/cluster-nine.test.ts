@@ -1,6 +1,9 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
+import { inSoak } from '../soak.ts';
 import {
   acrossProgram,
   ClusterBed,
@@ -16,7 +19,7 @@ import {
 } from './cluster-bed.ts';
 import { itIsUsed } from './cluster-uses.ts';
 
-const workers = 8;
+const workers = inSoak('cluster-nine') ? 8 : 4;
 const file = 'cluster.yaml';
 
 const clusterFile = (bed: ClusterBed, limit: number): string => `
@@ -105,7 +108,8 @@ describe(`a head and ${workers} workers`, { skip: clusterProblem() ?? false }, (
     assert.equal(/^HOSTS (.*)$/m.exec(said)?.[1], hosts.join(' '), said);
   });
 
-  itIsUsed(() => ({ bed, file }));
+  // In containers it is used by every test run.
+  if (inSoak('cluster-nine')) itIsUsed(() => ({ bed, file }));
 
   it('are followed by monitor', async () => {
     const watching = bed.start(['monitor', file]);

@@ -1,3 +1,5 @@
+// needs: ray, hosts, podman
+
 /**
  * Two cluster files as their projects wrote them, from `up` to `down`, as a user with sudo, by the words of `ray`. What a
  * lab cannot give is replaced, and nothing else is:

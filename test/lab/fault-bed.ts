@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 /** A laptop with Manta on it, as its package ships it, and hosts on which faults are caused. */
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
@@ -159,15 +161,6 @@ class Command implements Running {
 
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
-  }
-}
-
-/** Waits until something is so. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + patience;
-  while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`it never came to be that ${what}`);
-    await sleep(100);
   }
 }
 

@@ -1,13 +1,16 @@
+// needs: ray, hosts, podman
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
-import { FaultBed, leftOn, readable, unadorned, until } from './fault-bed.ts';
+import { until } from '../contract/waiting.ts';
+import { FaultBed, leftOn, readable, unadorned } from './fault-bed.ts';
 
 /**
  * What can go wrong before Ray is started: nothing here needs one. Each test has a host of its own, so that those that
  * wait for something wait together.
  */
-describe('faults of a bring-up', { skip: labProblem() ?? false, concurrency: 4 }, () => {
+describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurrency: 4 }, () => {
   let bed: FaultBed;
   const spare: LabHost[] = [];
   let engine: LabHost;

@@ -1,8 +1,11 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
+import { until } from '../contract/waiting.ts';
 import { smallRay } from './cluster-bed.ts';
-import { FaultBed, readable, unadorned, until } from './fault-bed.ts';
+import { FaultBed, readable, unadorned } from './fault-bed.ts';
 
 /** One cluster of real Ray, to which one thing after the other happens. */
 describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
@@ -34,7 +37,7 @@ describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
 
   /** Says on the host that it has begun, and goes on when it is let go there. */
   const held = (part: string): string => `touch /root/${part}; until [ -e /root/${part}.go ]; do sleep 0.1; done`;
-  const hasBegun = (host: LabHost, part: string): Promise<void> =>
+  const hasBegun = (host: LabHost, part: string): Promise<true> =>
     until(`${part} has begun on ${host.name}`, async () => (await host.exec(`test -e ${part}`)).code === 0);
   const letGo = async (part: string, ...hosts: readonly LabHost[]): Promise<void> => {
     for (const host of hosts) await host.must(`touch ${part}.go`);

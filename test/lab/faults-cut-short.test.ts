@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';

@@ -1,9 +1,12 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
+import { until } from '../contract/waiting.ts';
 import { smallRay } from './cluster-bed.ts';
-import { FaultBed, unadorned, until } from './fault-bed.ts';
+import { FaultBed, unadorned } from './fault-bed.ts';
 
 /** A head alone, to which and to whose Ray things happen. */
 describe('faults of a head', { skip: labProblem() ?? false }, () => {

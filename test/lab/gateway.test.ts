@@ -1,8 +1,11 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
 import { tokenFile } from '../../src/bringup/shell-text.ts';
-import { FaultBed, until } from './fault-bed.ts';
+import { until } from '../contract/waiting.ts';
+import { FaultBed } from './fault-bed.ts';
 
 describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, () => {
   let bed: FaultBed;

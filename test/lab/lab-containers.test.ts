@@ -1,10 +1,12 @@
+// needs: hosts, podman
+
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { Registry } from '../../lab/images/registry.ts';
 import { type Lab, type LabHost, labProblem, openLab } from '../../lab/lab.ts';
 
-describe('containers on a host', { skip: labProblem() ?? false }, () => {
+describe('containers on a host', { skip: labProblem('podman') ?? false }, () => {
   let lab: Lab;
   let h1: LabHost;
   let registry: Registry;

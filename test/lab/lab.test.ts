@@ -1,3 +1,5 @@
+// needs: hosts
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,6 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Lab, labProblem, openLab } from '../../lab/lab.ts';
+import { until } from '../contract/waiting.ts';
 
 const ssh = 'ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new -o ConnectTimeout=20';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -136,12 +139,8 @@ describe('hosts of a lab', { skip: labProblem() ?? false }, () => {
     const [h1] = lab.hosts;
     const child = h1!.spawn('echo up; exec sleep 1234');
     await once(child.stdout!, 'data');
-    const look = () => h1!.processes().find(({ command }) => command[1] === '1234');
-    let found = look();
     // The shell says so just before it becomes the program.
-    for (const limit = performance.now() + 30_000; found === undefined && performance.now() < limit; found = look())
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.ok(found !== undefined);
+    const found = await until('it runs', () => h1!.processes().find(({ command }) => command[1] === '1234'));
     assert.equal((await h1!.must(`cat /proc/${found.hostPid}/cmdline`)).split('\0')[1], '1234');
     process.kill(found.pid, 'SIGKILL');
     await once(child, 'close');

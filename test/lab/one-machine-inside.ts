@@ -3,10 +3,9 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { NodeAnswer } from '../../src/api/types.ts';
 import { processTable } from '../../src/base/process.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type { NodeAnswer } from '../../src/head/api/types.ts';
 import { type RayletPlace, readPlace } from '../../src/head/one-machine/raylet-place.ts';
 import { until } from '../contract/waiting.ts';
 import { kill, listening, raw, TestCluster, TestHome } from '../head/test-cluster.ts';
@@ -46,14 +45,6 @@ function read(path: string): string {
 
 const over: readonly Job['state'][] = ['succeeded', 'failed', 'stopped'];
 
-/** Waits without taking a core from those that are waited for. */
-const eventually = <T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> =>
-  until(what, async () => {
-    const found = await look();
-    if (!found) await sleep(250);
-    return found;
-  });
-
 const holdUntil = (file: string): string => `while [ ! -e ${file} ]; do sleep 0.2; done`;
 
 describe('a real Ray on one machine', () => {
@@ -64,14 +55,14 @@ describe('a real Ray on one machine', () => {
 
   const workers = async (): Promise<NodeAnswer[]> => (await cluster.nodes()).filter(({ kind }) => kind === 'worker');
   const nodesOf = async (count: number): Promise<NodeAnswer[]> =>
-    await eventually(`there are ${count} workers`, async () => {
+    await until(`there are ${count} workers`, async () => {
       const there = await workers();
       return there.filter(({ status }) => status === 'running').length === count && there.length === count && there;
     });
 
   /** On a busy machine a raylet takes a minute to start. */
   const reaches = (id: string, state: Job['state']): Promise<true> =>
-    eventually(`job ${id} is ${state}`, async () => {
+    until(`job ${id} is ${state}`, async () => {
       const job = await cluster.job(id);
       if (over.includes(job.state)) assert.equal(job.state, state, job.message);
       return job.state === state;
@@ -130,11 +121,11 @@ describe('a real Ray on one machine', () => {
     const ofFirst = raylets.find(({ pid }) => read(`/proc/${pid}/environ`).includes('RAY_NODE_TYPE_NAME=worker'));
     assert.ok(ofFirst, JSON.stringify(raylets));
     kill(ofFirst.pid);
-    const second = await eventually('another node is there', async () =>
+    const second = await until('another node is there', async () =>
       (await workers()).find(({ status, instance }) => status === 'running' && instance !== first?.instance),
     );
     assert.ok(second);
-    await eventually('the job runs again', async () => {
+    await until('the job runs again', async () => {
       const job = await cluster.job('c');
       return job.attempts.length === 2 && job.state === 'running';
     });
@@ -181,7 +172,7 @@ describe('a real Ray on one machine', () => {
     const left = await TestCluster.up(home, yaml('left').replace('engine: ray', 'engine: ray, lease: 10s'));
     assert.ok(running().some(({ name }) => name === 'raylet'));
     for (const pid of [left.supervisor, left.mantad]) kill(pid as number);
-    await eventually('nothing of it runs', async () => running().length === 0);
+    await until('nothing of it runs', async () => running().length === 0);
     const down = await left.down();
     assert.equal(down.code, 0, down.err);
   });

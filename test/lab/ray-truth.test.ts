@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';

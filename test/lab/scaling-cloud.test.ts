@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { clusterProblem } from './cluster-bed.ts';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 import { describe, it } from 'node:test';
 import { chosen } from './scaling/chosen.ts';
 import { playEmbedded } from './scaling/embedded.ts';

@@ -1,3 +1,5 @@
+// needs: cluster, ray, hosts
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 import { after, before, describe, it } from 'node:test';
 import { ClusterBed, clusterProblem } from './cluster-bed.ts';
 import { chosen } from './scaling/chosen.ts';

@@ -1,9 +1,12 @@
+// needs: ray, hosts
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
-import { FaultBed, leftOn, until } from './fault-bed.ts';
+import { until } from '../contract/waiting.ts';
+import { FaultBed, leftOn } from './fault-bed.ts';
 
 /** Lives on when its driver has gone. */
 const detached = `
@@ -42,7 +45,7 @@ describe('a cluster of real Ray that ends by itself', { skip: labProblem() ?? fa
   const processes = (host: LabHost, part: string): number =>
     host.processes().filter(({ command }) => command.join(' ').includes(part)).length;
   const status = async (): Promise<{ code: number | null; shown: string }> => await bed.manta('status', 'brief');
-  const hasEnded = (): Promise<void> =>
+  const hasEnded = (): Promise<true> =>
     until('the cluster has ended by itself', async () => (await status()).shown.includes('turned itself off'));
   /** All but what is kept for those who ask, and for the next `up`. */
   const onlyRecordLeft = async (): Promise<void> => {

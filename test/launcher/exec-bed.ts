@@ -1,5 +1,8 @@
+// needs: hosts
+
 import { fileURLToPath } from 'node:url';
 import { type ExecResult, type Lab, type LabHost, openLab } from '../../lab/lab.ts';
+import { until } from '../contract/waiting.ts';
 
 const manta = fileURLToPath(new URL('../../bin/manta', import.meta.url));
 
@@ -67,12 +70,10 @@ ${container === undefined ? '' : `docker: {image: ${lab.registry!.images.base}, 
     );
   }
   const waitFor = async (host: LabHost, words: string, wanted: boolean): Promise<void> => {
-    const deadline = performance.now() + 60_000;
-    while (host.processes().some(({ command }) => command.join(' ').includes(words)) !== wanted) {
-      if (performance.now() > deadline)
-        throw new Error(`'${words}' ${wanted ? 'never ran' : 'still runs'} on ${host.name}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until(
+      `'${words}' ${wanted ? 'runs' : 'is gone'} on ${host.name}`,
+      () => host.processes().some(({ command }) => command.join(' ').includes(words)) === wanted,
+    );
   };
   return {
     lab,

@@ -1,13 +1,16 @@
+// needs: hosts, podman
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { labProblem } from '../../lab/lab.ts';
+import { until } from '../contract/waiting.ts';
 import { type Bed, openBed } from './exec-bed.ts';
 
 const manta = fileURLToPath(new URL('../../bin/manta', import.meta.url));
 
-describe('commands on a head with a container', { skip: labProblem() ?? false }, () => {
+describe('commands on a head with a container', { skip: labProblem('podman') ?? false }, () => {
   let bed: Bed;
   before(async () => {
     bed = await openBed({ container: 'ray_box', more: 'file_mounts: {/opt/project: ./project}\n' });
@@ -35,7 +38,7 @@ describe('commands on a head with a container', { skip: labProblem() ?? false },
     const child = bed.laptop.spawn(['node', manta, 'exec', 'cluster.yaml', 'sleep 4341']);
     const closed = once(child, 'close');
     const inBox = (): boolean => bed.head.processes().some(({ command }) => command.join(' ') === 'sleep 4341');
-    while (!inBox()) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until('it runs in the container', inBox);
     const client = bed.laptop.processes().find(({ command }) => /^ssh .*sleep 4341/s.test(command.join(' ')));
     process.kill(client!.pid, 'SIGKILL');
     await closed;

@@ -1,3 +1,5 @@
+// needs: hosts
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';

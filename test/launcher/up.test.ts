@@ -1,10 +1,12 @@
+// needs: cluster
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ClusterAnswer } from '../../src/head/api/types.ts';
+import type { ClusterAnswer } from '../../src/api/types.ts';
 import { eventually, TestCluster, TestHome, workersYaml } from '../head/test-cluster.ts';
 
 const manta = fileURLToPath(new URL('../../bin/manta', import.meta.url));

@@ -54,6 +54,34 @@ describe('the test command', () => {
     assert.deepEqual([exit, lines.at(-1)], [1, '0 passed, 1 failed']);
   });
 
+  test('a suite in a file of its own counts under the file that runs it', () => {
+    writeFileSync(join(folder, 'suite.ts'), suite("export const holds = () => test('holds', () => {});"));
+    const { lines } = run({
+      'a.test.ts': "import { holds } from './suite.ts';\nholds();\n",
+      'b.test.ts': "import { holds } from './suite.ts';\nholds();\nholds();\n",
+    });
+    assert.match(lines.join('\n'), /a\.test\.ts \(1 passed/);
+    assert.match(lines.join('\n'), /b\.test\.ts \(2 passed/);
+    assert.equal(lines.at(-1), '3 passed, 0 failed');
+  });
+
+  test('says how far it is, and which files took longest', () => {
+    const { lines } = run({
+      'a.test.ts': suite("test('a', () => {});"),
+      'b.test.ts': suite("test('b', () => {});"),
+    });
+    assert.deepEqual(
+      lines.slice(0, 2).map((line) => /^\[\d\/\d\]/.exec(line)?.[0]),
+      ['[1/2]', '[2/2]'],
+    );
+    assert.match(lines.join('\n'), /^the slowest:\n( +[\d.]+ s {2}.*[ab]\.test\.ts\n){2}/m);
+  });
+
+  test('a file that is not there is named', () => {
+    const { status, stderr } = spawnSync(process.execPath, [runner, 'test/no-such.test.ts'], { encoding: 'utf8' });
+    assert.deepEqual([status, stderr], [2, "there is no test file 'test/no-such.test.ts'\n"]);
+  });
+
   const skipping = (reason: string) => ({
     'a.test.ts': suite(`test('a', () => {}); test('b', (t) => t.skip(${JSON.stringify(reason)}));`),
   });

@@ -1,10 +1,10 @@
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { JournalAnswer } from '../../api/types.ts';
 import { namesIn } from '../../base/json-file.ts';
+import { secretsInText } from '../../base/redact.ts';
 import { version } from '../../base/version.ts';
-import { secretsInText } from '../../core/secrets-in-text.ts';
-import type { JournalAnswer } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';

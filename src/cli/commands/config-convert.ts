@@ -1,5 +1,6 @@
-import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { writeDurably } from '../../base/durable.ts';
 import { messageOf } from '../../base/errors.ts';
 import { specErrors } from '../../core/spec/errors.ts';
 import { convertCluster } from '../../core/spec/legacy/convert.ts';
@@ -31,14 +32,11 @@ export const run: Run<typeof configConvertOptions> = async ({ args, options }, i
 
 /** The old text or the new one, never half of it; links and permissions stay. */
 async function replaceFile(named: string, text: string): Promise<void> {
-  const beside = `${named}.manta-${process.pid}`;
   try {
     const path = await realpath(named);
     const { mode } = await stat(path);
-    await writeFile(beside, text, { flag: 'wx', mode });
-    await rename(beside, path);
+    writeDurably(path, text, { mode: mode & 0o7777 });
   } catch (error) {
-    await rm(beside, { force: true });
     throw specErrors.NotWritten({ file: named, why: messageOf(error) }, error);
   }
 }

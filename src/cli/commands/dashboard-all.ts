@@ -1,5 +1,5 @@
+import type { ClusterAnswer } from '../../api/types.ts';
 import { wallClock } from '../../base/wall-clock.ts';
-import type { ClusterAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { type Target, targetFor } from '../../head/client/target.ts';
 import { servingOf, stateFolder, stateHome } from '../../head/state-folder.ts';

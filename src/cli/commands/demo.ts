@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import type { ClusterAnswer, EventAnswer, JobRow, NodeAnswer } from '../../api/types.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { ClusterAnswer, EventAnswer, JobRow, NodeAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';
 import { readStream } from '../../head/client/stream.ts';

@@ -1,7 +1,11 @@
+import { rayVersion, releaseOf } from '../../core/ray-version.ts';
 import { type Command, defineCommand, type Option } from '../command.ts';
 
 export const devPlanOptions = [
-  { name: 'as-ray', summary: "decide exactly as Ray 2.60 does, ties included, without Manta's improvements" },
+  {
+    name: 'as-ray',
+    summary: `decide exactly as Ray ${releaseOf(rayVersion)} does, ties included, without Manta's improvements`,
+  },
 ] as const satisfies readonly Option[];
 
 /** For those who work on Manta or want to check it against Ray. */

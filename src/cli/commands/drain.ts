@@ -1,4 +1,4 @@
-import type { DrainBody } from '../../head/api/types.ts';
+import type { DrainBody } from '../../api/types.ts';
 import type { InvocationOf, Io, Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
 import type { connectionOptions } from './cluster-options.ts';

@@ -1,4 +1,4 @@
-import type { EventAnswer } from '../../head/api/types.ts';
+import type { EventAnswer } from '../../api/types.ts';
 import { lastEvents, readStream } from '../../head/client/stream.ts';
 import type { Io, Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';

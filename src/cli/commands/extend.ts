@@ -1,4 +1,4 @@
-import type { ExtendBody, TurnOffAnswer } from '../../head/api/types.ts';
+import type { ExtendBody, TurnOffAnswer } from '../../api/types.ts';
 import type { Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { withHead } from './cluster-connection.ts';

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { readJson } from '../../base/json-file.ts';
+import { readLiveJson } from '../../base/json-file.ts';
 import { specErrors } from '../../core/spec/errors.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import { clientEvents } from '../../head/client/events.ts';
@@ -118,7 +118,7 @@ function runs(home: string, name: string): boolean {
 }
 
 const isRemote = ({ files }: StateFolder): boolean =>
-  readJson<Partial<ClusterFile>>(files.cluster)?.remote !== undefined;
+  readLiveJson<Partial<ClusterFile>>(files.cluster)?.remote !== undefined;
 
 function noCluster(home: string): never {
   throw clientErrors.NoCluster({ home: join(home, 'clusters').replace(homedir(), '~') });

@@ -1,4 +1,4 @@
-import type { ClusterAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer } from '../../api/types.ts';
 import type { Run } from '../command.ts';
 import type { healthCheckOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';

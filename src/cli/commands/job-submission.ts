@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { SubmitBody } from '../../api/types.ts';
 import { durationOf } from '../../core/duration.ts';
-import type { SubmitBody } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import type { InvocationOf, Io } from '../command.ts';
 import { cliErrors } from '../errors.ts';

@@ -1,4 +1,4 @@
-import type { SubmitBody } from '../../head/api/types.ts';
+import type { SubmitBody } from '../../api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';

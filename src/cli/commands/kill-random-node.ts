@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '../../head/api/types.ts';
+import type { NodesAnswer } from '../../api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { targetFor } from '../../head/client/target.ts';
 import { execErrors } from '../../launcher/exec-errors.ts';
@@ -32,7 +32,7 @@ async function stopRay(cluster: RemoteCluster, io: Io): Promise<string> {
 async function endInstance(cluster: RemoteCluster, io: Io): Promise<string> {
   const http = new HttpClient(targetFor({ name: cluster.name }, io.env, io.events), io.signal);
   try {
-    const { nodes } = await http.json<{ nodes: readonly NodeAnswer[] }>('GET', '/api/manta/v1/nodes');
+    const { nodes } = await http.json<NodesAnswer>('GET', '/api/manta/v1/nodes');
     const running = nodes.filter(({ kind, status, byHand }) => kind === 'worker' && !byHand && status === 'running');
     const { instance, address, machine } = chosen(cluster, running);
     const path = `/api/manta/v1/nodes/${encodeURIComponent(instance)}/end`;

@@ -1,4 +1,4 @@
-import type { ClusterAnswer, EventAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer, EventAnswer } from '../../api/types.ts';
 import { lastEvents, readStream } from '../../head/client/stream.ts';
 import type { Io, Run } from '../command.ts';
 import { styleFor } from '../render/style.ts';

@@ -1,4 +1,4 @@
-import type { NodeAnswer } from '../../head/api/types.ts';
+import type { NodeAnswer, NodesAnswer } from '../../api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { targetFor } from '../../head/client/target.ts';
 import { claimedNodes } from '../../launcher/node-claims.ts';
@@ -28,7 +28,7 @@ async function askNodes(cluster: RemoteCluster, io: Io): Promise<readonly NodeAn
   try {
     http = new HttpClient(targetFor({ name: cluster.name }, io.env, io.events), io.signal);
     const path = '/api/manta/v1/nodes';
-    return (await http.json<{ nodes: readonly NodeAnswer[] }>('GET', path, { silence: 10_000 })).nodes;
+    return (await http.json<NodesAnswer>('GET', path, { silence: 10_000 })).nodes;
   } catch {
     io.signal.throwIfAborted();
     return [];

@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty';
+import { ownValue } from '../../base/own-value.ts';
 import type { JobState } from '../../core/jobs/job.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import type { JobFacts } from '../../head/client/jobs.ts';
@@ -84,7 +85,7 @@ function timestamp(): string {
 export function jobDetailsText(jobs: readonly Readonly<Record<string, unknown>>[]): string {
   const one = (job: Readonly<Record<string, unknown>>): string => {
     const fields = Object.entries(job).map(([name, value]) => {
-      const kind = enumOf[name];
+      const kind = ownValue(enumOf, name);
       return `${name}=${kind === undefined || value === null ? pythonText(value) : `<${kind}.${String(value)}: '${String(value)}'>`}`;
     });
     return `JobDetails(${fields.join(', ')})`;
@@ -112,7 +113,9 @@ function pythonString(text: string): string {
   const escaped = Array.from(text, (letter) => {
     if (letter === quote) return `\\${quote}`;
     const code = letter.codePointAt(0)!;
-    return escapes[letter] ?? (code < 32 || code === 127 ? `\\x${code.toString(16).padStart(2, '0')}` : letter);
+    return (
+      ownValue(escapes, letter) ?? (code < 32 || code === 127 ? `\\x${code.toString(16).padStart(2, '0')}` : letter)
+    );
   });
   return quote + escaped.join('') + quote;
 }

@@ -1,3 +1,4 @@
+import { rayVersion, releaseOf } from '../../core/ray-version.ts';
 import { type Command, defineCommand, type Option } from '../command.ts';
 
 /** Named here and not imported: help must not load the simulation. A test holds it to the profiles there are. */
@@ -59,7 +60,7 @@ export const simulateCommands: readonly Command[] = [
       'Runs the real planner, loop and executor against a simulated cloud and engine in virtual time: hours pass in\n' +
       'less than a second. The same seed gives the same run. Prints the makespan, waiting times, node hours, the cost\n' +
       'when prices are known, and a drawing of nodes and waiting work over time.\n' +
-      'With --compare ray the same is done with the planner of Ray 2.60 itself, which needs a Python with Ray.\n' +
+      `With --compare ray the same is done with the planner of Ray ${releaseOf(rayVersion)} itself, which needs a Python with Ray.\n` +
       'Exit code: 0 all work was done, 1 work was never finished (with the reasons) or a safety rule was broken (with the\n' +
       'command that replays it), 2 a file cannot be used.',
     args: [

@@ -1,16 +1,9 @@
-import type { TurnOffAnswer } from '../../head/api/types.ts';
+import type { StatusAnswer } from '../../api/types.ts';
 import { headErrors } from '../../head/errors.ts';
 import type { Run } from '../command.ts';
 import type { statusOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 import { turnOffStatus } from './turn-off-words.ts';
-
-interface StatusAnswer {
-  readonly turnOff?: TurnOffAnswer;
-  readonly text: string;
-  readonly verboseText: string;
-  readonly unknown?: readonly string[];
-}
 
 export const run: Run<typeof statusOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
@@ -31,5 +24,5 @@ export const run: Run<typeof statusOptions> = (invocation, io) =>
   });
 
 /** Behind the text, whose lines are Ray's: there an engine that does not answer looks like one that has nothing to do. */
-const unknownStatus = ({ unknown = [] }: StatusAnswer): string =>
+const unknownStatus = ({ unknown = [] }: Partial<StatusAnswer>): string =>
   unknown.length === 0 ? '' : `\n${unknown.join('\n')}\n`;

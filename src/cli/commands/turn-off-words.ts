@@ -1,5 +1,5 @@
+import type { ClusterAnswer, TurnOffAnswer } from '../../api/types.ts';
 import { durationOf } from '../../core/duration.ts';
-import type { ClusterAnswer, TurnOffAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { targetFor } from '../../head/client/target.ts';
 import type { Io } from '../command.ts';

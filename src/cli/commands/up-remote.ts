@@ -1,6 +1,6 @@
+import type { TurnOffAnswer } from '../../api/types.ts';
 import type { MantaError } from '../../base/errors.ts';
 import { wallClock } from '../../base/wall-clock.ts';
-import type { TurnOffAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { type MeantCluster, targetFor } from '../../head/client/target.ts';
 import { stateHome } from '../../head/state-folder.ts';

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { wallClock } from '../../base/wall-clock.ts';
+import { rayVersion } from '../../core/ray-version.ts';
 import type { MeantCluster } from '../../head/client/target.ts';
 import { type ClusterFile, type RayPython, stateHome } from '../../head/state-folder.ts';
-import { findRay, makeRay, ownRayVersion } from '../../launcher/ray-venv.ts';
+import { findRay, makeRay } from '../../launcher/ray-venv.ts';
 import { rayVenvErrors } from '../../launcher/ray-venv-errors.ts';
 import { rayVenvEvents } from '../../launcher/ray-venv-events.ts';
 import { isOfOtherMachines } from '../../launcher/remote-cluster.ts';
-import { up } from '../../launcher/up.ts';
+import { planHere, up } from '../../launcher/up.ts';
 import type { Io, Run } from '../command.ts';
 import { confirmed } from '../confirm.ts';
 import type { OptionValues } from '../option-values.ts';
@@ -14,6 +15,7 @@ import { quoted } from '../quote.ts';
 import { findCluster } from './find-cluster.ts';
 import { turnOffLine, turnOffOf, untilGiven } from './turn-off-words.ts';
 import type { upOptions } from './up-down.ts';
+import { localPlanText } from './up-plan-text.ts';
 
 /** What `up` was told; what is missing was not said. */
 export type UpSettings = Partial<OptionValues<typeof upOptions>>;
@@ -33,20 +35,23 @@ export async function bringUp(meant: MeantCluster, settings: UpSettings, io: Io)
 async function bringUpHere(meant: MeantCluster, settings: UpSettings, io: Io): Promise<number> {
   const { port, engine } = settings;
   const until = untilGiven(settings)?.(Date.now());
-  const { folder, serving, done } = await up(
-    {
-      home: stateHome(io.env),
-      ...meant,
-      overrides: overridesIn(settings),
-      ...(engine && { engine }),
-      findRay: () => findOrMakeRay(settings.yes === true, io),
-      ...(port !== undefined && { port }),
-      ...(until !== undefined && { until }),
-      clock: wallClock,
-      events: io.events,
-    },
-    io.signal,
-  );
+  const request = {
+    home: stateHome(io.env),
+    ...meant,
+    overrides: overridesIn(settings),
+    ...(engine && { engine }),
+    findRay: () => findOrMakeRay(settings.yes === true, io),
+    ...(port !== undefined && { port }),
+    ...(until !== undefined && { until }),
+    clock: wallClock,
+    events: io.events,
+  };
+  if (settings.plan === true) {
+    const plan = planHere(request);
+    io.out(io.json ? `${JSON.stringify({ plan })}\n` : localPlanText(plan));
+    return 0;
+  }
+  const { folder, serving, done } = await up(request, io.signal);
   const turnOff = await turnOffOf(folder.name, io);
   const path = meant.file?.config.path;
   const boot = path === '-' ? undefined : bootCommand(folder.name, path, settings, io);
@@ -77,8 +82,8 @@ async function findOrMakeRay(yes: boolean, io: Io): Promise<RayPython> {
     io.events.emit(rayVenvEvents.using, { version: found.version, python: found.path });
     return found;
   }
-  const question = `There is no Ray on this machine. Install Ray ${ownRayVersion} (about 500 MB) into ${search.home}/ray?`;
-  if (!(await confirmed(question, yes, io))) throw rayVenvErrors.Declined({ version: ownRayVersion });
+  const question = `There is no Ray on this machine. Install Ray ${rayVersion} (about 500 MB) into ${search.home}/ray?`;
+  if (!(await confirmed(question, yes, io))) throw rayVenvErrors.Declined({ version: rayVersion });
   return await makeRay(search);
 }
 

@@ -1,5 +1,5 @@
+import type { WhyAnswer } from '../../api/types.ts';
 import type { MantaError } from '../../base/errors.ts';
-import type { WhyAnswer } from '../../head/api/types.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import type { Io, Run } from '../command.ts';
 import { printable } from '../render/renderer.ts';

@@ -51,6 +51,7 @@ export interface MantaHost {
   readonly key?: string;
   readonly jump?: string;
   readonly proxyCommand?: string;
+  readonly forwardAgent?: true;
 }
 
 const shortestLease = 10_000;
@@ -95,7 +96,15 @@ function nodeTypeOf(own: PlainMap): MantaNodeType {
   };
 }
 
-const hostOf = ({ user, port, key, jump, proxy_command: proxyCommand }: PlainMap): MantaHost => ({
+const hostOf = ({
+  user,
+  port,
+  key,
+  jump,
+  proxy_command: proxyCommand,
+  forward_agent: forwardAgent,
+}: PlainMap): MantaHost => ({
+  ...(forwardAgent === true && { forwardAgent }),
   ...(typeof user === 'string' && { user }),
   ...(typeof port === 'number' && { port }),
   ...(typeof key === 'string' && { key }),

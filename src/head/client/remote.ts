@@ -21,6 +21,7 @@ import { endedInCloud } from './cloud-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import { lineTo } from './line.ts';
+import { tellSkew } from './skew.ts';
 import type { Place } from './target.ts';
 
 /** The line to mantad on the head of a cluster of other machines: through SSH, to a socket in the cluster's folder. */
@@ -69,6 +70,7 @@ export class RemoteLine {
 
   async #open(signal: AbortSignal): Promise<Place> {
     const { serving, token } = await this.#serving(signal);
+    tellSkew(this.#folder.name, serving.version, this.#events);
     return { url: serving.url, token, socket: await lineTo(this.#host, serving, signal) };
   }
 

@@ -1,4 +1,5 @@
 import type { EventSink } from '../../base/events.ts';
+import { withoutTrailing } from '../../base/trailing.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
 import type { GivenFile } from '../load-spec.ts';
@@ -8,6 +9,7 @@ import { turnedOff } from '../turn-off/ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { RemoteLine } from './remote.ts';
+import { tellSkew } from './skew.ts';
 import { localToken, tokenFromEnvironment } from './token.ts';
 
 /** A cluster that is known by its name, or whose file was given. */
@@ -86,7 +88,7 @@ function remoteTarget(
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw bad('is neither http nor https');
   if (url.username !== '' || url.password !== '') throw bad('holds a user or a password; use a token');
-  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  const base = withoutTrailing(`${url.origin}${url.pathname}`, '/');
   let fromHead: string | undefined;
   return {
     shown: base,
@@ -157,7 +159,10 @@ function localTarget(
       for (let told = false; ; told = true) {
         const serving = servingOf(folder);
         const token = serving && localToken(folder);
-        if (serving !== undefined) return { url: serving.url, ...(token !== undefined && { token }) };
+        if (serving !== undefined) {
+          tellSkew(folder.name, serving.version, events);
+          return { url: serving.url, ...(token !== undefined && { token }) };
+        }
         if (supervisorOf(folder) === undefined || performance.now() > deadline) {
           const ended = readCluster(folder)?.ended;
           throw ended === undefined ? headErrors.NotRunning({ name: folder.name }) : turnedOff(folder.name, ended);

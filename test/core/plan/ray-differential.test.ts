@@ -1,3 +1,5 @@
+// needs: ray-client
+
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { RayPlanner } from '../../../scripts/ray-planner.ts';
@@ -10,7 +12,7 @@ import { randomRequest } from './random-request.ts';
 
 /** Other requests each time with `MANTA_SEED`, more of them with `MANTA_REQUESTS`. */
 const firstSeed = Number(process.env['MANTA_SEED'] ?? 1_000_000);
-const requests = Number(process.env['MANTA_REQUESTS'] ?? 4_000);
+const requests = Number(process.env['MANTA_REQUESTS'] ?? 2_000);
 
 describe("beside Ray's own planner", () => {
   let planner: RayPlanner;

@@ -1,3 +1,5 @@
+// needs: cluster
+
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

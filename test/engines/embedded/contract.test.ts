@@ -1,3 +1,5 @@
+// needs: cluster
+
 import type { Resources } from '../../../src/core/resources.ts';
 import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { engineContract } from '../../contract/engine-contract.ts';

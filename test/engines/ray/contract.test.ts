@@ -1,12 +1,11 @@
+// needs: ray, hosts
+
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { olderRayVersion, rayVersion } from '../../../scripts/ray-venv.ts';
+import { clientVersion } from '../../jobs/ray-python.ts';
 import { aloneRay, testAlone } from './alone.ts';
 
-/** One after the other: each of them keeps a core busy. */
-for (const version of [rayVersion, olderRayVersion])
-  test(`both contracts, and what is Ray's own, hold on a real Ray ${version}`, async (t) => {
-    const python = aloneRay(t, version);
-    if (python !== undefined)
-      await testAlone(t, python, fileURLToPath(new URL('./inside-contract.ts', import.meta.url)));
-  });
+test(`both contracts, and what is Ray's own, hold on a real Ray ${clientVersion}`, async (t) => {
+  const python = aloneRay(t, clientVersion);
+  if (python !== undefined) await testAlone(t, python, fileURLToPath(new URL('./inside-contract.ts', import.meta.url)));
+});

@@ -1,12 +1,13 @@
+// needs: ray-client
+
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { DescField, DescMessage, DescService } from '@bufbuild/protobuf';
 import { ScalarType } from '@bufbuild/protobuf';
-import { olderRayVersion, rayVersion } from '../../../scripts/ray-venv.ts';
 import { AutoscalerStateService } from '../../../src/engines/ray/gen/autoscaler_pb.js';
 import { ActorInfoGcsService, InternalKVGcsService, NodeInfoGcsService } from '../../../src/engines/ray/gen/gcs_pb.js';
-import { noRay, rayPythons } from '../../jobs/ray-python.ts';
+import { clientVersion, rayPython } from '../../jobs/ray-python.ts';
 
 /** What a wheel says of a service: its methods with the fields of their messages, deep, by number. */
 interface RayMessage {
@@ -90,22 +91,21 @@ function differences(own: DescMessage, ray: RayMessage, wheel: RayWheel, seen: S
   });
 }
 
-for (const version of [rayVersion, olderRayVersion])
-  test(`fields and methods are those of the wheel of Ray ${version}`, (t) => {
-    const python = rayPythons().find((each) => each.version === version)?.python;
-    if (python === undefined) return t.skip(`${noRay} (${version})`);
-    const wheel = JSON.parse(
-      execFileSync(python, ['-c', dump], { encoding: 'utf8' }).trim().split('\n').at(-1) ?? '',
-    ) as RayWheel;
-    const found = services.flatMap((service) =>
-      service.methods.flatMap((method) => {
-        const there = wheel.services[service.typeName]?.[method.name];
-        if (!there) return [`${service.typeName} has no method ${method.name}`];
-        const sides = [method.input, method.output] as const;
-        return sides.flatMap((own, side) =>
-          differences(own, wheel.messages[there[side] ?? ''] ?? { name: '?', fields: {} }, wheel, new Set()),
-        );
-      }),
-    );
-    assert.deepEqual(found, []);
-  });
+test(`fields and methods are those of the wheel of Ray ${clientVersion}`, (t) => {
+  const ray = rayPython();
+  if ('missing' in ray) return t.skip(ray.missing);
+  const wheel = JSON.parse(
+    execFileSync(ray.python, ['-c', dump], { encoding: 'utf8' }).trim().split('\n').at(-1) ?? '',
+  ) as RayWheel;
+  const found = services.flatMap((service) =>
+    service.methods.flatMap((method) => {
+      const there = wheel.services[service.typeName]?.[method.name];
+      if (!there) return [`${service.typeName} has no method ${method.name}`];
+      const sides = [method.input, method.output] as const;
+      return sides.flatMap((own, side) =>
+        differences(own, wheel.messages[there[side] ?? ''] ?? { name: '?', fields: {} }, wheel, new Set()),
+      );
+    }),
+  );
+  assert.deepEqual(found, []);
+});

@@ -1,3 +1,5 @@
+// needs: ray, hosts
+
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { rayVersion } from '../../../scripts/ray-venv.ts';

@@ -1,3 +1,5 @@
+// needs: cluster, ray
+
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

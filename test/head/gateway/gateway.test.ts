@@ -1,9 +1,11 @@
+// needs: cluster
+
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { test } from 'node:test';
 import { clusterHost } from '../../../src/head/cluster-host.ts';
-import { eventually } from '../test-cluster.ts';
+import { until } from '../../contract/waiting.ts';
 import { GatewayBed, rayToken } from './bed.ts';
 
 test('what is not Manta’s goes to Ray, with Ray’s token in place of the client’s credentials', async (t) => {
@@ -245,7 +247,7 @@ test('bodies go both ways as they come', async (t) => {
       response.on('end', () => resolve(said));
     });
     sent.write('one');
-    void eventually('both parts are there', () => bed.ray.reached[0]?.body === 'onetwo').then(() => finish());
+    void until('both parts are there', () => bed.ray.reached[0]?.body === 'onetwo').then(() => finish());
   });
   assert.equal(answer, 'got the first, and the last');
 });
@@ -255,7 +257,7 @@ test('a client that goes away takes its request from Ray', async (t) => {
   bed.ray.answer = (_, response) => void response.write('a stream');
   const answer = await bed.send('/api/v0/logs/stream');
   answer.destroy();
-  await eventually('Ray is rid of it', () => bed.ray.reached[0]?.over);
+  await until('Ray is rid of it', () => bed.ray.reached[0]?.over);
 });
 
 test('a revoked user’s open stream ends', async (t) => {
@@ -265,7 +267,7 @@ test('a revoked user’s open stream ends', async (t) => {
   answer.on('error', () => {});
   await bed.bed.users.revoke('guest');
   answer.resume();
-  await eventually('it is cut', () => answer.destroyed);
+  await until('it is cut', () => answer.destroyed);
 });
 
 test('a body has a limit, whether its length is told or not', async (t) => {
@@ -294,7 +296,7 @@ test('a body has a limit, whether its length is told or not', async (t) => {
     more();
   });
   assert.ok(status === 413 || status === undefined, `${status}`);
-  await eventually('Ray is rid of it', () => bed.ray.reached[0]?.over);
+  await until('Ray is rid of it', () => bed.ray.reached[0]?.over);
 });
 
 test('the socket in the state folder leads to the same, for this user alone', async (t) => {
@@ -368,7 +370,7 @@ test('jobs that were submitted to Ray itself are in the list, as none of Manta�
 test('the log that Ray keeps of an attempt is found by the job', async (t) => {
   const bed = await GatewayBed.open(t);
   await bed.bed.queue.submit({ id: 'mine', user: 'owner', entrypoint: 'true' });
-  const attempt = await eventually('it was handed over', () => bed.bed.queue.get('mine')?.attempts.at(-1)?.id);
+  const attempt = await until('it was handed over', () => bed.bed.queue.get('mine')?.attempts.at(-1)?.id);
   await bed.ask('/api/v0/logs/file?node_id=n&filename=job-driver-mine.log&lines=10');
   await bed.ask('/api/v0/logs/stream?submission_id=mine');
   await bed.ask('/api/v0/logs/file?filename=job-driver-theirs.log');

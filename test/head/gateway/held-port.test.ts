@@ -1,3 +1,5 @@
+// needs: cluster
+
 /** The port of a cluster while its daemon is gone: nobody else gets it, and clients wait. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,3 +1,5 @@
+// needs: cluster, chromium, ray, hosts
+
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,9 +1,11 @@
+// needs: cluster
+
 /** Requests that two readers could cut in two places, sent byte by byte. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { until } from '../../contract/waiting.ts';
 import { fc } from '../../property.ts';
-import { eventually } from '../test-cluster.ts';
 import { GatewayBed, rayToken } from './bed.ts';
 
 const hidden = 'GET /api/v0/logs/file HTTP/1.1\r\nhost: localhost\r\n\r\n';
@@ -123,7 +125,7 @@ test('a WebSocket of Ray’s works both ways and carries Ray’s token', async (
   line.on('message', (text) => heard.push(String(text)));
   await once(line, 'open');
   line.send('one');
-  await eventually('both are there', () => heard.length === 2);
+  await until('both are there', () => heard.length === 2);
   assert.deepEqual(heard, ['hello', 'echo one']);
   const headers = bed.ray.upgrades[0]?.headers;
   assert.equal(headers?.authorization, `Bearer ${rayToken}`);

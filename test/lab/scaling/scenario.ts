@@ -61,7 +61,7 @@ export interface Scenario {
   readonly demand: Demand;
   readonly fault: Fault;
   readonly on: readonly BedName[];
-  /** In `npm test` on these beds; on the others in `npm run soak -- scaling`. */
+  /** In the tests on these beds; on the others in `npm run soak -- scaling`. */
   readonly often?: readonly BedName[];
   readonly outcome: Outcome;
 }

@@ -90,7 +90,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'floor', count: 3 },
     fault: 'none',
     on: everywhere,
-    often: ['cloud', 'embedded'],
+    often: ['embedded'],
     outcome: { asked: 3, launches: 1 },
   },
   {
@@ -126,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 4, cpus: 1 },
     fault: 'lost answer',
     on: ['cloud', 'embedded'],
-    often: ['cloud', 'embedded'],
+    often: ['embedded'],
     outcome: { asked: 2 },
   },
   {
@@ -200,7 +200,6 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 1, resources: { zoned: 1 } },
     fault: 'no capacity in a zone',
     on: ['cloud'],
-    often: ['cloud'],
     outcome: { asked: 2, hosts: 1, types: ['zoned'], tells: [/refused zoned \(on-demand, lab-1a\): no-capacity/] },
   },
   {
@@ -301,7 +300,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'actors', count: 1, cpus: 1 },
     fault: 'machine vanished',
     on: ['cloud', 'embedded'],
-    often: ['cloud', 'embedded'],
+    often: ['embedded'],
     outcome: { asked: 2, hosts: 1, undrained: 1 },
   },
   {

@@ -1,3 +1,5 @@
+// needs: hosts
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,5 @@
+// needs: cluster
+
 import { providerContract } from '../../contract/provider-contract.ts';
 import { TestCluster } from '../../engines/embedded/cluster.ts';
 

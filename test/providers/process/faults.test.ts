@@ -1,3 +1,5 @@
+// needs: cluster
+
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
-import { makeFolder, writeJson } from '../../../base/json-file.ts';
+import { makeFolder, writeLiveJson } from '../../../base/json-file.ts';
 import type { ProcessIdentity } from '../../../base/process.ts';
 import type { EndCause } from '../../../core/jobs/job.ts';
 import type { Resources } from '../../../core/resources.ts';
@@ -18,6 +18,7 @@ import type { AgentCalls, AgentRecord, CallName, DrainReason, GangMember, Hello,
 import { protocolVersion } from '../protocol.ts';
 import type { AttemptHost } from './attempt.ts';
 import { RunningAttempt } from './attempt.ts';
+import { pruneEnvironments } from './environment-cache.ts';
 import { Lease } from './lease.ts';
 import { Lifeline } from './lifeline.ts';
 import { MemoryWatch } from './memory-watch.ts';
@@ -113,7 +114,9 @@ export class Agent {
       process.umask(mask);
     });
     if (this.#ending) return;
-    writeJson(this.#recordFile, this.#record);
+    writeLiveJson(this.#recordFile, this.#record);
+    // What is left over is in nobody's way: it goes another time where it cannot go now.
+    pruneEnvironments(this.#host.environments, this.#options.clock.now()).catch(() => {});
   }
 
   /** Ends the attempts, then everything that keeps this process alive. */

@@ -7,7 +7,6 @@ import { constants as osConstants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Duration, Instant } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
-import { makeFolder } from '../../../base/json-file.ts';
 import type { LogWriter } from '../../../base/log-segments.ts';
 import { openLogWriter, readLog, setupLogOf } from '../../../base/log-segments.ts';
 import { endProcesses, holdersOfPipe, markOf, markVariable, sendSignal } from '../../../base/process.ts';
@@ -17,6 +16,7 @@ import type { AttemptFiles, EndRecord } from '../attempt-files.ts';
 import { attemptKey } from '../attempt-files.ts';
 import { embeddedErrors } from '../errors.ts';
 import { setUp } from './environment.ts';
+import { leaveEnvironments } from './environment-cache.ts';
 import type { Lifeline } from './lifeline.ts';
 import type { PipePool } from './pipes.ts';
 import type { ProcessScan } from './process-scan.ts';
@@ -140,7 +140,7 @@ export class RunningAttempt {
   async #prepare(): Promise<NodeJS.ProcessEnv> {
     const order = this.order;
     const host = this.#host;
-    const work = makeFolder(host.files.workFolder(order.id));
+    const work = host.files.makeWorkFolder(order.id);
     if (order.workingDir !== undefined)
       await cp(order.workingDir, work, {
         recursive: true,
@@ -154,6 +154,8 @@ export class RunningAttempt {
     host.changed(this);
     const added = await setUp(order.setup, base, {
       cache: host.environments,
+      user: attemptKey(order.id),
+      now: () => host.clock.now(),
       signal: this.#stopping.signal,
       run: (program, args, cwd) => this.#runStep(program, args, cwd, base),
     });
@@ -280,6 +282,7 @@ export class RunningAttempt {
         await sleep(500);
       }
     }
+    if (this.order.setup.length > 0) leaveEnvironments(this.#host.environments, attemptKey(this.order.id));
     this.#state = 'ended';
     this.#host.changed(this);
   }
