@@ -172,6 +172,10 @@ describe('without CLUSTER it is', () => {
       exit: 2,
       message: /: far, one$/,
     });
+    await assert.rejects(found({}, homeWith('all-stopped', { idle: 'stopped', off: 'stopped' })), {
+      code: 'MANTA_CLIENT_SEVERAL_CLUSTERS',
+      message: /: idle, off$/,
+    });
     await assert.rejects(found({}, homeWith('none', {})), { code: 'MANTA_CLIENT_NO_CLUSTER' });
     assert.throws(() => onlyKnown(two().MANTA_HOME), {
       code: 'MANTA_CLIENT_SEVERAL_CLUSTERS',

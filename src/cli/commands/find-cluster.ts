@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { readLiveJson } from '../../base/json-file.ts';
@@ -71,15 +71,22 @@ async function named(said: Said, io: Io): Promise<MeantCluster | undefined> {
  * name, as Ray knows files only; a folder does not, as no cluster can be read from it.
  */
 export async function openIfFile(word: string, io: Io): Promise<OpenedFile | undefined> {
-  const there =
-    word === '-' || isWebAddress(word) ? undefined : statSync(resolve(io.cwd, word), { throwIfNoEntry: false });
-  const isFolder = there?.isDirectory() === true;
-  if (word === '-' || isWebAddress(word) || (there !== undefined && !isFolder)) return await openFile(word, io);
+  if (word === '-' || isWebAddress(word)) return await openFile(word, io);
+  const there = statIfThere(resolve(io.cwd, word));
+  if (there?.isDirectory() === false) return await openFile(word, io);
   if (clusterNames(stateHome(io.env)).includes(word)) return undefined;
-  if (isFolder) throw specErrors.Directory({ file: word });
+  if (there !== undefined) throw specErrors.Directory({ file: word });
   // What looks like a path is opened for the sake of its error: it says which file is not there.
   if (/\/|\.ya?ml$/i.test(word)) return await openFile(word, io);
   throw launcherErrors.UnknownCluster({ name: word });
+}
+
+function statIfThere(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function addressOf(flag: string | undefined, { env, events }: Io): GivenAddress | undefined {
@@ -98,11 +105,11 @@ const ofMachine = (unnamed: Unnamed, { env }: Io): MeantCluster => ({
   name: env['MANTA_CLUSTER'] || unnamed(stateHome(env)),
 });
 
-/** The only cluster that runs. One that is down can still be asked about: what is left of it is what a dump is for. */
+/** The only cluster that runs, or else the only one that is known: what is left of one that is down is what a dump is for. */
 function onlyRunning(home: string): string {
   const known = clusterNames(home);
   const running = known.filter((name) => runs(home, name));
-  return only(running.length === 0 && known.length === 1 ? known : running) ?? noCluster(home);
+  return only(running.length === 0 ? known : running) ?? noCluster(home);
 }
 
 function runs(home: string, name: string): boolean {
