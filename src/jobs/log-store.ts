@@ -66,8 +66,12 @@ export function openLogStore(root: string, now: () => Instant): LogStore {
     async end(job, attempt) {
       const path = folder(job, attempt);
       await endLog(path);
-      await syncLog(path);
-      await syncAll([dirname(path), root]);
+      await syncLog(path)
+        .then(() => syncAll([dirname(path), root]))
+        .catch((error: NodeJS.ErrnoException) => {
+          // Its job was deleted meanwhile, or its oldest bytes had to go.
+          if (error.code !== 'ENOENT') throw error;
+        });
     },
     note(job, attempt, text) {
       const writer = openLogWriter(folder(job, attempt), { now });
