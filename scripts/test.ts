@@ -15,7 +15,6 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checks } from './check.ts';
 import { installComponents } from './components.ts';
-import { soak, tallyLines } from './soak.ts';
 import { runTestFile } from './test-files.ts';
 import { runTestJobs, type Skip, type Tally, type TestJob } from './test-jobs.ts';
 import { describeTestFile, findTestFiles, type Need, type TestFile } from './test-needs.ts';
@@ -41,6 +40,7 @@ const simulation: TestJob = {
   name: `${simulatedRuns} simulated runs`,
   alone: true,
   run: async (tell) => {
+    const { soak, tallyLines } = await import('./soak.ts');
     const tally = await soak({ runs: simulatedRuns });
     for (const line of tallyLines(tally)) tell(`      ${line}`);
     const profiles = Object.values(tally.byProfile);
