@@ -1,5 +1,3 @@
-// needs: cluster
-
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { request } from 'node:http';
