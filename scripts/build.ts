@@ -1,9 +1,9 @@
 /** Makes `dist/`, or the folder given, what the package ships: a small entry and chunks that load on demand. `npm run build`. */
 import { cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Metafile } from 'esbuild';
-import { build } from 'esbuild';
+import type { Metafile, Plugin } from 'esbuild';
+import { build as bundle } from 'esbuild';
 import { buildWeb } from './build-web.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Bundles into `outdir`; returns what esbuild knows of each chunk. */
 export async function buildBundle(outdir: string): Promise<Metafile> {
   rmSync(outdir, { recursive: true, force: true });
-  const { metafile } = await build({
+  const { metafile } = await bundle({
     absWorkingDir: root,
     entryPoints: {
       manta: 'src/cli/start.ts',
@@ -33,6 +33,7 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
     minifyIdentifiers: false,
     legalComments: 'none',
     metafile: true,
+    plugins: [shellTexts],
     logLevel: 'warning',
     // Packages in CommonJS form call `require`, which ESM output does not have.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
@@ -45,6 +46,26 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
   writeFileSync(join(outdir, 'package.json'), `${JSON.stringify({ name, version, type: 'module' })}\n`);
   return metafile;
 }
+
+/** Puts the text of a `.sh` file in the place of the call that reads it: see `src/base/shell-file.ts`. */
+const shellTexts: Plugin = {
+  name: 'shell-texts',
+  setup(build) {
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8');
+      if (path.endsWith('/shell-file.ts') || !source.includes('readShell(')) return undefined;
+      const contents = source.replaceAll(
+        /\breadShell\(new URL\('([^']+\.sh)', import\.meta\.url\)\)/g,
+        (_, file: string) => JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
+      );
+      if (contents.includes('readShell('))
+        return {
+          errors: [{ text: "write it as readShell(new URL('./NAME.sh', import.meta.url))", location: { file: path } }],
+        };
+      return { contents, loader: 'ts' };
+    });
+  },
+};
 
 /** Packages that name their terms and carry no file with them. */
 const byTermsAlone: ReadonlySet<string> = new Set(['@bufbuild/protobuf']);

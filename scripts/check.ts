@@ -1,4 +1,4 @@
-/** Types, lint, format and dead code: `npm run check`. Part of `npm test`. */
+/** Types, lint, regular expressions, format and dead code: `npm run check`. Part of `npm test`. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { findTestFiles } from './test-needs.ts';
@@ -24,6 +24,7 @@ export const checks: readonly Check[] = [
   tool('types (tsc)', 'tsc', '-p', '.'),
   tool('types of the page (tsc)', 'tsc', '-p', 'src/web'),
   tool('lint (oxlint)', 'oxlint', '--type-aware', '--deny-warnings', '.'),
+  tool('regular expressions (recheck)', 'node', 'scripts/expressions.ts'),
   tool('format (biome)', 'biome', 'check', '--error-on-warnings', '.'),
   tool('dead code (knip)', 'knip', '--no-progress'),
   { name: 'needs of test files', run: async () => checkNeeds() },

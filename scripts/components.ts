@@ -27,6 +27,8 @@ const packages: readonly Package[] = [
     need: 'faketime',
     there: () => globSync('/usr/lib/*/faketime/libfaketime.so.1').length > 0,
   },
+  { name: 'shellcheck', need: 'shellcheck', there: command('shellcheck') },
+  { name: 'strace', need: 'strace', there: command('strace') },
   { name: 'zsh', need: 'shells', there: command('zsh') },
   { name: 'fish', need: 'shells', there: command('fish') },
   program('sshd', 'openssh-server', '/usr/sbin/sshd'),

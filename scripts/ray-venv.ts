@@ -8,10 +8,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { rayVersion } from '../src/core/ray-version.ts';
 
-/** The Ray that Manta is held to, and an older one whose clients must work too. */
-export const rayVersion = '2.60.0';
-export const olderRayVersion = '2.54.0';
+export { olderRayVersion, rayVersion } from '../src/core/ray-version.ts';
 
 const proof = 'import ray.autoscaler.v2.scheduler, ray, aiohttp, pydantic, requests, yaml; print(ray.__version__)';
 

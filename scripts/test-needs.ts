@@ -14,10 +14,13 @@ const tiers = {
   cluster: 'test',
   sshd: 'test',
   shells: 'test',
+  shellcheck: 'test',
+  strace: 'test',
   faketime: 'test',
   chromium: 'test',
   'ray-client': 'test',
   'older-ray': 'lab',
+  'older-manta': 'lab',
   ray: 'lab',
   hosts: 'lab',
   podman: 'lab',
@@ -36,7 +39,7 @@ const covers: Partial<Record<Need, readonly Need[]>> = { ray: ['ray-client'], 'o
 const signs: readonly { readonly need: Need; readonly sign: RegExp; readonly beside?: Need }[] = [
   { need: 'ray', sign: /\bray: true\b/, beside: 'hosts' },
   { need: 'podman', sign: /\bpodman: true\b/, beside: 'hosts' },
-  { need: 'older-ray', sign: /\bolderRayVersion\b/ },
+  { need: 'older-ray', sign: /\bolderRayVersion\b.*ray-venv/ },
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

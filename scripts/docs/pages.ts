@@ -1,10 +1,11 @@
+import { openapiDocument } from '../../src/api/openapi.ts';
+import type { Role } from '../../src/api/route.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { commands, groups } from '../../src/cli/commands.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { argumentUsage, optionSummary, optionUsage, usageOf } from '../../src/cli/help.ts';
 import { typed } from '../../src/cli/tree.ts';
-import { openapiDocument } from '../../src/head/api/openapi.ts';
 import { declaredErrors, declaredEvents, declaredProblems } from './declared.ts';
 import { declaredMetrics } from './metrics.ts';
 
@@ -112,16 +113,20 @@ function exitCodesPart(): string {
 }
 
 function apiPart(): string {
-  type Route = { summary: string; parameters?: readonly { name: string; in: string; description?: string }[] };
+  type Operation = {
+    readonly 'x-manta-role': Role;
+    readonly summary: string;
+    readonly parameters?: readonly { name: string; in: string; description?: string }[];
+  };
   const rows = Object.entries(openapiDocument('').paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, route]) => {
-      const { summary, parameters = [] } = route as Route;
+    Object.entries(methods).map(([method, operation]) => {
+      const { summary, parameters = [], 'x-manta-role': role } = operation as Operation;
       const query = parameters.filter((each) => each.in === 'query');
       const given = query.map(({ name, description = '' }) => `${code(name)} ${cell(description)}`).join('<br>');
-      return [code(`${method.toUpperCase()} ${path}`), cell(summary), given];
+      return [code(`${method.toUpperCase()} ${path}`), role, cell(summary), given];
     }),
   );
-  return table(['route', 'what for', 'parameters'], rows);
+  return table(['route', 'who', 'what for', 'parameters'], rows);
 }
 
 function metricsPart(): string {

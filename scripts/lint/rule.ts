@@ -5,8 +5,21 @@ export interface Rule {
 
 export interface Context {
   readonly filename: string;
-  readonly sourceCode: { readonly scopeManager: { readonly globalScope: { readonly through: readonly Reference[] } } };
+  readonly sourceCode: {
+    readonly scopeManager: { readonly globalScope: { readonly through: readonly Reference[] } };
+    getScope(node: Node): Scope;
+  };
   report(finding: { node: Node; message: string }): void;
+}
+
+/** Where names are declared. */
+export interface Scope {
+  readonly upper: Scope | null;
+  readonly set: ReadonlyMap<string, Variable>;
+}
+
+export interface Variable {
+  readonly defs: readonly { readonly name: Node; readonly node: Node }[];
 }
 
 export interface Reference {
@@ -23,6 +36,18 @@ export interface Node {
   readonly property?: Node;
   readonly callee?: Node;
   readonly arguments?: readonly Node[];
+  readonly parent?: Node | null;
+  readonly computed?: boolean;
+  readonly operator?: string;
+  readonly left?: Node;
+  readonly right?: Node;
+  readonly init?: Node | null;
+  readonly quasis?: readonly Node[];
+  readonly typeAnnotation?: Node;
+  readonly typeName?: Node;
+  readonly typeArguments?: { readonly params: readonly Node[] } | null;
+  readonly members?: readonly Node[];
+  readonly expression?: Node;
 }
 
 /** Path below `src/` of a file of this repository, with forward slashes; undefined for files elsewhere. */

@@ -1,4 +1,5 @@
 import { defineEvent } from '../base/events.ts';
+import { ownValue } from '../base/own-value.ts';
 import type { EndReason, LaunchReason } from '../core/plan/plan.ts';
 import type { FollowUpReason } from './journal.ts';
 
@@ -27,7 +28,7 @@ function endReasonText(because: EndReason | FollowUpReason): string {
     case 'asked':
       return 'it was asked for';
     default:
-      return endWords[because.status] ?? because.status;
+      return ownValue(endWords, because.status) ?? because.status;
   }
 }
 
@@ -109,7 +110,14 @@ export const autoscalerEvents = {
     level: 'info',
     text: (e) => `setting up ${e.instance} (${e.type})`,
   }),
-  setupFailed: defineEvent<{ instance: string; type: string; reason: string }>({
+  setupFailed: defineEvent<{
+    instance: string;
+    type: string;
+    reason: string;
+    host?: string | undefined;
+    /** Code of the error; none when it was merely too late. */
+    failure?: string | undefined;
+  }>({
     code: 'MANTA_AUTOSCALER_SETUP_FAILED',
     level: 'warn',
     text: (e) => `${e.instance} (${e.type}) could not be set up: ${e.reason}`,

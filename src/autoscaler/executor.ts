@@ -1,6 +1,6 @@
 import { BackOff } from '../base/back-off.ts';
 import type { Clock, Instant } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
+import { MantaError, messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { advance, type InstanceRecord, isFinal } from '../core/lifecycle.ts';
@@ -193,7 +193,9 @@ export class Executor {
     } catch (error) {
       if (signal.aborted) return;
       const reason = messageOf(error);
-      sink.emit(events.setupFailed, { instance: record.id, type: record.type, reason });
+      const failure = error instanceof MantaError ? error.code : undefined;
+      const { id: instance, type } = record;
+      sink.emit(events.setupFailed, { instance, type, reason, host: machine.address, failure });
       this.failedSetUps.set(record.id, { at: this.edges.clock.now(), reason });
     }
   }

@@ -95,6 +95,6 @@ export class Ledger {
   #put(record: InstanceRecord): void {
     this.#records.set(record.id, record);
     if (record.providerId !== undefined) this.#byProviderId.set(record.providerId, record.id);
-    if (isFinal(record.status) && record.id in this.#unneededSince) delete this.#unneededSince[record.id];
+    if (isFinal(record.status) && Object.hasOwn(this.#unneededSince, record.id)) delete this.#unneededSince[record.id];
   }
 }

@@ -1,5 +1,6 @@
 import type { Duration, Instant } from '../base/clock.ts';
-import { MantaError, messageOf, redact } from '../base/errors.ts';
+import { MantaError, messageOf } from '../base/errors.ts';
+import { redact } from '../base/redact.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
 import type { Refusal } from '../core/view.ts';
 import { providerErrors } from '../providers/errors.ts';

@@ -1,49 +1,94 @@
-import type { Clock } from '../base/clock.ts';
-import { messageOf } from '../base/errors.ts';
-import type { EventSink } from '../base/events.ts';
+import type { Clock, Duration } from '../base/clock.ts';
+import { steadyClock } from '../base/steady-clock.ts';
+import type { Cleared } from '../core/cleared.ts';
 import { providerErrors } from '../providers/errors.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { Provider, ProviderInstance } from '../providers/provider.ts';
 import { Calls } from './calls.ts';
-import { autoscalerEvents as events } from './events.ts';
-import { type LoopSettings, loopSettings } from './settings.ts';
+import { loopSettings } from './settings.ts';
 
-export interface TeardownOptions {
+export interface InstancesToEnd {
   readonly clock: Clock;
-  readonly provider: Provider;
-  readonly events: EventSink;
-  /** End the head as well. */
-  readonly head: boolean;
-  readonly settings?: Partial<LoopSettings>;
+  /** @default workers */
+  readonly kinds?: readonly ProviderInstance['kind'][];
+  /** None has to be listed for so long before there are none: as long as a list may lag behind a launch. @default 0 */
+  readonly settles?: Duration;
+  /** How long all of it may take, beside `settles`. @default 2 minutes */
+  readonly within?: Duration;
 }
 
+export interface InstancesEnded {
+  /** Ids of those that were listed once, and are no more. */
+  readonly ended: readonly string[];
+  /** Those that the last complete list still shows. */
+  readonly left: readonly ProviderInstance[];
+  /** What went wrong last, where some are left. */
+  readonly why: string;
+}
+
+const endWithin = 120_000;
+const lookSoonest = 20;
+const lookLatest = 1_000;
+
 /**
- * Ends every instance of the cluster and comes back only when complete lists have shown none for as long as a list may
- * lag: a launch whose answer was lost a moment ago is found and ended too. The loop must have been stopped before.
+ * The one end of a cluster's instances: of `down`, of a cluster that turns itself off, and of the simulation. Nothing may
+ * launch any more. Comes back when complete lists have shown none of them for long enough, so that a launch whose answer
+ * was lost is found and ended too, or names what is left when its time is over. A call that fails, or does not come back,
+ * is made again; a list that fails proves nothing, and where the last word is a failure that failure is thrown. May be
+ * repeated, also by another process.
  */
-export async function endAllInstances(options: TeardownOptions, signal: AbortSignal): Promise<void> {
-  const settings = { ...loopSettings, ...options.settings };
-  const calls = new Calls(options.clock, settings.callDeadline);
-  const pause = settings.sweep;
-  let clearFor = 0;
-  while (clearFor < settings.listLag) {
+export async function endInstances(
+  provider: Pick<Provider, 'list' | 'terminate'>,
+  { clock: given, kinds = ['worker'], settles = 0, within = endWithin }: InstancesToEnd,
+  signal: AbortSignal,
+): Promise<InstancesEnded> {
+  const clock = steadyClock(given);
+  const calls = new Calls(clock, loopSettings.callDeadline);
+  const orderedAt = new Map<string, number>();
+  const seen = new Set<string>();
+  let there: readonly ProviderInstance[] = [];
+  let emptySince: number | undefined;
+  let failure: Error | undefined;
+  let pause = lookSoonest;
+  for (const until = clock.now() + within + settles; clock.now() < until; pause = Math.min(2 * pause, lookLatest)) {
     try {
       const listed = await calls.make(
         () => providerErrors.Unreachable({ call: 'list' }),
-        (own) => options.provider.list(own),
+        (late) => provider.list(AbortSignal.any([signal, late])),
       );
-      const left = listed.filter((instance) => options.head || instance.kind === 'worker');
-      clearFor = left.length === 0 ? clearFor + pause : 0;
-      const ids = [...new Set(left.filter((each) => each.state !== 'stopping').map((each) => each.id))];
-      if (ids.length > 0) {
+      there = listed.filter(({ kind }) => kinds.includes(kind));
+      for (const { id } of there) seen.add(id);
+      emptySince = there.length === 0 ? (emptySince ?? clock.now()) : undefined;
+      if (emptySince !== undefined && clock.now() - emptySince >= settles)
+        return { ended: [...seen], left: [], why: '' };
+      // One that stops may do so by an order of somebody who died on the way: it gets one of ours too, now and then.
+      const repeated = clock.now() - loopSettings.terminateAgain;
+      const due = there.filter(({ id, state }) => state !== 'stopping' || (orderedAt.get(id) ?? -Infinity) <= repeated);
+      const ids = [...new Set(due.map(({ id }) => id))];
+      for (const id of ids) orderedAt.set(id, clock.now());
+      if (ids.length > 0)
         await calls.make(
           () => providerErrors.Unreachable({ call: 'terminate' }),
-          (own) => options.provider.terminate(ids, own),
+          (late) => provider.terminate(ids, AbortSignal.any([signal, late])),
         );
-      }
     } catch (error) {
-      clearFor = 0;
-      options.events.emit(events.failed, { during: 'ending all instances', reason: messageOf(error) });
+      signal.throwIfAborted();
+      failure = error as Error;
     }
-    await options.clock.sleep(pause, signal);
+    await clock.sleep(pause, signal);
   }
+  // None was seen, for too short a time, and then no more was heard: nobody knows.
+  if (there.length === 0) throw failure ?? providerErrors.Unreachable({ call: 'list' });
+  for (const { id } of there) seen.delete(id);
+  const why = failure?.message ?? 'its provider still lists it';
+  return { ended: [...seen], left: there, why };
+}
+
+/** As `endInstances`, in names. */
+export async function clearInstances(
+  provider: Pick<Provider, 'list' | 'terminate'>,
+  order: InstancesToEnd,
+  signal: AbortSignal,
+): Promise<Cleared> {
+  const { ended, left, why } = await endInstances(provider, order, signal);
+  return { ended, left: left.map(({ id, address }) => ({ host: address ?? id, why })) };
 }

@@ -1,11 +1,12 @@
 import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
-import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { ZipFile as ZipWriter } from 'yazl';
 import { archiveErrors } from './archive-errors.ts';
+import { moveDurably } from './durable.ts';
 
 export interface UnzipLimits {
   /** @default 200,000 */
@@ -55,7 +56,7 @@ export async function writeZip(files: readonly FileToPack[], target: string, sig
 }
 
 /**
- * Unpacks into `target`, which appears whole or not at all. Entries cannot leave it, links are written as plain files,
+ * Unpacks into `target`, which appears whole and on disk, or not at all. Entries cannot leave it, links are written as plain files,
  * and limits are held against the bytes that really come out. Execute bits are kept, other special bits are not.
  * `name` is what failures call the archive.
  */
@@ -77,7 +78,7 @@ export async function unzip(
       strictFileNames: true,
     });
     await unpackInto(zip, draft, limits, name);
-    await rename(draft, target);
+    await moveDurably(draft, target);
   } catch (error) {
     throw unzipFailure(error, name);
   } finally {

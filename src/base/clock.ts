@@ -1,6 +1,9 @@
 /** Milliseconds since the Unix epoch. The one unit of time below `cli/`. */
 export type Instant = number;
 
+/** The end of the year 9999: what lies behind it is a mistake, and far behind it no date at all. */
+export const latestInstant: Instant = 253_402_300_799_999;
+
 /** A length of time in milliseconds. */
 export type Duration = number;
 

@@ -1,3 +1,5 @@
+import { redact } from './redact.ts';
+
 /**
  * Every failure a user can meet is declared once, in a table beside the layer that raises it:
  * a stable code, the exit code, what was wrong, and what to do next. Nothing else is thrown on purpose.
@@ -51,17 +53,5 @@ export function defineError<Data = Record<string, never>>(recipe: ErrorRecipe<Da
   });
 }
 
-// Each begins with a fixed word and repeats only what is bounded before its end, so that a text of any length takes time
-// in proportion to it.
-const secretPair =
-  /((?:token|secret|password|passwd|api[_-]?key|access[_-]?key)["']?\s{0,20}[:=]\s{0,20}["']?)([^\s"',;}]{4,})/gi;
-const bearer = /(bearer\s{1,20})[a-z0-9._~+/-]{8,}=*/gi;
-const userInfo = /(:\/\/[^\s:/@]{1,100}:)[^\s@/]{1,200}@/g;
-
 /** What a thrown value says, whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** Hides values that look like credentials; applied to every message and hint. */
-export function redact(text: string): string {
-  return text.replace(secretPair, '$1***').replace(bearer, '$1***').replace(userInfo, '$1***@');
-}

@@ -1,26 +1,13 @@
-import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createDurably, writeDurably } from './durable.ts';
 
-let drafts = 0;
+export { makeFolder } from './durable.ts';
 
-/** Writes the file whole or not at all: a reader, or a crash, never meets half of it. Readable by this user only. */
-export function writeJson(path: string, value: unknown): void {
-  renameSync(writeDraft(path, value), path);
-}
+/** Writes the file whole or not at all: a reader, a crash or a power cut never meets half of it. Readable by this user only. */
+export const writeJson = (path: string, value: unknown): void => writeDurably(path, JSON.stringify(value));
 
 /** As `writeJson`, but only where no file is. False when there was one. */
-export function createJson(path: string, value: unknown): boolean {
-  const draft = writeDraft(path, value);
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    unlinkSync(draft);
-  }
-}
+export const createJson = (path: string, value: unknown): boolean => createDurably(path, JSON.stringify(value));
 
 /** The file's value; undefined when there is none. A file that is no JSON throws. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a file of ours holds is known where it is read
@@ -36,6 +23,28 @@ export function readJson<T>(path: string): T | undefined {
   return JSON.parse(text) as T;
 }
 
+/**
+ * As `writeJson`, for what means nothing once this machine has been off: who serves, who holds a lock, what runs. It
+ * waits for no disk. After a power cut the file may be old, empty or gone; read it with `readLiveJson`.
+ */
+export const writeLiveJson = (path: string, value: unknown): void =>
+  writeDurably(path, JSON.stringify(value), { lasting: false });
+
+/** As `writeLiveJson`, but only where no file is. False when there was one. */
+export const createLiveJson = (path: string, value: unknown): boolean =>
+  createDurably(path, JSON.stringify(value), { lasting: false });
+
+/** The file's value; undefined when there is none, and for what a power cut left of one. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a file of ours holds is known where it is read
+export function readLiveJson<T>(path: string): T | undefined {
+  try {
+    return readJson<T>(path);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
 /** Names in a folder; none when there is no folder. */
 export function namesIn(folder: string): string[] {
   try {
@@ -44,22 +53,4 @@ export function namesIn(folder: string): string[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-}
-
-/** Makes a folder that only this user can enter, with its parents. */
-export function makeFolder(path: string): string {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  return path;
-}
-
-function writeDraft(path: string, value: unknown): string {
-  const draft = join(dirname(path), `.${process.pid}-${drafts++}.new`);
-  try {
-    writeFileSync(draft, JSON.stringify(value), { mode: 0o600 });
-  } catch (error) {
-    // A full disk leaves an empty file: many of them would use up what is left.
-    rmSync(draft, { force: true });
-    throw error;
-  }
-  return draft;
 }

@@ -1,5 +1,5 @@
 import { renameSync, unlinkSync } from 'node:fs';
-import { createJson, readJson } from './json-file.ts';
+import { createLiveJson, readLiveJson } from './json-file.ts';
 import type { ProcessIdentity } from './process.ts';
 import { identify, isAlive } from './process.ts';
 
@@ -11,18 +11,10 @@ export interface Lock {
 export function takeLock(path: string): { readonly lock: Lock } | { readonly holder: ProcessIdentity } {
   const self = identify(process.pid) as ProcessIdentity;
   for (;;) {
-    if (createJson(path, self)) return { lock: { release: () => releaseOwn(path, self) } };
-    const holder = readHolder(path);
+    if (createLiveJson(path, self)) return { lock: { release: () => releaseOwn(path, self) } };
+    const holder = readLiveJson<ProcessIdentity>(path);
     if (holder !== undefined && isAlive(holder)) return { holder };
     removeStale(path, holder);
-  }
-}
-
-function readHolder(path: string): ProcessIdentity | undefined {
-  try {
-    return readJson<ProcessIdentity>(path);
-  } catch {
-    return undefined;
   }
 }
 
@@ -37,11 +29,11 @@ function removeStale(path: string, stale: ProcessIdentity | undefined): void {
   } catch {
     return;
   }
-  const moved = readHolder(aside);
+  const moved = readLiveJson<ProcessIdentity>(aside);
   if (moved !== undefined && isAlive(moved) && moved.pid !== stale?.pid) renameSync(aside, path);
   else unlinkSync(aside);
 }
 
 function releaseOwn(path: string, self: ProcessIdentity): void {
-  if (readHolder(path)?.pid === self.pid) unlinkSync(path);
+  if (readLiveJson<ProcessIdentity>(path)?.pid === self.pid) unlinkSync(path);
 }

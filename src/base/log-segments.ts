@@ -14,6 +14,7 @@ import {
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instant } from './clock.ts';
+import { syncAll } from './durable.ts';
 
 /**
  * Output of one attempt on disk, addressed by absolute byte offset.
@@ -181,6 +182,12 @@ export async function endLog(dir: string): Promise<LogExtent> {
   return { ...extent, ended: true };
 }
 
+/** What was written is on disk from here on. When each byte came is not: without it a reader begins earlier. */
+export async function syncLog(dir: string): Promise<void> {
+  const names = (await readdir(dir)).filter((name) => name === endFile || firstOf(name) !== undefined);
+  await syncAll([dir, ...names.map((name) => join(dir, name))]);
+}
+
 /** Where the log begins and ends now. A folder that is not there is an empty log that has not ended. */
 export async function logExtent(dir: string): Promise<LogExtent> {
   const end = await readEnd(dir);
@@ -264,15 +271,18 @@ function writeEnd(dir: string, size: number): void {
 
 function readEndSync(dir: string): number | undefined {
   const path = join(dir, endFile);
-  return existsSync(path) ? Number(readFileSync(path, 'latin1')) : undefined;
+  return existsSync(path) ? sizeIn(readFileSync(path, 'latin1')) : undefined;
 }
 
 async function readEnd(dir: string): Promise<number | undefined> {
-  return readFile(join(dir, endFile), 'latin1').then(Number, (error: unknown) => {
+  return readFile(join(dir, endFile), 'latin1').then(sizeIn, (error: unknown) => {
     if (isMissing(error)) return undefined;
     throw error;
   });
 }
+
+/** A power cut may leave the file empty. */
+const sizeIn = (text: string): number | undefined => (text === '' ? undefined : Number(text));
 
 function remove(path: string): void {
   try {

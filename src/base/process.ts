@@ -57,6 +57,14 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.started === identity.started;
 }
 
+/** The words that a process was started with. */
+export function commandLineOf(pid: number): readonly string[] {
+  if (linux) return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
+  return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split(' ');
+}
+
 /** Every process that runs now and that this user may see. */
 export function processTable(): ProcessRow[] {
   if (!linux) return psRows(['-A']);

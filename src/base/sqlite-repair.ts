@@ -1,17 +1,8 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Instant } from './clock.ts';
+import { makeFolder, syncFolder } from './durable.ts';
 import { type Database, typedError } from './sqlite.ts';
 import { databaseErrors } from './sqlite-errors.ts';
 
@@ -53,7 +44,7 @@ export function damageOf(path: string, depth: 'quick' | 'full' = 'full'): string
 
 /** Copies the live database into `folder` without stopping writes; keeps the newest `keep` copies. */
 export async function backUp(database: Database, folder: string, now: Instant, keep = 3): Promise<string> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   // A clock that was set back must not make the newest copy look like the oldest.
   const last = backupsIn(folder, basename(database.path))[0]?.at ?? 0;
   const path = join(folder, `${basename(database.path)}.${String(Math.max(now, last + 1)).padStart(14, '0')}`);
@@ -67,6 +58,7 @@ export async function backUp(database: Database, folder: string, now: Instant, k
     fsyncSync(fd);
     closeSync(fd);
     renameSync(draft, path);
+    syncFolder(folder);
   } finally {
     for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${rest}`, { force: true });
   }
@@ -106,6 +98,7 @@ export function repair(
   schema(draft);
   const tables = fill(draft, aside, sound?.path);
   renameSync(draft, path);
+  syncFolder(dirname(path));
   return { aside, damage, ...(sound && { backup: sound }), tables };
 }
 

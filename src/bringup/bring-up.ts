@@ -3,7 +3,7 @@ import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
 import { runCommands } from './commands.ts';
-import { type EnsuredContainer, ensureContainer, placeToken, stagingFolder } from './container.ts';
+import { type EnsuredContainer, ensureContainer, placeToken } from './container.ts';
 import { containerErrors } from './container-errors.ts';
 import { contentsFingerprint } from './contents.ts';
 import { tellWaits, throughDrops } from './drops.ts';
@@ -26,6 +26,7 @@ import {
   writeRecord,
 } from './record.ts';
 import { commandProgram, setupEnvironment } from './shell-text.ts';
+import { stagingOf, usualStaging } from './staging.ts';
 import { syncFiles } from './sync.ts';
 
 export interface BringUpEdges {
@@ -79,7 +80,7 @@ export function bringUpNode(
   );
 }
 
-async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, signal: AbortSignal): Promise<BroughtUp> {
+async function bringUpOnce(host: Host, given: NodeOrder, edges: BringUpEdges, signal: AbortSignal): Promise<BroughtUp> {
   const node = host.name;
   const run = { signal, within: 120_000 };
   const tell = (step: string, detail?: string): void =>
@@ -88,11 +89,12 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
       { node, step, ...(detail !== undefined && { detail }) },
       { id: `node ${node}`, state: 'running' },
     );
-  const prepared = await prepareNode(host, order, run);
+  const prepared = await prepareNode(host, given, run);
+  const order = prepared.staging === undefined ? given : { ...given, staging: prepared.staging };
   if (prepared.powerless) edges.events.emit(bringupEvents.powerless, { node });
   // Where nothing is copied, what was copied last is what is there.
   const contents = edges.startOnly ? prepared.record?.files : undefined;
-  const wanted = fingerprints(order, contents ?? (await contentsFingerprint(order.files)));
+  const wanted = fingerprints(order, contents ?? placedAt(order, await contentsFingerprint(order.files)));
   const outdated = edges.startOnly ? new Set<Part>(['start']) : outdatedParts(prepared.record, wanted);
   const done = new Set<Part>();
   let record: NodeRecord = { ...prepared.record, instance: order.instance };
@@ -154,7 +156,7 @@ async function bringUpOnce(host: Host, order: NodeOrder, edges: BringUpEdges, si
   const { container } = order.commands;
   let place: Place = { kind: 'host' };
   const sync = (): Promise<void> =>
-    syncFiles(host, order.files, { ...(container && { into: stagingFolder(order.cluster) }), signal });
+    syncFiles(host, order.files, { ...(container && { into: stagingOf(order) }), signal });
   if (outdated.has('files')) {
     if (order.files.mounts.length > 0) tell('copying files', `${order.files.mounts.length} mounts`);
     await sync();
@@ -228,6 +230,10 @@ function startNonce({ steps, rayAlive }: Prepared, nonce: string): string {
   const failed = begun.some(({ code }) => code !== undefined && code !== 0);
   return !failed && (rayAlive || begun.some(({ code }) => code === undefined)) ? nonce : newNonce();
 }
+
+/** The same files in another place have to be copied again. */
+const placedAt = (order: NodeOrder, contents: string): string =>
+  stagingOf(order) === usualStaging(order.cluster) ? contents : `${contents} ${stagingOf(order)}`;
 
 const newNonce = (): string => randomBytes(6).toString('hex');
 

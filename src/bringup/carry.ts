@@ -95,6 +95,6 @@ async function send(host: Host, folder: string, { path, bytes }: Cargo, signal: 
 /** Standard input becomes the file, when all of it has come. */
 const storeText = (folder: string, target: string, bytes: number): string =>
   `umask 077; mkdir -p ${shellQuoted(folder)} && t=${shellQuoted(target)}.$$.new && trap 'rm -f "$t"' EXIT && cat >"$t" && ` +
-  `{ [ "$(stat -c %s "$t")" = ${bytes} ] || { echo 'it came in part' >&2; false; }; } && mv -f "$t" ${shellQuoted(target)}`;
+  `{ [ "$(stat -c %s "$t")" = ${bytes} ] || { echo 'it came in part' >&2; false; }; } && sync -- "$t" && mv -f "$t" ${shellQuoted(target)}`;
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

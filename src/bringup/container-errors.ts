@@ -1,5 +1,8 @@
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { MantaError } from '../base/errors.ts';
 import { defineError } from '../base/errors.ts';
+import { ownValue } from '../base/own-value.ts';
+import { rayVersion } from '../core/ray-version.ts';
 
 interface At {
   node: string;
@@ -13,7 +16,7 @@ export const containerErrors = {
     exit: 1,
     message: (e) => `'${e.node}' has no ${e.engine}`,
     hint: (e) =>
-      `install it in the image of the machine, or with initialization_commands (${installs[e.engine] ?? ''})`,
+      `install it in the image of the machine, or with initialization_commands (${ownValue(installs, e.engine) ?? ''})`,
   }),
   EngineDown: defineError<At & { detail: string }>({
     code: 'MANTA_CONTAINER_ENGINE_DOWN',
@@ -40,7 +43,7 @@ export const containerErrors = {
     message: (e) => `'${e.node}' finds no image '${e.image}': ${e.detail}`,
     hint: (e) =>
       e.engine === 'podman'
-        ? 'check name and tag, and write the registry out (docker.io/rayproject/ray:2.60.0)'
+        ? `check name and tag, and write the registry out (docker.io/rayproject/ray:${rayVersion})`
         : 'check name and tag; a private one looks the same to whoever is not logged in',
   }),
   LoginRefused: defineError<At & { image: string; detail: string }>({
@@ -100,7 +103,7 @@ const installs: Readonly<Record<string, string>> = {
 /** The error that the words of an engine mean. */
 export function pullFailure(at: At & { image: string }, output: string): MantaError {
   const detail = lastLine(output);
-  if (/no space left|disk quota exceeded/i.test(output)) return containerErrors.NoSpace(at);
+  if (saysDiskFull(output)) return containerErrors.NoSpace(at);
   const engine = engineFailure(at, output);
   if (engine) return engine;
   if (

@@ -1,9 +1,11 @@
 /** The command lines of container engines. Text of the user stays as written; the shell on the host expands it. */
 import { createHash } from 'node:crypto';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { withoutTrailing } from '../base/trailing.ts';
 import type { ContainerSpec } from '../core/spec/cluster.ts';
 import type { NodeOrder } from './node.ts';
-import { markWord, stagingFolder } from './shell-text.ts';
+import { markWord } from './shell-text.ts';
+import { stagingOf, usualStaging } from './staging.ts';
 
 /** Labels that tell later runs whose a container is and what it was made of. */
 export const nodeLabel = 'manta.node';
@@ -28,8 +30,8 @@ interface Bind {
 /** Where the files of a node are on its host, and where the container has them. */
 function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
   return order.files.mounts.map(({ remote, directory }) => ({
-    source: `${stagingFolder(order.cluster)}/${remote.replace(/^\/+/, '')}`.replace(/\/+$/, ''),
-    target: remote.replace(/^~(?=\/|$)/, home).replace(/(?!^)\/+$/, ''),
+    source: withoutTrailing(`${stagingOf(order)}/${remote.replace(/^\/+/, '')}`, '/'),
+    target: withoutTrailing(remote.replace(/^~(?=\/|$)/, home), '/') || '/',
     directory,
   }));
 }
@@ -38,8 +40,9 @@ function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
 export function containerFingerprint(order: NodeOrder, spec: ContainerSpec): string {
   const made = [spec.image, spec.runOptions, spec.detectGpuRuntime, spec.detectShmSize];
   const mounts = (order.files.mountable ?? order.files.mounts).map(({ remote, directory }) => [remote, directory]);
+  const elsewhere = stagingOf(order) === usualStaging(order.cluster) ? [] : [stagingOf(order)];
   return createHash('sha256')
-    .update(JSON.stringify([made, mounts]))
+    .update(JSON.stringify([made, mounts, ...elsewhere]))
     .digest('hex')
     .slice(0, 24);
 }

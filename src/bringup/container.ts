@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Host, HostResult, RunOptions } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
@@ -200,7 +201,7 @@ exit 99`;
   const { code, stderr } = await onHost(host, order, text, { signal, within: runWithin });
   if (code === 0) return;
   const at = { node: host.name, engine };
-  if (/no space left/i.test(stderr)) throw containerErrors.NoSpace({ ...at, image });
+  if (saysDiskFull(stderr)) throw containerErrors.NoSpace({ ...at, image });
   const failure = engineFailure(at, stderr);
   if (failure) throw failure;
   const detail = lastLine(stderr);
@@ -262,7 +263,8 @@ export interface ContainerEnded extends RayEnded {
 
 /**
  * Ends Ray in a container and removes the container with all else in it, in one round trip. A raylet signs off first, so
- * that the rest of the cluster knows at once. Removing what is gone is no error.
+ * that the rest of the cluster knows at once. Removing what is gone is no error. `removed` and `absent` are what the engine has
+ * said; one that does not answer has removed nothing.
  */
 export async function removeContainer(
   host: Host,
@@ -277,15 +279,18 @@ export async function removeContainer(
   const inspect = `${engine} container inspect -f ${shellQuoted(`{{.State.Running}} {{index .Config.Labels "${nodeLabel}"}}`)} ${shellQuoted(name)} 2>&1`;
   // An engine that does not answer says nothing of the container.
   const text = `command -v ${engine} >/dev/null || { echo container absent; exit 0; }
-manta_seen=$(${inspect}) || case $manta_seen in
-  *[Nn]'o such container'* | *'no container with name'*) echo container absent; exit 0 ;;
-  *) echo "refused $manta_seen"; exit 0 ;;
-esac
+manta_gone() { case $manta_seen in *[Nn]'o such container'* | *'no container with name'*) ;; *) return 1 ;; esac; }
+manta_seen=$(${inspect}) || { if manta_gone; then echo container absent; else echo "refused $manta_seen"; fi; exit 0; }
 case $manta_seen in *' '${shellQuoted(`${markPart(what.cluster)}/`)}* | *' ' | *' <no value>') ;; *) echo container foreign; exit 0 ;; esac
 case $manta_seen in true*) printf %s ${shellQuoted(endText(what))} | timeout 8 ${engine} exec -i ${shellQuoted(name)} bash -c 'eval "$(cat)" </dev/null' ;; esac
 ${removeText(engine, name)}
-for i in 1 2 3 4 5 6 7 8 9 10; do ${inspect} >/dev/null || { echo container removed; exit 0; }; sleep 0.2; done
+manta_silent=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+  if manta_seen=$(${inspect}); then manta_silent=; elif manta_gone; then echo container removed; exit 0; else manta_silent=$manta_seen; fi
+  sleep 0.2
+done
 echo container left
+[ -z "$manta_silent" ] || echo "refused $manta_silent"
 `;
   const program = commandProgram({ loginShells: true }, { kind: 'host' }, text, {});
   const refusal = (said: string): string | undefined => /^refused ([^]*)$/m.exec(said)?.[1];
@@ -296,11 +301,9 @@ echo container left
     ({ stdout } = await host.sh(program, options));
   }
   const refused = refusal(stdout);
-  if (refused !== undefined) return { ...readEnded(''), container: 'left', detail: lastLine(refused) };
+  if (refused !== undefined) return { ...readEnded(stdout), container: 'left', detail: lastLine(refused) };
   const container = /^container (removed|absent|foreign|left)$/m.exec(stdout)?.[1] as
     | ContainerEnded['container']
     | undefined;
   return { ...readEnded(stdout), container: container ?? 'left' };
 }
-
-export { stagingFolder } from './shell-text.ts';

@@ -60,9 +60,9 @@ async function listing(folder: string, files: NodeFiles): Promise<string[]> {
     const words = ['-r', '--links', '--list-only', '-8', ...patternWords(files), '--', `${folder}/`];
     const { stdout } = await run('rsync', words, { maxBuffer: 1 << 30, encoding: 'latin1' });
     return stdout.split('\n').flatMap((line) => {
-      const found = /^(\S{10})\s+[\d,.]+\S*\s+\S+ \S+ (.*)$/.exec(line);
+      const found = /^(\S{10})\s+[\d,.]\S*\s+\S+ \S+ (.*)$/.exec(line);
       if (!found?.[2] || found[2] === '.') return [];
-      const name = found[1]?.startsWith('l') ? found[2].replace(/ -> .*$/, '') : found[2];
+      const name = found[1]?.startsWith('l') ? (found[2].split(' -> ', 1)[0] ?? '') : found[2];
       const plain = name.replace(/\\#(\d{3})/g, (_all, octal: string) =>
         String.fromCharCode(Number.parseInt(octal, 8)),
       );

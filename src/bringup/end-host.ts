@@ -1,12 +1,13 @@
 import type { Host } from '../base/host.ts';
 import { inOneSession } from '../base/one-session.ts';
-import { shellQuoted } from '../base/shell-quote.ts';
 import { releaseClaim } from '../providers/local/claims.ts';
+import { removeKeyText } from './authorized-keys.ts';
 import { removeCargoText } from './carry.ts';
 import { endNode, type NodeToEnd } from './end-node.ts';
 import { nodeFolder } from './node.ts';
 import { endSessionsText } from './sessions-place.ts';
-import { madeByRayText, rayBootstrapFile, stagingFolder } from './shell-text.ts';
+import { madeByRayText, rayBootstrapFile } from './shell-text.ts';
+import { removeStagingText } from './staging.ts';
 
 export interface HostToEnd extends Pick<NodeToEnd, 'cluster' | 'containers'> {
   /** The cluster's key, which is taken out again. */
@@ -25,9 +26,9 @@ export async function endHost(
   const session = inOneSession(host);
   const removal = session.sh(
     `cd "$HOME" || exit 0
-${endSessionsText(cluster)}rm -rf ${nodeFolder(cluster)}
+${endSessionsText(cluster)}${removeStagingText(cluster)}rm -rf ${nodeFolder(cluster)}
 if ${madeByRayText(cluster)}; then rm -f ${rayBootstrapFile}; fi
-${clusterId === undefined ? '' : removeCargoText(clusterId)}${removeMountsText(cluster)}${publicKey === undefined ? '' : removeKeyText(publicKey)}
+${clusterId === undefined ? '' : removeCargoText(clusterId)}${publicKey === undefined ? '' : removeKeyText(publicKey)}
 exit 0
 `,
     { signal },
@@ -35,23 +36,4 @@ exit 0
   const claimant = clusterId === undefined ? undefined : { clusterId, cluster, owner: '', headAddress: '' };
   const [{ stdout }] = await Promise.all([removal, claimant && releaseClaim(session, claimant, undefined, { signal })]);
   return [...left, ...[...stdout.matchAll(/^manta-left (.*)$/gm)].map((match) => match[1] as string)];
-}
-
-/** Copies of the user's files, for containers; what was made readable for the user of an image may not be ours any more. */
-function removeMountsText(cluster: string): string {
-  const folder = shellQuoted(stagingFolder(cluster));
-  return `if [ -e ${folder} ]; then
-  rm -rf ${folder} 2>/dev/null || sudo -n rm -rf ${folder} 2>/dev/null
-  [ ! -e ${folder} ] || echo "manta-left the copied files in" ${folder}
-fi
-`;
-}
-
-/** Takes the cluster's key out again and says so when it is still there. */
-function removeKeyText(publicKey: string): string {
-  const blob = shellQuoted(publicKey.trim().split(' ').slice(0, 2).join(' '));
-  return `f="$HOME/.ssh/authorized_keys"
-if grep -qF ${blob} "$f" 2>/dev/null; then umask 077; grep -vF ${blob} "$f" >"$f.manta"; chmod 600 "$f.manta" && mv "$f.manta" "$f"; fi
-if grep -qF ${blob} "$f" 2>/dev/null; then echo "manta-left key"; fi
-`;
 }

@@ -28,6 +28,8 @@ export interface NodeOrder {
   readonly mostWorkers?: number;
   /** Absent: the node needs nobody to stay alive, as the head does. */
   readonly lease?: NodeLease;
+  /** Where the host keeps file mounts of the node's container; known once the host was asked. @default Ray's own place */
+  readonly staging?: string;
 }
 
 /** What is copied to the node. Paths on this side are absolute and exist. */

@@ -52,7 +52,8 @@ function shared(
 /** The port that the head's start commands give to the GCS. */
 export function gcsPortOf(spec: ClusterSpec): number {
   for (const command of spec.head.start) {
-    const port = /\bray\s+start\b[\s\S]*?--port[= ]\s*(\d+)/.exec(command)?.[1];
+    const start = command.search(/\bray\s+start\b/);
+    const port = start < 0 ? undefined : /--port[= ]\s*(\d+)/.exec(command.slice(start))?.[1];
     if (port !== undefined && /--head\b/.test(command)) return Number(port);
   }
   return 6379;

@@ -1,3 +1,4 @@
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { Host, RunOptions } from '../base/host.ts';
 import { markVariable } from '../base/process.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
@@ -7,6 +8,7 @@ import { type NodeOrder, nodeFolder, stepsFolder } from './node.ts';
 import { markPattern } from './ray-processes.ts';
 import { type NodeRecord, parseRecord } from './record.ts';
 import { environmentFile, exportText, sessionEnvironment, tokenFile } from './shell-text.ts';
+import { stagingIn, stagingText } from './staging.ts';
 
 /** A step that was begun on the host earlier. */
 export interface KnownStep {
@@ -24,6 +26,8 @@ export interface Prepared {
   readonly powerless: boolean;
   /** Bytes that are free where the home of the user is. */
   readonly freeBytes: number;
+  /** Where the host keeps file mounts of the node's container. */
+  readonly staging?: string;
 }
 
 /** Bytes that the node's folder takes before the first step. */
@@ -41,7 +45,7 @@ export async function prepareNode(host: Host, order: NodeOrder, options: RunOpti
     `umask 077; cd "$HOME" || exit 1
 echo "free $(df -Pk . 2>/dev/null | awk 'NR==2{print $4}')"
 mkdir -p ${stepsFolder(order.cluster)} || exit 1
-${order.token === undefined ? `rm -f ${tokenFile(order.cluster)}\n` : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}${leaseText(order)}
+${order.token === undefined ? `rm -f ${tokenFile(order.cluster)}\n` : write(tokenFile(order.cluster), `${order.token}\n`)}${write(environmentFile(order.cluster), exportText(sessionEnvironment(order)))}${leaseText(order)}${order.commands.container === undefined ? '' : `${stagingText(order.cluster)} || exit 1\n`}
 for d in ${stepsFolder(order.cluster)}/*/; do [ -d "$d" ] || continue; b=\${d%/}; c=$(cat "$d/rc" 2>/dev/null); [ -n "$c" ] || [ ! -e "$d/ended" ] || c=255; echo "step \${b##*/} $c"; done
 for c in $(grep -lsx raylet /proc/[0-9]*/comm); do
   e=\${c%comm}environ
@@ -55,7 +59,7 @@ exit 0
   const prepared = read(stdout);
   if (code === 0) return prepared;
   // Shells name the reason of a failed write or not: the room that is left tells it.
-  const full = prepared.freeBytes < roomForFiles || /no space left|quota exceeded/i.test(stderr);
+  const full = prepared.freeBytes < roomForFiles || saysDiskFull(stderr);
   const detail = stderr.trim().split('\n').at(-1) || `exit code ${code}`;
   throw full
     ? bringupErrors.DiskFull({ node: host.name })
@@ -71,6 +75,7 @@ function read(stdout: string): Prepared {
   const value = (name: string): string =>
     lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1) ?? '';
   const record = parseRecord(text);
+  const staging = stagingIn(facts);
   return {
     freeBytes: Number(value('free')) * 1024,
     rayAlive: lines.includes('alive'),
@@ -81,5 +86,6 @@ function read(stdout: string): Prepared {
       return [{ id, ...(code !== undefined && code !== '' && { code: Number(code) }) }];
     }),
     ...(record !== undefined && { record }),
+    ...(staging !== undefined && { staging }),
   };
 }

@@ -1,4 +1,5 @@
 import { defineError } from '../base/errors.ts';
+import { tokensSince } from '../core/ray-version.ts';
 import type { NodeVersions } from './ray-versions.ts';
 
 const installed = ({ node, versions }: NodeVersions): string =>
@@ -23,7 +24,8 @@ export const rayStepErrors = {
     exit: 1,
     message: (e) =>
       `Ray ${e.version} on '${e.node}' cannot ask for a token: whoever reaches its ports may run anything`,
-    hint: () => 'use Ray 2.52 or newer, or set provider.manta.allow_no_auth: true where nobody else reaches the hosts',
+    hint: () =>
+      `use Ray ${tokensSince} or newer, or set provider.manta.allow_no_auth: true where nobody else reaches the hosts`,
   }),
   NotRunning: defineError<{ node: string }>({
     code: 'MANTA_RAY_NOT_RUNNING',

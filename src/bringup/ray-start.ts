@@ -6,11 +6,12 @@
 import { isIPv6 } from 'node:net';
 import { markVariable } from '../base/process.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { tokensSince } from '../core/ray-version.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { markPattern, processFunctions, processText } from './ray-processes.ts';
 import { headSettings } from './ray-settings.ts';
 import type { RayVersions } from './ray-versions.ts';
-import { tokenModeSince, versionFile, versionFunctions, versionText } from './ray-versions.ts';
+import { versionFile, versionFunctions, versionText } from './ray-versions.ts';
 import type { Environment } from './shell-text.ts';
 import { authEnvironment, commandProgram, markWord, setupEnvironment } from './shell-text.ts';
 
@@ -97,7 +98,7 @@ ray() {
     return
   fi
   if [[ $verb = start && -z $help ]]; then
-    manta_ray_versions ${shellQuoted(versionFile(order.cluster))} ${shellQuoted(expected)} '${tokenMode ? tokenModeSince : ''}' ||
+    manta_ray_versions ${shellQuoted(versionFile(order.cluster))} ${shellQuoted(expected)} '${tokenMode ? tokensSince.split('.')[1] : ''}' ||
       return $(($? == 1 ? ${versionMismatchCode} : ${noTokenModeCode}))
   fi
   [[ -z $head ]] || set -- "$@" ${head.join(' ')}

@@ -1,5 +1,6 @@
 import type { Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { isAtLeast, tokensSince } from '../core/ray-version.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
 import { rayStepErrors } from './ray-errors.ts';
@@ -52,12 +53,8 @@ manta_ray_versions() {
 
 export const versionFunctions: readonly string[] = ['manta_ray_find', 'manta_ray_versions'];
 
-/** Minor release of Ray 2 with which token authentication came. */
-export const tokenModeSince = 52;
-
 export function hasTokenMode(versions: RayVersions): boolean {
-  const [major = 0, minor = 0] = versions.ray.split('.').map(Number);
-  return major > 2 || (major === 2 && minor >= tokenModeSince);
+  return isAtLeast(versions.ray, tokensSince);
 }
 
 /** The Ray that a login shell at this place finds; undefined where it finds none (start commands may activate one). */

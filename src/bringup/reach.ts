@@ -27,6 +27,7 @@ export function targetOf(host: OwnHost, from: ReachedFrom): SshTarget {
     ...(host.user !== undefined && { user: host.user }),
     ...(host.port !== undefined && { port: host.port }),
     ...(key !== undefined && { key: key.replace(/^~(?=\/)/, homedir()) }),
+    ...(!inside && host.forwardAgent && { forwardAgent: true }),
     ...(!inside && host.proxyCommand !== undefined && { proxyCommand: host.proxyCommand }),
     ...(jump !== undefined && { jump }),
     pin: pinOf(from, host.name),

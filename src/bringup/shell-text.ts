@@ -8,6 +8,7 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
 import { driverSettings } from './ray-settings.ts';
+import { stagingOf } from './staging.ts';
 
 /**
  * A variable's value: as it stands, below the home of the user at the place, added to what the place has, or what it is
@@ -51,9 +52,6 @@ export const markWord = (cluster: string, instance: string): string => `${markPa
 export const markPart = (name: string): string =>
   [...name].map((letter) => (/[\w.-]/.test(letter) ? letter : `%${letter.codePointAt(0)?.toString(16)}`)).join('');
 
-/** Folder on the host under which the file mounts of a container are laid out. Ray's own, which scripts search for. */
-export const stagingFolder = (cluster: string): string => `/tmp/ray_tmp_mount/${cluster}`;
-
 /**
  * What a node's initialization and setup commands see. `$MANTA_FILES/PATH` is the file that is mounted at `/PATH`, on the
  * host as in the container.
@@ -62,7 +60,7 @@ export function setupEnvironment(order: NodeOrder, place: Place = { kind: 'host'
   const staged = place.kind === 'host' && order.commands.container !== undefined;
   return {
     ...(order.kind === 'worker' && { RAY_HEAD_IP: order.headAddress }),
-    MANTA_FILES: staged ? stagingFolder(order.cluster) : '',
+    MANTA_FILES: staged ? stagingOf(order) : '',
   };
 }
 

@@ -97,8 +97,16 @@ function notStarted(host: Host, step: Step, stderr: string): Error {
   const lines = stderr.trim().split('\n');
   const no = lines.find((line) => /no space left|quota exceeded/i.test(line));
   const full = no !== undefined;
-  const detail = (no ?? lines.at(-1) ?? '').replace(/^.*: (?=no space|.*quota)/i, '');
+  const detail = fromReason(no ?? lines.at(-1) ?? '');
   return (full ? stepErrors.DiskFull : stepErrors.NotStarted)({ host: host.name, step: step.id, detail });
+}
+
+/** Without the program and path in front of a full disk's reason. */
+function fromReason(line: string): string {
+  const lower = line.toLowerCase();
+  const quota = lower.lastIndexOf('quota');
+  const before = Math.max(lower.lastIndexOf(': no space'), quota < 0 ? -1 : lower.slice(0, quota).lastIndexOf(': '));
+  return before < 0 ? line : line.slice(before + 2);
 }
 
 function outcomeOf(host: Host, step: Step, outcome: string): StepResult {

@@ -1,7 +1,9 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { withoutTrailing } from '../base/trailing.ts';
 import type { NodeFiles } from './node.ts';
 import { rsyncCommand, runRsync } from './rsync.ts';
 import { syncErrors } from './sync-errors.ts';
@@ -26,7 +28,7 @@ const together = 3;
 
 /** Where a remote path is laid out under a folder, as Ray does it: `~` is then a name like any other. */
 export function stagedPath(into: string, remote: string): string {
-  return `${into.replace(/\/+$/, '')}/${remote.replace(/^\/+/, '')}`;
+  return `${withoutTrailing(into, '/')}/${remote.replace(/^\/+/, '')}`;
 }
 
 /**
@@ -75,11 +77,11 @@ function copiesOf(mounts: readonly Mount[], into: string | undefined): Copy[] {
   const shared = new Map<string, string[]>();
   for (const mount of mounts) {
     const target = place(mount.remote);
-    const bare = target.replace(/\/+$/, '') || '/';
+    const bare = withoutTrailing(target, '/') || '/';
     const parent = dirname(bare);
     if (mount.directory) {
       copies.push({
-        sources: [`${mount.local.replace(/\/+$/, '')}/`],
+        sources: [`${withoutTrailing(mount.local, '/')}/`],
         target: `${bare}/`,
         parent,
         mounts: 1,
@@ -128,7 +130,17 @@ for p in ${words.join(' ')}; do [ -d "$p" ] || mkdir -p -- "$p" || exit 1; done`
   if (result.code === 0) return;
   if (result.code === 127) throw syncErrors.NoRsyncThere({ host: host.name });
   const detail = result.stderr.trim().replace(/^mkdir: /, '');
-  const path = /['‘"](.+)['’"]/.exec(detail)?.[1] ?? parents.join(', ');
-  if (/no space left|quota exceeded/i.test(detail)) throw syncErrors.NoSpace({ host: host.name, path });
+  const path = quotedIn(detail) ?? parents.join(', ');
+  if (saysDiskFull(detail)) throw syncErrors.NoSpace({ host: host.name, path });
   throw syncErrors.Denied({ host: host.name, path, detail: detail.split(': ').at(-1) ?? detail });
+}
+
+/** What stands between the first quote and the last of the first line that has two. */
+function quotedIn(text: string): string | undefined {
+  for (const line of text.split('\n')) {
+    const begin = line.search(/['‘"]/) + 1;
+    const end = Math.max(...["'", '’', '"'].map((quote) => line.lastIndexOf(quote)));
+    if (begin > 0 && end > begin) return line.slice(begin, end);
+  }
+  return undefined;
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { EventSink } from '../base/events.ts';
+import type { OptionValue, OptionValues } from './option-values.ts';
 
 /** A command as the table declares it: enough for help, completion and docs without loading its code. */
 export interface Command {
@@ -31,8 +32,17 @@ export interface Command {
   /** Ctrl-C is how it ends, and no failure; with the name of an option: where that one is given. */
   readonly untilInterrupted?: true | string;
   readonly examples?: readonly string[];
-  readonly load: () => Promise<{ readonly run: Run }>;
+  /** A method, so that the code of any command fits; `defineCommand` holds it to the options of its own. */
+  load(): Promise<{ run(invocation: ParsedInvocation, io: Io): Promise<number> }>;
 }
+
+/** A command whose code takes the options that it declares. */
+export const defineCommand = <const Options extends readonly Option[]>(
+  command: Omit<Command, 'load' | 'options'> & {
+    readonly options: Options;
+    readonly load: () => Promise<{ readonly run: Run<NoInfer<Options>> }>;
+  },
+): Command => command;
 
 export interface Argument {
   readonly name: string;
@@ -48,11 +58,11 @@ export interface Argument {
 }
 
 export interface Option {
-  /** Without dashes: `max-workers`. Reaches `run` as `options['max-workers']`. */
+  /** Without dashes: `max-workers`. Reaches `run` as `options.maxWorkers`. */
   readonly name: string;
   readonly short?: string;
   readonly summary: string;
-  /** Name of the switch that says the opposite; it reaches `run` as `options[name] === false`. */
+  /** Name of the switch that says the opposite; with it the option is true unless that is given. */
   readonly off?: string;
   /** Name of the value in help; absent for a switch. */
   readonly value?: string;
@@ -77,16 +87,22 @@ export interface Option {
   readonly complete?: 'file' | 'directory' | 'cluster-name';
 }
 
-export interface Invocation {
+/** What is typed after the command's words; `Values` are those of its options, see `OptionValues`. */
+export interface Invocation<Values = object> {
   /** By position, as typed. */
   readonly args: readonly string[];
-  /** Switches are `true`, or `false` by their `off`; options with `many` are arrays of texts; absent ones without default are missing. */
-  readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  readonly options: Values;
   /** What followed `--` where the command passes it through. */
   readonly rest: readonly string[];
   /** The word given for the argument CLUSTER: a file, a URL, `-`, or a name; see `commands/which-cluster.ts`. */
   readonly cluster?: string;
 }
+
+/** Of a command with these options, or more. */
+export type InvocationOf<Options extends readonly Option[]> = Invocation<OptionValues<Options>>;
+
+/** For code that does not know which command it is of. */
+export type ParsedInvocation = Invocation<Readonly<Record<string, OptionValue>>>;
 
 /** Everything a command may touch of the terminal and the process. */
 export interface Io {
@@ -115,4 +131,7 @@ export interface Io {
 }
 
 /** Returns the exit code; throws MantaError for what the user must know. */
-export type Run = (invocation: Invocation, io: Io) => Promise<number>;
+export type Run<Options extends readonly Option[] = readonly []> = (
+  invocation: InvocationOf<Options>,
+  io: Io,
+) => Promise<number>;

@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.ts';
 import type { Command, Option } from './command.ts';
 import { globalOptions } from './global-options.ts';
 import type { Groups } from './help.ts';
@@ -106,5 +107,5 @@ const commandWords = (
     .filter((word) => word.startsWith(current))
     .map((value) => {
       const below = [...path, value];
-      return { value, summary: commandAt(below, commands)?.summary ?? groups[below.join(' ')] ?? '' };
+      return { value, summary: commandAt(below, commands)?.summary ?? ownValue(groups, below.join(' ')) ?? '' };
     });

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
-import { MantaError, redact } from '../base/errors.ts';
+import { MantaError } from '../base/errors.ts';
+import { redact } from '../base/redact.ts';
 import { cliErrors } from './errors.ts';
 import type { Failure } from './render/renderer.ts';
 

@@ -1,3 +1,4 @@
+import { ownValue } from '../base/own-value.ts';
 import type { Argument, Command, Option } from './command.ts';
 import { globalOptions } from './global-options.ts';
 import { commandAt, nextWords, typed } from './tree.ts';
@@ -77,12 +78,12 @@ function groupHelp(path: readonly string[], commands: readonly Command[], groups
     const below = [...path, word];
     const command = commandAt(below, commands);
     const inside = nextWords(below, commands, false);
-    return [below.join(' '), command?.summary ?? `${groups[below.join(' ')] ?? ''}: ${inside.join(', ')}`];
+    return [below.join(' '), command?.summary ?? `${ownValue(groups, below.join(' ')) ?? ''}: ${inside.join(', ')}`];
   });
   const title =
     path.length === 0
       ? 'manta launches, scales and runs Ray clusters'
-      : `${typed(path)}: ${groups[path.join(' ')] ?? ''}`;
+      : `${typed(path)}: ${ownValue(groups, path.join(' ')) ?? ''}`;
   return sections([
     title,
     `Usage: ${typed(path)} COMMAND [options]`,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { MantaError } from '../base/errors.ts';
 import type { EventKind, Progress } from '../base/events.ts';
-import type { Command, Invocation, Io } from './command.ts';
+import type { Command, Io, ParsedInvocation } from './command.ts';
 import { commands as allCommands, groups } from './commands.ts';
 import { cliErrors } from './errors.ts';
 import { cliEvents } from './events.ts';
@@ -86,7 +86,7 @@ export async function main(
   return exit === 0 && streams.closed() ? 141 : exit;
 }
 
-const endsByInterrupt = ({ untilInterrupted }: Command, { options }: Invocation): boolean =>
+const endsByInterrupt = ({ untilInterrupted }: Command, { options }: ParsedInvocation): boolean =>
   typeof untilInterrupted === 'string' ? options[untilInterrupted] === true : untilInterrupted === true;
 
 /** For a fault that no command was waiting for; returns the exit code. */

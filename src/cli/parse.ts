@@ -1,10 +1,11 @@
 import { nearest } from '../core/spec/keys/nearest.ts';
-import type { Command, Invocation } from './command.ts';
+import type { Command, ParsedInvocation } from './command.ts';
 import { cliErrors } from './errors.ts';
 import { findCommand } from './find-command.ts';
 import type { GivenGlobal, Globals } from './global-options.ts';
 import { globalsOf } from './global-options.ts';
 import { usageOf } from './help.ts';
+import { optionValues } from './option-values.ts';
 import { type Read, readWords } from './read-words.ts';
 import { nextWords, typed } from './tree.ts';
 
@@ -12,7 +13,7 @@ export type Parsed =
   | {
       readonly kind: 'run';
       readonly command: Command;
-      readonly invocation: Invocation;
+      readonly invocation: ParsedInvocation;
       readonly globals: Globals;
       /** Options that were given and have no effect here. */
       readonly ignored: readonly Ignored[];
@@ -51,7 +52,7 @@ export function parse(words: readonly string[], commands: readonly Command[]): P
     command,
     invocation: {
       args: read.args,
-      options: read.options,
+      options: optionValues(command.options, read.values),
       rest: read.rest,
       ...(cluster !== undefined && { cluster }),
     },
@@ -65,20 +66,22 @@ function missingCommand(path: readonly string[], commands: readonly Command[]): 
 }
 
 /** Ray's own way to ask for colours. */
-const colorWords = ({ options }: Read): string[] =>
-  options['log-color'] === 'true' ? ['color'] : options['log-color'] === 'false' ? ['no-color'] : [];
+function colorWords({ values }: Read): string[] {
+  const when = values.get('log-color');
+  return when === 'true' ? ['color'] : when === 'false' ? ['no-color'] : [];
+}
 
 function ignoredIn(given: readonly GivenGlobal[], read: Read, command: Command): Ignored[] {
-  const own = command.options.filter(({ name }) => read.shown.has(name) && read.options[name] !== 'auto');
+  const own = command.options.filter(({ name }) => read.shown.has(name) && read.values.get(name) !== 'auto');
   return [...given.map(({ option }) => option), ...own].flatMap(({ name, ignored }) =>
     ignored === undefined ? [] : [{ option: read.shown.get(name) ?? `--${name}`, why: ignored }],
   );
 }
 
-function checkTogether({ options, shown }: Read, command: Command): void {
-  for (const option of command.options.filter(({ name }) => shown.has(name) && options[name] !== false)) {
-    const is = (name: string): boolean => shown.has(name) && options[name] !== false;
-    const name = shown.get(option.name) as string;
+function checkTogether({ values, shown }: Read, command: Command): void {
+  const is = (name: string): boolean => shown.has(name) && values.get(name) !== false;
+  for (const option of command.options.filter(({ name }) => is(name))) {
+    const name = shown.get(option.name)!;
     const other = option.excludes?.find(is);
     if (other !== undefined)
       throw cliErrors.TogetherExcluded({ command: typed(command.path), option: name, other: shown.get(other)! });

@@ -1,13 +1,16 @@
+import { ownValue } from '../base/own-value.ts';
 import { nearest } from '../core/spec/keys/nearest.ts';
 import type { Command, Option } from './command.ts';
 import { cliErrors } from './errors.ts';
 import { type GivenGlobal, globalOptions } from './global-options.ts';
 import { typedValue } from './option-value.ts';
+import type { OptionValue } from './option-values.ts';
 import { typed } from './tree.ts';
 
 export interface Read {
   readonly args: readonly string[];
-  readonly options: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+  /** By the names of the options that were given. */
+  readonly values: ReadonlyMap<string, OptionValue>;
   /** What followed `--`, where the command passes it through. */
   readonly rest: readonly string[];
   readonly globals: readonly GivenGlobal[];
@@ -21,7 +24,7 @@ export interface Read {
 export function readWords(words: readonly string[], command: Command): Read {
   const args: string[] = [];
   const globals: GivenGlobal[] = [];
-  const values = new Map<string, string | number | boolean | string[]>();
+  const values = new Map<string, OptionValue>();
   const shownAs = new Map<string, string>();
   const required = command.args.filter((argument) => argument.required === true).length;
   let rest: readonly string[] = [];
@@ -63,11 +66,9 @@ export function readWords(words: readonly string[], command: Command): Read {
       else globals.push({ option, value: text });
     }
   }
-  for (const option of command.options)
-    if (option.default !== undefined && !values.has(option.name)) values.set(option.name, option.default);
   return {
     args,
-    options: Object.fromEntries(values),
+    values,
     rest,
     globals,
     shown: shownAs,
@@ -159,7 +160,7 @@ function namesOption(word: string, known: readonly Option[]): boolean {
 
 function unknownOption(option: string, { known, command, typed: count }: Reading): Error {
   const name = option.replace(/^-+/, '');
-  const former = command.formerOptions?.[name];
+  const former = command.formerOptions && ownValue(command.formerOptions, name);
   const near = nearest(
     name.replaceAll('_', '-'),
     known.flatMap((each) => [each.name, ...(each.off === undefined ? [] : [each.off])]),
@@ -180,15 +181,7 @@ function valueAfter(word: string | undefined, option: Option, known: readonly Op
   return word === '--' || namesOption(word, known) ? undefined : word;
 }
 
-function setValue(
-  values: Map<string, string | number | boolean | string[]>,
-  option: Option,
-  value: string | number,
-): void {
-  if (option.many !== true) {
-    values.set(option.name, value);
-    return;
-  }
+function setValue(values: Map<string, OptionValue>, option: Option, value: string | number): void {
   const before = values.get(option.name);
-  values.set(option.name, [...(Array.isArray(before) ? before : []), String(value)]);
+  values.set(option.name, option.many === true ? [...(Array.isArray(before) ? before : []), value] : value);
 }

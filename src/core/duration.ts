@@ -1,4 +1,5 @@
 import type { Duration } from '../base/clock.ts';
+import { ownValue } from '../base/own-value.ts';
 
 const units: Readonly<Record<string, number>> = {
   ms: 1,
@@ -14,7 +15,8 @@ export function durationOf(text: string): Duration | undefined {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text) * 1_000;
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(text)) return undefined;
   let sum = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) sum += Number(amount) * units[unit!]!;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/gy))
+    sum += Number(amount) * ownValue(units, unit!)!;
   return sum;
 }
 

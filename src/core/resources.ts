@@ -1,9 +1,9 @@
+import { ownValue } from '../base/own-value.ts';
 /** Amounts by resource name: `CPU`, `GPU`, `memory` (bytes), custom names. A missing name is zero. */
 export type Resources = Readonly<Record<string, number>>;
 
 /** The amount under a name; zero when it is missing, also for names that every object has (`constructor`). */
-export const amountOf = (amounts: Resources, name: string): number =>
-  Object.hasOwn(amounts, name) ? (amounts[name] as number) : 0;
+export const amountOf = (amounts: Resources, name: string): number => ownValue(amounts, name) ?? 0;
 
 /** All parts together. A name may be any text, `__proto__` too. */
 export function sumResources(parts: Iterable<Resources>): Resources {

@@ -1,23 +1,34 @@
+import { editLinesText, literally } from '../base/edit-lines.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { headHome } from './state-folder.ts';
 
-/** What starts mantad after a reboot of the head: a unit of systemd, or a line of cron with this mark. */
+/** What starts mantad after a reboot of the head: a unit of systemd, or a line of cron that ends with a mark. */
 export const bootUnit = (cluster: string): string => `manta-${cluster}.service`;
-export const bootMark = (cluster: string): string => `# manta ${cluster}`;
+const bootMark = (cluster: string): string => `# manta ${cluster}`;
+const bootPattern = (cluster: string): string => `${literally(bootMark(cluster))}$`;
 export const bootScript = (cluster: string): string => `${headHome}/boot-${cluster}.sh`;
 
 /** Sh text, for the home of the user there, that takes all of it away. */
 export function removeBootText(cluster: string): string {
-  const mark = shellQuoted(bootMark(cluster));
   const unit = `.config/systemd/user/${bootUnit(cluster)}`;
-  // An empty table is removed: that needs no room on a disk that may be full.
-  return `if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF ${mark}; then
-  if crontab -l | grep -qvF ${mark}; then crontab -l | grep -vF ${mark} | crontab -; else crontab -r; fi
-fi
+  const edit = editLinesText({ target: 'crontab', pattern: bootPattern(cluster) });
+  return `if command -v crontab >/dev/null; then ${edit}; fi
 if [ -f ${unit} ]; then systemctl --user disable ${bootUnit(cluster)} >/dev/null 2>&1; rm -f ${unit}; fi
 rm -f ${bootScript(cluster)}
 `;
 }
+
+/** Sh command that has cron start mantad at a boot. */
+export const addCronText = (cluster: string, home: string): string =>
+  editLinesText({
+    target: 'crontab',
+    pattern: bootPattern(cluster),
+    line: `@reboot sh ${shellQuoted(`${home}/${bootScript(cluster)}`)} >/dev/null 2>&1 ${bootMark(cluster)}`,
+  });
+
+/** Sh test: cron starts mantad at a boot. */
+export const hasCronText = (cluster: string): string =>
+  `command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -q ${shellQuoted(bootPattern(cluster))}`;
 
 /** Sh text, for the home of the user there, that starts mantad under its supervisor, and lets it live on. */
 export function startText(cluster: string): string {

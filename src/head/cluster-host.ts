@@ -13,5 +13,5 @@ export function clusterHost(cluster: string): string {
   if (/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(cluster) && own !== listHost) return own;
   const mark = createHash('sha256').update(cluster).digest('hex').slice(0, 8);
   const label = cluster.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-  return `${label.slice(0, 50).replace(/^-+|-+$/g, '')}-${mark}.localhost`;
+  return `${label.slice(0, 50).replace(/^-|-$/g, '')}-${mark}.localhost`;
 }

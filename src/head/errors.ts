@@ -22,6 +22,13 @@ export const headErrors = {
     hint: (e) =>
       `choose another cluster name or MANTA_HOME; if it was copied here from another machine and is no longer used there, delete its cluster.json (${e.folder}/cluster.json)`,
   }),
+  RecordDamaged: defineError<{ file: string }>({
+    code: 'MANTA_HEAD_RECORD_DAMAGED',
+    exit: 4,
+    message: (e) => `${e.file} is empty or damaged, as a power cut can leave it, and there is no copy in backups/`,
+    hint: () =>
+      "delete it and run 'manta up' with the cluster's file again: jobs, logs and users are kept; if its machines are in a cloud, look there for those that still run",
+  }),
   NotRunning: defineError<{ name: string }>({
     code: 'MANTA_HEAD_NOT_RUNNING',
     exit: 4,
@@ -64,7 +71,7 @@ export const headErrors = {
   NoExtension: defineError<{ until: string }>({
     code: 'MANTA_HEAD_NO_EXTENSION',
     exit: 2,
-    message: (e) => `the cluster cannot be kept until ${e.until}, which is no time to come`,
+    message: (e) => `the cluster cannot be kept until ${e.until}, which is not a time in the future`,
     hint: () => 'give a length of time such as 2h, or --until with a time that is still to come',
   }),
   AlreadyServed: defineError<{ folder: string; pid: number }>({

@@ -1,7 +1,9 @@
+import type { EventAnswer } from '../api/types.ts';
 import type { Instant } from '../base/clock.ts';
 import type { EventKind, EventSink, Level } from '../base/events.ts';
+import { ownValue } from '../base/own-value.ts';
+import { redact } from '../base/redact.ts';
 import type { Database, Migration } from '../base/sqlite.ts';
-import type { EventAnswer } from './api/types.ts';
 
 export const eventMigration: Migration = (sql) => {
   sql.exec(
@@ -62,7 +64,8 @@ export function openEventLog(database: Database, now: () => Instant, failed: (er
         at: now(),
         code: kind.code,
         level: kind.level,
-        text: kind.text(data),
+        // Everybody with a token reads these.
+        text: redact(kind.text(data)),
         ...subjects(data),
       };
       waiting.push({ event, data: JSON.stringify(data) });
@@ -91,12 +94,15 @@ function answerOf(row: Record<string, unknown>): EventAnswer {
   };
 }
 
-/** Which job, instance and type an event is about, where its data says so. */
-function subjects(data: unknown): Pick<EventAnswer, 'job' | 'instance' | 'type'> {
-  const { job, instance, type } = (data ?? {}) as Record<string, unknown>;
-  return {
-    ...(typeof job === 'string' && { job }),
-    ...(typeof instance === 'string' && { instance }),
-    ...(typeof type === 'string' && { type }),
-  };
+const told = ['job', 'instance', 'type', 'host', 'node', 'failure'] as const;
+
+/** What an event is about, where its data says so. */
+function subjects(data: unknown): Pick<EventAnswer, (typeof told)[number]> {
+  const fields = (data ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(
+    told.flatMap((name) => {
+      const value = ownValue(fields, name);
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
 }

@@ -2,6 +2,7 @@ import type { LoopSettings } from '../autoscaler/settings.ts';
 import type { NodeStarter } from '../autoscaler/starter.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventKind, EventSink } from '../base/events.ts';
+import type { Cleared } from '../core/cleared.ts';
 import type { TaskDemand } from '../core/demand.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
@@ -12,7 +13,6 @@ import type { Runner } from '../engines/runner.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { RayFront } from './gateway/ray-front.ts';
 import type { StateFolder } from './state-folder.ts';
-import type { Cleared } from './turn-off/workers.ts';
 
 /** What a cluster stands on: its engine, where its instances come from, and what makes nodes of them. */
 export interface Ground {

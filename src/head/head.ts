@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
+import type { TurnOffAnswer } from '../api/types.ts';
 import { Autoscaler } from '../autoscaler/loop.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
@@ -20,7 +21,6 @@ import { sweep } from '../jobs/retention.ts';
 import { type JobStore, openJobStore } from '../jobs/store.ts';
 import { openUsers, type Users } from '../jobs/users.ts';
 import { recentFailures } from './api/questions.ts';
-import type { TurnOffAnswer } from './api/types.ts';
 import { capacityOf, isUnknown } from './capacity.ts';
 import { openHeadDatabase, repairWords } from './database.ts';
 import { embeddedGround } from './embedded-ground.ts';
@@ -36,7 +36,7 @@ import { countingSink, HeadMetrics } from './metrics.ts';
 import { priceOf, type Sight, samplePoint } from './observer.ts';
 import { withQueuedDemand } from './queued-demand.ts';
 import { openScalingJournal, type ScalingJournal } from './scaling-journal.ts';
-import { type ClusterFile, changeCluster, readCluster, type StateFolder } from './state-folder.ts';
+import { type ClusterFile, changeCluster, keepCopy, readCluster, type StateFolder } from './state-folder.ts';
 import { beginTurnOff, commandUnderWay } from './turn-off/activity.ts';
 import { clearMachines, leaveMachine } from './turn-off/clear.ts';
 import { telling, turnOffEvents } from './turn-off/events.ts';
@@ -105,6 +105,7 @@ export async function openHead(
   const read = (): ClusterSpec => {
     const record = readCluster(folder);
     if (record === undefined) throw new Error(`${folder.files.cluster} is gone`);
+    keepCopy(folder, record);
     return loadSpec(record);
   };
   let spec = read();
@@ -123,7 +124,7 @@ export async function openHead(
 
   const journal = openScalingJournal(database, () => clock.now());
   const store = openJobStore(database);
-  const users = openUsers(database, clock);
+  const users = openUsers(database, clock, events);
   const logs = openLogStore(folder.files.logs, () => clock.now());
   const packages = openPackageStore({ database, folder: folder.files.packages, clock });
   const ground = await openGround(readCluster(folder), {

@@ -1,10 +1,10 @@
+import type { Mark, SamplePoint } from '../api/types.ts';
 import type { Fact, Journal } from '../autoscaler/journal.ts';
 import type { Instant } from '../base/clock.ts';
 import type { Job } from '../core/jobs/job.ts';
 import { type InstanceRecord, isPending, mustEnd } from '../core/lifecycle.ts';
 import { endWords, launchWords } from '../core/plan/words.ts';
 import type { JobStore } from '../jobs/store.ts';
-import type { Mark, SamplePoint } from './api/types.ts';
 import { coarseKept, History } from './history.ts';
 import type { ScalingJournal } from './scaling-journal.ts';
 

@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import { ownValue } from '../base/own-value.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { Problem } from '../core/spec/problem.ts';
 import { openCluster } from '../core/spec/read.ts';
@@ -11,20 +13,53 @@ import type { ClusterFile } from './state-folder.ts';
 /** Providers that clusters can be run on. */
 const runnable: ReadonlySet<string> = new Set(['process', 'local', 'lab_cloud']);
 
+/** A cluster file that was read and can be used. Whoever needs it is handed this: the text is read once. */
+export interface GivenFile {
+  /** What is kept of it with the cluster. */
+  readonly config: NonNullable<ClusterFile['config']>;
+  /** As the file says it. */
+  readonly spec: ClusterSpec;
+  readonly source: Source;
+  /** What does not mean what its writer may believe. */
+  readonly warnings: readonly Problem[];
+}
+
+/** Reads what is kept of a file, unless it is the one that was `given`. Throws when it cannot be used. */
+export function readConfig(config: GivenFile['config'], given?: GivenFile): GivenFile {
+  return given !== undefined && isSame(config, given.config) ? given : { config, ...read(config) };
+}
+
+const isSame = (one: GivenFile['config'], other: GivenFile['config']): boolean =>
+  one.path === other.path && one.text === other.text && isDeepStrictEqual(one.env, other.env);
+
+function read({ path, text, env }: GivenFile['config']): Omit<GivenFile, 'config'> {
+  const { spec, problems, source } = openCluster(path, Buffer.from(text), env);
+  const errors = problems.filter((problem) => problem.severity === 'error');
+  if (spec === undefined || source === undefined || errors.length > 0)
+    throw headErrors.BadSpec({ file: path, problems: errors.map((problem) => problemLine(path, problem)) });
+  return { spec, source, warnings: problems };
+}
+
+/** The spec that a file stands for, with what was said on the command line. Throws when no cluster can be run by it. */
+export function specOf(
+  { config, spec, source }: Pick<GivenFile, 'config' | 'spec' | 'source'>,
+  overrides: NonNullable<ClusterFile['overrides']> = {},
+): ClusterSpec {
+  if (!runnable.has(spec.provider.type))
+    throw headErrors.OtherProvider({ file: config.path, type: spec.provider.type });
+  // Throws for a rule that cannot be read.
+  if (spec.provider.type === 'process') readFaults(spec.provider);
+  return withOverrides(spec, overrides, source);
+}
+
 /** The spec that a cluster's record stands for. Throws when its file cannot be used. */
 export function loadSpec(
   record: Pick<ClusterFile, 'name' | 'config' | 'overrides'> & Partial<Pick<ClusterFile, 'engine'>>,
+  given?: GivenFile,
 ): ClusterSpec {
-  const path = record.config?.path ?? 'built-in';
-  const text = record.config?.text ?? builtInSpec(record.name, availableParallelism(), record.engine);
-  const { spec, problems, source } = openCluster(path, Buffer.from(text), record.config?.env ?? {});
-  const errors = problems.filter((problem) => problem.severity === 'error');
-  if (spec === undefined || errors.length > 0)
-    throw headErrors.BadSpec({ file: path, problems: errors.map((problem) => problemLine(path, problem)) });
-  if (!runnable.has(spec.provider.type)) throw headErrors.OtherProvider({ file: path, type: spec.provider.type });
-  // Throws for a rule that cannot be read.
-  if (spec.provider.type === 'process') readFaults(spec.provider);
-  return withOverrides(spec, record.overrides ?? {}, source);
+  const { name, engine, overrides } = record;
+  const builtIn = (): string => builtInSpec(name, availableParallelism(), engine);
+  return specOf(readConfig(record.config ?? { path: 'built-in', text: builtIn(), env: {} }, given), overrides);
 }
 
 const problemLine = (file: string, { at, message }: Problem): string => `${file}:${at.line}:${at.column}: ${message}`;
@@ -36,7 +71,7 @@ const problemLine = (file: string, { at, message }: Problem): string => `${file}
 function withOverrides(
   spec: ClusterSpec,
   overrides: NonNullable<ClusterFile['overrides']>,
-  source: Source | undefined,
+  source: Source,
 ): ClusterSpec {
   const { minWorkers, maxWorkers } = overrides;
   if (minWorkers === undefined && maxWorkers === undefined) return spec;
@@ -54,8 +89,8 @@ function withOverrides(
   };
 }
 
-function hasOwnLimit(source: Source | undefined, type: string): boolean {
-  const types = source !== undefined && isMap(source.value) ? source.value.available_node_types : undefined;
-  const own = isMap(types) ? types[type] : undefined;
+function hasOwnLimit(source: Source, type: string): boolean {
+  const types = isMap(source.value) ? source.value.available_node_types : undefined;
+  const own = isMap(types) ? ownValue(types, type) : undefined;
   return isMap(own) && own.max_workers !== undefined && own.max_workers !== null;
 }

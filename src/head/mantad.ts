@@ -1,27 +1,29 @@
 /** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster> [<port that it holds>]`. */
-import { existsSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { MantaError } from '../base/errors.ts';
-import { readJson, writeJson } from '../base/json-file.ts';
+import { readLiveJson, writeLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { identify, type ProcessIdentity } from '../base/process.ts';
 import { databaseErrors } from '../base/sqlite-errors.ts';
 import { version } from '../base/version.ts';
 import { wallClock } from '../base/wall-clock.ts';
+import { DaemonLog } from './daemon-log.ts';
 import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
+import { keepOwner } from './owner.ts';
 import { type Serving as ServingServer, serve } from './server.ts';
 import { readCluster, type Serving, stateFolder } from './state-folder.ts';
-
-/** The user that `manta up` acts as. */
-const owner = 'owner';
+import { settleUpgrade, upgradeOf } from './upgrade.ts';
 
 const [home, name, ...held] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
 
 const folder = stateFolder(home, name);
-const { head, serving, isRayHead } = await start(name).catch((error: unknown) => {
+let onTrial = upgradeOf(folder) !== undefined;
+/** The supervisor has led standard error there. */
+const daemonLog = new DaemonLog(folder.files.daemonLog, 2);
+const { head, serving, isRayHead, releaseOwner } = await start(name).catch((error: unknown) => {
   const words = error instanceof MantaError ? error.message : (error as Error).stack;
   // `up` shows the last line of the log when nothing serves in the end.
   log(`mantad could not start: ${words}`);
@@ -66,40 +68,44 @@ async function start(cluster: string): Promise<{
   readonly head: Head;
   readonly serving: ServingServer;
   readonly isRayHead: boolean;
+  readonly releaseOwner: () => void;
 }> {
   const record = readCluster(folder);
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
   const head = await openHead(folder, wallClock, process.env, log);
-  await ensureOwner(head);
+  const releaseOwner = await keepOwner(head.users, head.events, folder.files.tokens);
   const isRayHead = record.ray !== undefined;
   // Clients know the port: one that comes back after a crash takes its old one.
-  const before = readJson<Serving>(folder.files.serving);
+  const before = readLiveJson<Serving>(folder.files.serving);
   const heldPort = held.find((word) => word.startsWith('four='))?.slice('four='.length);
   const serving = await serve(head, {
     ...(record.port !== undefined && { port: record.port }),
     ...(before !== undefined && !isRayHead && { lastPort: Number(new URL(before.url).port) }),
     ...(heldPort !== undefined && { heldPort: Number(heldPort), heldSix: held.includes('six') }),
     heldNear: held.includes('near'),
+    beforeChange: settle,
   });
-  writeJson(folder.files.serving, {
+  writeLiveJson(folder.files.serving, {
     mantad: identify(process.pid) as ProcessIdentity,
     url: serving.url,
     ...(serving.socket !== undefined && { socket: serving.socket }),
     version,
     startedAt: head.startedAt,
   } satisfies Serving);
-  return { head, serving, isRayHead };
+  settle();
+  return { head, serving, isRayHead, releaseOwner };
 }
 
-/** The supervisor sends standard error to `mantad.log`. */
+/** This version stays: once it serves, and before anything that it says could be lost with it. */
+function settle(): void {
+  if (onTrial) settleUpgrade(folder);
+  onTrial = false;
+}
+
 function log(line: string): void {
-  try {
-    writeSync(2, `${new Date().toISOString()} ${line}\n`);
-  } catch {
-    // A full disk takes no log either, and is no reason to fall over.
-  }
+  daemonLog.write(`${new Date().toISOString()} ${line}`);
 }
 
 /** What nobody caught ends mantad, but for a full disk: it could not start again there, and what runs needs it. */
@@ -115,17 +121,7 @@ async function end(why: string): Promise<void> {
   head.events.emit(headEvents.ending, { why });
   rmSync(folder.files.serving, { force: true });
   await serving.close();
+  releaseOwner();
   await head.close();
   process.exit(0);
-}
-
-/** One user is made with the cluster; its token is a file that only this user can read. */
-async function ensureOwner({ users }: Head): Promise<void> {
-  const file = join(folder.files.tokens, owner);
-  if (existsSync(file)) return;
-  const known = users.list().some((user) => user.name === owner);
-  const token = known ? await users.issue(owner) : (await users.add(owner, { admin: true })).token;
-  const draft = `${file}.new`;
-  writeFileSync(draft, `${token}\n`, { mode: 0o600 });
-  renameSync(draft, file);
 }

@@ -1,4 +1,7 @@
+import { limits } from '../api/limits.ts';
+import type { ClusterAnswer, DemandAnswer, NodeAnswer, SamplePoint } from '../api/types.ts';
 import type { Instant } from '../base/clock.ts';
+import type { Demand } from '../core/demand.ts';
 import type { InstanceView } from '../core/instance.ts';
 import { isOver, type Job, type JobState } from '../core/jobs/job.ts';
 import { isPending, mayRun } from '../core/lifecycle.ts';
@@ -10,7 +13,6 @@ import { type SideNames, silenceLines } from '../core/status/silence.ts';
 import type { ClusterStatus, StatusNode } from '../core/status/status.ts';
 import type { View } from '../core/view.ts';
 import type { EngineNode, EngineState } from '../engines/engine.ts';
-import type { ClusterAnswer, DemandAnswer, NodeAnswer, SamplePoint } from './api/types.ts';
 
 /** What the answers are made from: the last pass, and what has happened since. */
 export interface Sight {
@@ -157,7 +159,7 @@ export function nodeAnswers(
       requestedAt: instance.requestedAt,
       total,
       available: instance.node?.available ?? {},
-      jobs: instance.node ? (running.get(instance.node.id) ?? []) : [],
+      jobs: instance.node ? (running.get(instance.node.id) ?? []).slice(0, limits.jobsOfNode) : [],
       ...(instance.node && { node: instance.node.id, idleFor: instance.node.idleFor }),
       ...(instance.providerId !== undefined && placeOf(instance.providerId, addressOf)),
       ...(instance.zone !== undefined && { zone: instance.zone }),
@@ -180,11 +182,22 @@ function placeOf(
 
 export function demandAnswer({ view, plan, engine, now }: Sight): DemandAnswer {
   return {
-    demand: view?.demand ?? engine?.demand ?? { tasks: [], gangs: [], standing: [] },
-    waiting: (plan?.waiting ?? []).map((waiting) => ({ ...waiting, text: waitingWords(waiting, now) })),
-    infeasible: (plan?.infeasible ?? []).map((each) => ({ ...each, text: infeasibleWords(each, now) })),
+    demand: firstOf(view?.demand ?? engine?.demand ?? { tasks: [], gangs: [], standing: [] }),
+    waiting: (plan?.waiting ?? [])
+      .slice(0, limits.demands)
+      .map((waiting) => ({ ...waiting, text: waitingWords(waiting, now) })),
+    infeasible: (plan?.infeasible ?? [])
+      .slice(0, limits.demands)
+      .map((each) => ({ ...each, text: infeasibleWords(each, now) })),
   };
 }
+
+/** As much of the demand as one answer holds. */
+export const firstOf = ({ tasks, gangs, standing }: Demand): Demand => ({
+  tasks: tasks.slice(0, limits.demands),
+  gangs: gangs.slice(0, limits.demands),
+  standing: standing.slice(0, limits.demands),
+});
 
 export function samplePoint(sight: Sight): SamplePoint {
   const instances = instancesOf(sight);
@@ -224,7 +237,7 @@ export function statusOf(
       .filter((instance) => !instance.node && (instance.status === 'allocated' || instance.status === 'setting-up'))
       .map((instance) => ({ instance: instance.id, type: instance.type, details: instance.status.replace('-', ' ') })),
     ...failures,
-    demand: demandAnswer(sight).demand,
+    demand: sight.view?.demand ?? sight.engine?.demand ?? { tasks: [], gangs: [], standing: [] },
     ...(sight.view?.silent && { silent: sight.view.silent }),
     unknown: instances.filter((instance) => instance.unknown).length,
     ...(timings && { timings }),

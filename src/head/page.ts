@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownValue } from '../base/own-value.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -41,7 +42,7 @@ export const isPagePath = (path: string): boolean =>
 export function readPage(path: string, folder: string = pageFolder()): PageFile | undefined {
   const name = path === '/' ? 'index.html' : normalize(path).replace(/^[/\\]+/, '');
   const file = join(folder, name);
-  const type = types[extname(name)];
+  const type = ownValue(types, extname(name));
   if (!file.startsWith(folder) || type === undefined) return undefined;
   if (!existsSync(file)) return name === 'index.html' ? notBuilt : undefined;
   return {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { loopSettings } from '../autoscaler/settings.ts';
+import { clearInstances } from '../autoscaler/teardown.ts';
 import type { Duration } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { setUpTimeoutOf } from '../core/lifecycle.ts';
@@ -8,7 +9,6 @@ import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
 import { headEvents } from './events.ts';
 import type { Ground, GroundEdges } from './ground.ts';
 import { keepHead } from './head-keeper.ts';
-import { endInstances } from './turn-off/workers.ts';
 
 export interface NodeProcess {
   /** What is started as an instance. It is a node by itself, or never becomes one. */
@@ -72,6 +72,6 @@ export function processGround(
         },
         signal,
       ),
-    turnOff: (signal) => endInstances(provider, { clock, kinds: ['head', 'worker'] }, signal),
+    turnOff: (signal) => clearInstances(provider, { clock, kinds: ['head', 'worker'] }, signal),
   };
 }

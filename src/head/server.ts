@@ -1,9 +1,11 @@
 import type { Server } from 'node:http';
 import { Hono } from 'hono';
+import { rayVersion } from '../core/ray-version.ts';
 import { type JobsApiDeps, mountJobsApi } from '../jobs/api.ts';
 import { errorAnswer } from '../jobs/api-answer.ts';
 import { apiErrors } from '../jobs/api-errors.ts';
 import { type AuthDeps, type JobsEnv, loopbackHosts, redeemTicket } from '../jobs/auth.ts';
+import { SignIns } from '../jobs/sign-ins.ts';
 import { mountHeadApi } from './api/routes.ts';
 import { clusterHost } from './cluster-host.ts';
 import { Front } from './gateway/front.ts';
@@ -13,8 +15,6 @@ import type { Head } from './head.ts';
 import { listenOnLoopback, listenOnSocket } from './listen.ts';
 import { isPagePath, readPage } from './page.ts';
 
-/** The Ray whose API is spoken: its clients compare versions. */
-const rayVersion = '2.60.0';
 const rayCommit = '0000000000000000000000000000000000000000';
 
 export interface ServeOrder {
@@ -27,6 +27,8 @@ export interface ServeOrder {
   readonly heldSix?: boolean;
   /** Whether it has handed over the socket of the folder. */
   readonly heldNear?: boolean;
+  /** Called before a request that may change something is answered. */
+  readonly beforeChange?: () => void;
 }
 
 export interface Serving {
@@ -50,6 +52,7 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
   const auth: AuthDeps = {
     users: head.users,
     clock: head.clock,
+    signIns: new SignIns(head.clock, head.events),
     hosts: new Set([...loopbackHosts, clusterHost(head.folder.name)]),
     cookie: `manta-${head.folder.name}`,
     isPublic: (path) => open.has(path) || isPagePath(path),
@@ -65,11 +68,11 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
     sessionName: `session_manta_${head.folder.name}`,
   };
   const gateway = head.ray && new Gateway({ auth, ray: head.ray });
-  const front = new Front(appOf(head, deps), deps, gateway);
+  const front = new Front(appOf(head, deps, order.beforeChange), deps, gateway);
   const pair = { four: front.server(), six: front.server() };
   const { port: bound, taken } = await listenOnLoopback(pair, { port, lastPort, heldPort, heldSix });
   head.ray?.servesMetricsAt(`127.0.0.1:${bound}`);
-  const near = front.server();
+  const near = front.server({ trusted: true });
   const { mantadSocket } = head.folder.files;
   const hasSocket = await listenOnSocket(near, mantadSocket, heldNear);
   return {
@@ -84,9 +87,10 @@ export async function serve(head: Head, order: ServeOrder): Promise<Serving> {
   };
 }
 
-function appOf(head: Head, deps: JobsApiDeps): Hono<JobsEnv> {
+function appOf(head: Head, deps: JobsApiDeps, beforeChange?: () => void): Hono<JobsEnv> {
   const app = new Hono<JobsEnv>();
   app.use('*', async (c, next) => {
+    if (c.req.method !== 'GET') beforeChange?.();
     await next();
     // The rest of a body that was refused is on its way still: nothing else can be said on that connection.
     if (c.res.status === 413) c.res.headers.set('connection', 'close');
@@ -131,6 +135,7 @@ function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
     // The ticket leaves the address bar whether it was good or not.
     if (ticket !== undefined) {
       const good = await redeemTicket(c, auth, ticket);
+      if (typeof good !== 'boolean') return good;
       // To where the page stands, whatever is in front of it.
       return c.redirect(good ? './' : './#/?link=spent', 303);
     }

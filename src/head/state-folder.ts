@@ -1,7 +1,8 @@
 import { chmodSync, existsSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { makeFolder, namesIn, readJson, writeJson } from '../base/json-file.ts';
+import { syncFolder } from '../base/durable.ts';
+import { makeFolder, namesIn, readJson, readLiveJson, writeJson } from '../base/json-file.ts';
 import type { ProcessIdentity } from '../base/process.ts';
 import { isAlive } from '../base/process.ts';
 import type { ReachedFrom } from '../bringup/reach.ts';
@@ -138,6 +139,10 @@ export interface StateFolder {
     /** Of a cluster of real Ray on this machine: its ports and Ray's folder, and Ray's own token. */
     readonly ray: string;
     readonly rayToken: string;
+    /** A mantad of another version takes over, what the one before it wrote, and how the last such try failed. */
+    readonly upgrade: string;
+    readonly beforeUpgrade: string;
+    readonly failedUpgrade: string;
   };
 }
 
@@ -177,18 +182,16 @@ export function stateFolder(home: string, name: string): StateFolder {
       turnOff: join(path, 'turn-off.json'),
       ray: join(path, 'ray.json'),
       rayToken: join(path, 'ray-token'),
+      upgrade: join(path, 'upgrade.json'),
+      beforeUpgrade: join(path, 'before-upgrade'),
+      failedUpgrade: join(path, 'upgrade-failed.json'),
     },
   };
 }
 
 /** The folder's record; undefined when there is none. Throws when the folder is not ours to use. */
 export function readCluster(folder: StateFolder): ClusterFile | undefined {
-  let record: ClusterFile | undefined;
-  try {
-    record = readJson<ClusterFile>(folder.files.cluster);
-  } catch {
-    throw headErrors.FolderForeign({ folder: folder.path, detail: 'cluster.json cannot be read' });
-  }
+  const record = readRecord(folder);
   if (record === undefined) return undefined;
   if (typeof record.format !== 'number' || typeof record.name !== 'string')
     throw headErrors.FolderForeign({ folder: folder.path, detail: 'cluster.json is not one of Manta' });
@@ -199,6 +202,33 @@ export function readCluster(folder: StateFolder): ClusterFile | undefined {
   if (process.getuid && uid !== process.getuid())
     throw headErrors.FolderForeign({ folder: folder.path, detail: `it belongs to the user with id ${uid}` });
   return record;
+}
+
+/** A record that is no JSON is taken from its copy: a disk may have lost it, and without it nothing is known. */
+function readRecord(folder: StateFolder): ClusterFile | undefined {
+  try {
+    return readJson<ClusterFile>(folder.files.cluster);
+  } catch (error) {
+    if (!(error instanceof SyntaxError))
+      throw headErrors.FolderForeign({ folder: folder.path, detail: 'cluster.json cannot be read' });
+    const copy = readLiveJson<ClusterFile>(copyOf(folder));
+    if (copy === undefined) throw headErrors.RecordDamaged({ file: folder.files.cluster });
+    return copy;
+  }
+}
+
+const copyOf = (folder: StateFolder): string => join(folder.files.backups, 'cluster.json');
+
+/** Puts a record in the place of the one before, and a copy beside it. */
+export function writeCluster(folder: StateFolder, record: ClusterFile): void {
+  writeJson(folder.files.cluster, record);
+  keepCopy(folder, record);
+}
+
+/** For a record that was written here from another machine: its copy is made by whoever reads it first. */
+export function keepCopy(folder: StateFolder, record: ClusterFile): void {
+  makeFolder(folder.files.backups);
+  writeJson(copyOf(folder), record);
 }
 
 /** Makes the folder, for this user only, and its record. */
@@ -217,7 +247,7 @@ export function createCluster(
   ])
     makeFolder(part);
   const whole: ClusterFile = { ...record, format, name: folder.name, machine: hostname() };
-  writeJson(folder.files.cluster, whole);
+  writeCluster(folder, whole);
   return whole;
 }
 
@@ -228,13 +258,13 @@ export function changeCluster(
   const record = readCluster(folder);
   if (record === undefined) return undefined;
   const next = change(record);
-  writeJson(folder.files.cluster, next);
+  writeCluster(folder, next);
   return next;
 }
 
 /** Everything Manta keeps in the folder, by name. */
 const ownNames =
-  /^(?:(?:cluster|mantad|standing|epoch|files|turn-off|ray)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\.1)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|hosts|tunnels|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
+  /^(?:(?:cluster|mantad|standing|epoch|files|turn-off|ray|upgrade|upgrade-failed)\.json|ray-token|(?:supervisor|mantad|command)\.lock(?:\..*)?|journal\.db.*|mantad\.log(?:\..*)?|backups|tokens|packages|logs|instances|agents|archives|attempts|environments|before-upgrade(?:\.new)?|hosts|tunnels|[0-9a-f]{16}(?:\..*)?|credential|mantad\.sock|key(?:\.pub)?|\.\d+-\d+\.new)$/;
 
 /** A folder without a record of ours that holds something else is somebody's: `down` would delete it. */
 export function refuseForeign(folder: StateFolder): void {
@@ -245,11 +275,12 @@ export function refuseForeign(folder: StateFolder): void {
 }
 
 /**
- * Deletes the folder and everything in it. It loses its name first: what a crash leaves of it is no half cluster but
+ * Deletes the folder and everything in it. It loses its name first, also on disk: what a crash leaves of it is no half cluster but
  * remains that the next command clears away.
  */
 export function removeCluster(folder: StateFolder): void {
   renameSync(folder.path, `${remainsOf(folder)}${process.pid}`);
+  syncFolder(dirname(folder.path));
   clearRemains(folder);
 }
 
@@ -264,7 +295,7 @@ const remainsOf = (folder: StateFolder): string => join(dirname(folder.path), `.
 
 /** The live mantad of the folder. */
 export function servingOf(folder: StateFolder): Serving | undefined {
-  const serving = readJson<Serving>(folder.files.serving);
+  const serving = readLiveJson<Serving>(folder.files.serving);
   return serving !== undefined && isAlive(serving.mantad) ? serving : undefined;
 }
 
@@ -275,7 +306,7 @@ export const mantadOf = (folder: StateFolder): ProcessIdentity | undefined => ho
 export const supervisorOf = (folder: StateFolder): ProcessIdentity | undefined => holderOf(folder.files.supervisorLock);
 
 function holderOf(lock: string): ProcessIdentity | undefined {
-  const holder = readJson<ProcessIdentity>(lock);
+  const holder = readLiveJson<ProcessIdentity>(lock);
   return holder !== undefined && isAlive(holder) ? holder : undefined;
 }
 

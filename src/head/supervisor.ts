@@ -5,12 +5,14 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, renameSync, statSync } from 'node:fs';
+import { closeSync, writeSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
-import { readJson } from '../base/json-file.ts';
+import { readLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
+import { lastLogLine, openDaemonLog } from './daemon-log.ts';
 import type { HeldSocket, HoldMessage } from './listen.ts';
 import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
+import { hasCopy, keepOldFormat, restoreOldFormat, type Upgrade, upgradeOf } from './upgrade.ts';
 
 const shortestWait = 200;
 /** For one that died before it served: trying again at once would only use up the machine. */
@@ -21,13 +23,14 @@ const longestWaitOfServed = 1_000;
 const longestWaitOnceServed = 4_000;
 /** One that has never served is given up after this many tries: whoever started the cluster is told why. */
 const firstTries = 3;
+/** A mantad of another version that does not serve after this long never will. */
+const trialLasts = 180_000;
 /** A mantad that lived this long starts the back-off anew. */
 const settledAfter = 60_000;
 /** V8 lets short-lived objects take up to 96 MB before it looks; a third of mantad's memory under load was that. */
 const smallNewSpace = '--max-semi-space-size=8';
 /** How often one that another supervisor started is looked after. */
 const lookEvery = 500;
-const largestLog = 16 * 1024 * 1024;
 
 const [home, name] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: supervisor <home> <cluster>');
@@ -53,12 +56,19 @@ function start(): void {
   timer = undefined;
   if (isEnding()) return finish();
   if (mantadOf(folder) !== undefined) {
-    everServed = true;
+    // One that is still ending for this version says nothing of it.
+    everServed ||= upgradeOf(folder) === undefined;
     timer = setTimeout(start, lookEvery);
     return;
   }
+  const upgrade = upgradeOf(folder);
+  if (upgrade?.undone !== undefined) return void comeBack(upgrade, upgrade.undone);
+  if (upgrade !== undefined && !hasCopy(folder, upgrade)) {
+    const failed = (error: Error): void => void comeBack(upgrade, `its state could not be copied: ${error.message}`);
+    return void keepOldFormat(folder, upgrade).then(start, failed);
+  }
   const startedAt = performance.now();
-  const log = openLog();
+  const log = openDaemonLog(folder.files.daemonLog);
   child = spawn(
     process.execPath,
     [
@@ -77,6 +87,7 @@ function start(): void {
     },
   );
   closeSync(log);
+  if (upgrade !== undefined) watchTrial(child);
   child.on('message', (message, socket) => {
     if (socket !== undefined) hold(message as HoldMessage, socket as unknown as HeldSocket);
   });
@@ -113,11 +124,47 @@ function hold(what: HoldMessage, socket: HeldSocket): void {
 function later(startedAt: number, served: boolean): void {
   everServed ||= served;
   tries += 1;
-  if (!everServed && tries >= firstTries) return finish();
+  if (!everServed && tries >= firstTries) {
+    const upgrade = upgradeOf(folder);
+    return upgrade === undefined ? finish() : void comeBack(upgrade, lastLogLine(folder));
+  }
   const settled = performance.now() - startedAt > settledAfter;
   const longest = served ? longestWaitOfServed : everServed ? longestWaitOnceServed : longestWait;
   wait = settled ? shortestWait : Math.min(wait * 2, longest);
   timer = setTimeout(start, wait);
+}
+
+/** One that hangs on its way is as good as one that dies. */
+function watchTrial(trial: ChildProcess): void {
+  const timeout = setTimeout(() => {
+    if (upgradeOf(folder) === undefined) return;
+    tries = firstTries;
+    trial.kill('SIGKILL');
+  }, trialLasts);
+  trial.on('exit', () => clearTimeout(timeout));
+}
+
+/** The version before serves again, from what it wrote itself. */
+async function comeBack(upgrade: Upgrade, why: string): Promise<void> {
+  try {
+    await restoreOldFormat(folder, upgrade, why);
+  } catch (error) {
+    // A full disk, most likely. It is tried again, and nothing else is started meanwhile.
+    say(`mantad ${upgrade.from} could not be brought back: ${(error as Error).message}`);
+    timer = setTimeout(start, longestWait);
+    return;
+  }
+  letGo();
+  lock.release();
+  const [program = 'false', ...args] = upgrade.command;
+  spawn(program, args, { detached: true, stdio: 'ignore', cwd: '/' }).unref();
+  process.exit(0);
+}
+
+function say(line: string): void {
+  const log = openDaemonLog(folder.files.daemonLog);
+  writeSync(log, `${new Date().toISOString()} ${line}\n`);
+  closeSync(log);
 }
 
 /** The cluster is gone or has ended, or a `down` is on its way: nothing may be started any more. */
@@ -130,13 +177,7 @@ function isEnding(): boolean {
   }
 }
 
-function readServing(): Serving | undefined {
-  try {
-    return readJson<Serving>(folder.files.serving);
-  } catch {
-    return undefined;
-  }
-}
+const readServing = (): Serving | undefined => readLiveJson<Serving>(folder.files.serving);
 
 function end(): void {
   ending = true;
@@ -156,10 +197,4 @@ function letGo(): void {
 function finish(): void {
   lock.release();
   process.exit(0);
-}
-
-function openLog(): number {
-  const file = folder.files.daemonLog;
-  if (existsSync(file) && statSync(file).size > largestLog) renameSync(file, `${file}.1`);
-  return openSync(file, 'a', 0o600);
 }

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import type { WhyAnswer } from '../api/types.ts';
 import type { Fact } from '../autoscaler/journal.ts';
 import type { Instant } from '../base/clock.ts';
 import type { Request } from '../core/demand.ts';
@@ -9,7 +10,6 @@ import type { Infeasible, LaunchReason, Waiting } from '../core/plan/plan.ts';
 import { durationWords, infeasibleWords, launchWords, resourceWords, waitingWords } from '../core/plan/words.ts';
 import type { Refusal } from '../core/view.ts';
 import type { Fact as JobFact } from '../jobs/store.ts';
-import type { WhyAnswer } from './api/types.ts';
 import { advice } from './why.ts';
 
 type Step = WhyAnswer['chain'][number];

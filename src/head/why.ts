@@ -1,3 +1,4 @@
+import type { WhyAnswer } from '../api/types.ts';
 import type { Fact } from '../autoscaler/journal.ts';
 import type { Instant } from '../base/clock.ts';
 import { type Move, setUpFailure } from '../core/lifecycle.ts';
@@ -12,7 +13,6 @@ import {
   waitingWords,
 } from '../core/plan/words.ts';
 import type { Refusal } from '../core/view.ts';
-import type { WhyAnswer } from './api/types.ts';
 import { endedWords } from './history-facts.ts';
 
 type Step = WhyAnswer['chain'][number];

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ErrorAnswer } from '../api/types.ts';
 import { MantaError } from '../base/errors.ts';
 import { databaseErrors } from '../base/sqlite-errors.ts';
 import { apiErrors } from './api-errors.ts';
@@ -21,15 +22,18 @@ export const jobStatuses: Statuses = [
   [409, [jobErrors.Exists, jobErrors.NotOver, jobErrors.Needed, jobErrors.UserExists, jobErrors.LastAdmin]],
   [413, [jobErrors.PackageTooLarge, apiErrors.TooLarge]],
   [422, [jobErrors.Infeasible]],
-  [429, [jobErrors.QueueFull]],
+  [429, [jobErrors.QueueFull, jobErrors.MemoryFull]],
   [503, [jobErrors.Closed]],
   [507, [databaseErrors.DiskFull]],
 ];
 
 /** Code, words and next step of an error. */
-export function errorAnswer(c: Context, { code, message, hint }: MantaError, status: ContentfulStatusCode): Response {
-  return c.json({ error: { code, message, ...(hint !== undefined && { hint }) } }, status);
-}
+export const errorBody = ({ code, message, hint }: MantaError): ErrorAnswer => ({
+  error: { code, message, ...(hint !== undefined && { hint }) },
+});
+
+export const errorAnswer = (c: Context, error: MantaError, status: ContentfulStatusCode): Response =>
+  c.json(errorBody(error), status);
 
 /** The answer for what a handler threw; what nobody declared is a fault of Manta and goes up. */
 export function failureAnswer(c: Context, thrown: unknown, statuses: Statuses): Response {

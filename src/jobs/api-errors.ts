@@ -14,6 +14,12 @@ export const apiErrors = {
     message: () => 'the token of the request is not valid: it was revoked, has expired, or belongs to another cluster',
     hint: () => "'manta env' prints a valid one",
   }),
+  TooManyRefused: defineError<{ seconds: number }>({
+    code: 'MANTA_API_TOO_MANY_REFUSED',
+    exit: 4,
+    message: (e) => `the token of the request is not valid, and there were too many such requests: wait ${e.seconds} s`,
+    hint: () => "'manta env' prints a valid one, which is taken at once",
+  }),
   UnknownHost: defineError<{ host: string }>({
     code: 'MANTA_API_UNKNOWN_HOST',
     exit: 4,
@@ -36,6 +42,12 @@ export const apiErrors = {
     exit: 1,
     message: (e) => `there is nothing at ${e.method} ${e.path}`,
     hint: () => "'/api/manta/v1/openapi.json' and docs/api.md list what there is",
+  }),
+  BadValue: defineError<{ field: string; problem: string }>({
+    code: 'MANTA_API_BAD_VALUE',
+    exit: 2,
+    message: (e) => `${e.field} ${e.problem}`,
+    hint: () => "'/api/manta/v1/openapi.json' says what each value may be",
   }),
   TooLarge: defineError<{ limit: number }>({
     code: 'MANTA_API_TOO_LARGE',

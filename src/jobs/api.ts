@@ -10,6 +10,7 @@ import type { JobQueue } from './queue.ts';
 import type { OtherJob } from './ray-api/details.ts';
 import { mountRayApi } from './ray-api/routes.ts';
 import { makeTailUpgrade } from './ray-api/tail.ts';
+import { shareMemory } from './shares.ts';
 import type { JobStore } from './store.ts';
 import type { Users } from './users.ts';
 
@@ -34,6 +35,7 @@ export interface JobsApiDeps {
 /** Puts authentication in front of every route of the app, and both jobs APIs behind it. Call before other routes are added. */
 export function mountJobsApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.use('*', guard(deps.auth));
+  app.use('*', shareMemory());
   mountRayApi(app, deps);
   mountMantaApi(app, deps);
 }

@@ -5,11 +5,13 @@ import type { Clock } from '../base/clock.ts';
 import type { MantaError } from '../base/errors.ts';
 import { errorAnswer } from './api-answer.ts';
 import { apiErrors } from './api-errors.ts';
+import type { SignIns } from './sign-ins.ts';
 import { sessionLife, type User, type Users } from './users.ts';
 
 export interface AuthDeps {
   readonly users: Users;
   readonly clock: Clock;
+  readonly signIns: SignIns;
   /** Host names, without port, under which the server may be asked; everything else is DNS rebinding. */
   readonly hosts: ReadonlySet<string>;
   /** Cookies are shared by all ports of a host: each cluster has a name of its own. */
@@ -55,7 +57,9 @@ export interface RequestHead {
 export type Verdict = { readonly user?: User } | Refusal;
 
 export interface Refusal {
-  readonly status: 401 | 403 | 405;
+  readonly status: 401 | 403 | 405 | 429;
+  /** Seconds after which it may be tried again. */
+  readonly retryAfter?: number;
   /** In Ray's words, for Ray's paths. */
   readonly text: string;
   /** For Manta's. */
@@ -72,6 +76,15 @@ const invalid: Refusal = {
   text: 'Forbidden: Invalid authentication token',
   error: apiErrors.Denied({}),
 };
+
+/** For a token that is not valid, or no longer. */
+function invalidFor({ signIns }: AuthDeps, byCookie: boolean): Refusal {
+  const seconds = signIns.failed({ byCookie });
+  if (seconds === undefined) return invalid;
+  const error = apiErrors.TooManyRefused({ seconds });
+  return { status: 429, retryAfter: seconds, text: `Too many requests: ${error.message}`, error };
+}
+
 const crossSite = (text: string): Refusal => ({ status: 403, text, error: apiErrors.CrossSite({}) });
 
 /** Whether a request may go on, and for whom. */
@@ -97,8 +110,8 @@ export function judge(request: RequestHead, deps: AuthDeps): Verdict {
   if (rayPublic.has(request.path) || deps.isPublic(request.path)) return {};
   const given = credentialOf(request, deps.cookie);
   if (given === undefined) return missing;
-  const user = given.token === '' ? undefined : deps.users.byToken(given.token);
-  if (!user) return invalid;
+  const user = userOf(given, deps);
+  if (!user) return invalidFor(deps, given.byCookie);
   if (
     given.byCookie &&
     changes &&
@@ -109,6 +122,15 @@ export function judge(request: RequestHead, deps: AuthDeps): Verdict {
   }
   return { user };
 }
+
+/** Who shows a valid token, on whatever path: what they may do there is for `judge` to say. */
+export function clientOf(request: RequestHead, deps: Pick<AuthDeps, 'users' | 'cookie'>): User | undefined {
+  const given = credentialOf(request, deps.cookie);
+  return given && userOf(given, deps);
+}
+
+const userOf = ({ token }: { readonly token: string }, { users }: Pick<AuthDeps, 'users'>): User | undefined =>
+  token === '' ? undefined : users.byToken(token);
 
 /** As Ray: `Authorization`, else `X-Ray-Authorization`, else a cookie. */
 function credentialOf(request: RequestHead, cookie: string): { token: string; byCookie: boolean } | undefined {
@@ -163,7 +185,9 @@ export function guard(deps: AuthDeps): MiddlewareHandler<JobsEnv> {
 /** A follow or an event stream may be open for days; it is cut when its user is revoked. */
 function endWhenRevoked(c: Context, users: Users, user: User): void {
   const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse };
-  if (outgoing === undefined) return;
+  // Whoever revokes themselves hears that it was done.
+  const isOwnEnd = c.req.method === 'DELETE' && c.req.path === `/api/manta/v1/users/${encodeURIComponent(user.name)}`;
+  if (outgoing === undefined || isOwnEnd) return;
   const release = users.whileValid(user.name, () => outgoing.destroy());
   outgoing.once('close', release);
 }
@@ -192,7 +216,8 @@ function cookieOf(header: string, name: string): string | undefined {
 }
 
 /** Plain text on Ray's paths, an error object on Manta's. */
-function refuse(c: Context, { status, text, error }: Refusal): Response {
+function refuse(c: Context, { status, text, error, retryAfter }: Refusal): Response {
+  if (retryAfter !== undefined) c.header('retry-after', String(retryAfter));
   return c.req.path.startsWith('/api/manta/') ? errorAnswer(c, error, status) : c.text(text, status);
 }
 
@@ -200,17 +225,20 @@ function refuse(c: Context, { status, text, error }: Refusal): Response {
 export async function authenticate(c: Context, deps: AuthDeps): Promise<Response> {
   const given = credentialOf(headOf(c), '');
   if (!given) return c.text(missing.text, missing.status);
-  const user = given.token === '' ? undefined : deps.users.byToken(given.token);
-  if (!user) return c.text(invalid.text, invalid.status);
+  const user = userOf(given, deps);
+  if (!user) return refuse(c, invalidFor(deps, false));
   const session = await deps.users.issue(user.name, deps.clock.now() + sessionLife);
   setSession(c, deps, session);
   return c.json({ status: 'authenticated', message: 'Token is valid' });
 }
 
 /** Turns the one-time ticket of a link into a session; false when the ticket is spent, old or made up. */
-export async function redeemTicket(c: Context, deps: AuthDeps, ticket: string): Promise<boolean> {
+export async function redeemTicket(c: Context, deps: AuthDeps, ticket: string): Promise<boolean | Response> {
   const session = await deps.users.redeemTicket(ticket);
-  if (session === undefined) return false;
+  if (session === undefined) {
+    const refused = invalidFor(deps, false);
+    return refused.status === 429 && refuse(c, refused);
+  }
   setSession(c, deps, session);
   return true;
 }

@@ -34,6 +34,13 @@ export const jobErrors = {
     message: (e) => `${e.limit} jobs wait already${e.scope === 'user' ? ' for this user' : ''}; no more are taken`,
     hint: () => 'submit again when some of them have started',
   }),
+  MemoryFull: defineError<{ scope: 'cluster' | 'user'; limit: number }>({
+    code: 'MANTA_JOB_MEMORY_FULL',
+    exit: 1,
+    message: (e) =>
+      `the jobs ${e.scope === 'user' ? 'of this user' : 'of the cluster'} take ${e.limit >> 20} MiB of the head's memory already; no more are taken`,
+    hint: () => 'submit again when some of them are over, and put large values into files of the working directory',
+  }),
   Closed: defineError({
     code: 'MANTA_JOB_CLOSED',
     exit: 6,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Instant } from '../base/clock.ts';
+import { syncAll } from '../base/durable.ts';
 import { watchFolder } from '../base/folder-watch.ts';
 import {
   endLog,
@@ -14,7 +15,9 @@ import {
   openLogWriter,
   readLog,
   setupLogOf,
+  syncLog,
 } from '../base/log-segments.ts';
+import { type GrepLimits, grepLog } from './log-grep.ts';
 
 /** Output of every attempt, kept by the head: `<root>/<job>/<attempt number>/`. */
 export interface LogStore {
@@ -25,7 +28,7 @@ export interface LogStore {
   /** The last `lines` lines, and no more than `limit` bytes of them. */
   tail(job: string, attempt: number, lines: number, limit: number): Promise<LogPiece>;
   /** Lines that contain `text`, from an offset on; `next` says where to go on. */
-  grep(job: string, attempt: number, text: string, offset: number, limit: number): Promise<LogPiece>;
+  grep(job: string, attempt: number, text: string, offset: number, limits: GrepLimits): Promise<LogPiece>;
   /** Where output that came after an instant begins. */
   offsetAt(job: string, attempt: number, since: Instant): Promise<number>;
   /**
@@ -33,7 +36,7 @@ export interface LogStore {
    * A piece whose offset is larger than the end of the one before it follows a gap.
    */
   follow(job: string, attempt: number, offset: number, signal: AbortSignal): AsyncGenerator<LogPiece>;
-  /** No byte will follow: the attempt is over, however it ended. */
+  /** No byte will follow: the attempt is over, however it ended. All of it is on disk from here on. */
   end(job: string, attempt: number): Promise<void>;
   /** Words of the head itself, where no engine wrote. */
   note(job: string, attempt: number, text: string): void;
@@ -47,7 +50,6 @@ export interface LogStore {
 }
 
 const pieceBytes = 64 << 10;
-const longestLine = 1 << 20;
 const retainEvery = 600_000;
 
 export function openLogStore(root: string, now: () => Instant): LogStore {
@@ -58,10 +60,15 @@ export function openLogStore(root: string, now: () => Instant): LogStore {
     extent: (job, attempt) => logExtent(folder(job, attempt)),
     read: (job, attempt, offset, limit) => readLog(folder(job, attempt), offset, limit),
     tail: (job, attempt, lines, limit) => tailOf(folder(job, attempt), lines, limit),
-    grep: (job, attempt, text, offset, limit) => grepIn(folder(job, attempt), text, offset, limit),
+    grep: (job, attempt, text, offset, limits) => grepLog(folder(job, attempt), text, offset, limits),
     offsetAt: (job, attempt, since) => offsetAt(folder(job, attempt), since),
     follow: (job, attempt, offset, signal) => follow(folder(job, attempt), offset, signal),
-    end: async (job, attempt) => void (await endLog(folder(job, attempt))),
+    async end(job, attempt) {
+      const path = folder(job, attempt);
+      await endLog(path);
+      await syncLog(path);
+      await syncAll([dirname(path), root]);
+    },
     note(job, attempt, text) {
       const writer = openLogWriter(folder(job, attempt), { now });
       writer.write(Buffer.from(text));
@@ -155,38 +162,6 @@ const count = (bytes: Buffer, byte: number): number => {
   for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) found += 1;
   return found;
 };
-
-async function grepIn(dir: string, text: string, from: number, limit: number): Promise<LogPiece> {
-  const needle = Buffer.from(text);
-  const found: Buffer[] = [];
-  let rest: Buffer = Buffer.alloc(0);
-  let offset = from;
-  const take = (line: Buffer): void => {
-    if (!line.includes(needle)) return;
-    found.push(line);
-  };
-  for (let taken = 0; taken < limit; taken = found.reduce((sum, line) => sum + line.length, 0)) {
-    const piece = await readLog(dir, offset, pieceBytes);
-    if (piece.bytes.length === 0) {
-      if (rest.length > 0) take(rest);
-      rest = Buffer.alloc(0);
-      break;
-    }
-    const bytes = piece.offset === offset ? Buffer.concat([rest, piece.bytes]) : piece.bytes;
-    let begin = 0;
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, begin)) {
-      take(bytes.subarray(begin, end + 1));
-      begin = end + 1;
-    }
-    rest = bytes.subarray(begin);
-    if (rest.length > longestLine) {
-      take(rest);
-      rest = Buffer.alloc(0);
-    }
-    offset = piece.next;
-  }
-  return { offset: from, bytes: Buffer.concat(found), next: offset - rest.length };
-}
 
 /** What a crash between the two halves of a deletion left. Names are read first: a job is known before it has a folder. */
 async function removeStrays(root: string, known: () => Iterable<string>): Promise<void> {

@@ -1,18 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream, existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { request } from 'node:https';
+import { createWriteStream, existsSync, linkSync, rmSync, statSync } from 'node:fs';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import type { request } from 'node:https';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type UnzipLimits, unzip } from '../base/archive.ts';
 import type { Clock, Duration } from '../base/clock.ts';
+import { makeFolder, syncAll, syncFolder } from '../base/durable.ts';
 import type { Database } from '../base/sqlite.ts';
+import { type DownloadLimits, download } from './downloads.ts';
 import { jobErrors } from './errors.ts';
 
-export interface PackageLimits extends UnzipLimits {
-  /** Of one package as sent. @default 10 GiB */
-  readonly uploadBytes?: number;
+export interface PackageLimits extends UnzipLimits, DownloadLimits {
   /** Of all packages kept; those that no live job needs give way, least recently used first. @default 20 GiB */
   readonly keepBytes?: number;
   /** A package that no live job needs goes after this long. @default 24 h */
@@ -29,6 +29,8 @@ export interface PackageStore {
   put(owner: string, name: string, body: Readable): Promise<{ readonly sha256: string; readonly size: number }>;
   /** Folder with the unpacked content of a `.zip`, or the path of a `.whl`. */
   open(owner: string, uri: string, signal: AbortSignal): Promise<string>;
+  /** Whether `open` has nothing to download and nothing to unpack. */
+  isReady(owner: string, uri: string): boolean;
   /** Drops what no job needs and what the limits do not allow. `needed` are `<owner>/<name>`. */
   sweep(needed: ReadonlySet<string>): Promise<void>;
 }
@@ -46,8 +48,8 @@ export interface PackageStoreOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly limits?: PackageLimits;
-  /** Fetches an https archive. @default node:https with redirects */
-  readonly download?: (url: string, signal: AbortSignal) => Promise<Readable>;
+  /** Asks the server of an https archive. @default that of node:https */
+  readonly request?: typeof request;
 }
 
 export function openPackageStore(options: PackageStoreOptions): PackageStore {
@@ -55,7 +57,8 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
   const limits = options.limits ?? {};
   const uploadBytes = limits.uploadBytes ?? 10 * 2 ** 30;
   const blob = (sha256: string): string => join(folder, 'blobs', sha256);
-  const unpacked = (sha256: string): string => join(folder, 'unpacked', sha256);
+  const pathOf = (sha256: string, name: string): string =>
+    name.endsWith('.whl') ? join(folder, 'wheels', sha256, name) : join(folder, 'unpacked', sha256);
   const underWay = new Map<string, Promise<string>>();
 
   const find = (owner: string, name: string): Row | undefined =>
@@ -85,17 +88,21 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
   const ready = (sha256: string, name: string): Promise<string> =>
     once(name.endsWith('.whl') ? `${sha256} ${name}` : sha256, async () => {
       if (name.endsWith('.whl')) return wheel(sha256, name);
-      const target = unpacked(sha256);
+      const target = pathOf(sha256, name);
       if (!existsSync(target)) {
-        await mkdir(join(folder, 'unpacked'), { recursive: true, mode: 0o700 });
+        makeFolder(join(folder, 'unpacked'));
         await unzip(blob(sha256), target, limits, name);
       }
       return target;
     });
-  const wheel = async (sha256: string, name: string): Promise<string> => {
-    const target = join(folder, 'wheels', sha256, name);
-    await mkdir(join(folder, 'wheels', sha256), { recursive: true, mode: 0o700 });
-    if (!existsSync(target)) await copyFile(blob(sha256), target);
+  /** Pip reads the name: the same content under it, which a crash cannot cut short as it can a copy. */
+  const wheel = (sha256: string, name: string): string => {
+    const place = makeFolder(join(folder, 'wheels', sha256));
+    const target = pathOf(sha256, name);
+    if (statSync(target, { throwIfNoEntry: false })?.size === statSync(blob(sha256)).size) return target;
+    rmSync(target, { force: true });
+    linkSync(blob(sha256), target);
+    syncFolder(place);
     return target;
   };
   const store = (body: Readable): Promise<{ sha256: string; size: number }> => receive(body, folder, uploadBytes, blob);
@@ -116,7 +123,12 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
     },
     async open(owner, uri, signal) {
       if (uri.startsWith('https://')) {
-        const { sha256, size } = await store(await (options.download ?? download)(uri, signal));
+        const downloads = {
+          clock,
+          limits: { ...limits, uploadBytes },
+          ...(options.request && { request: options.request }),
+        };
+        const { sha256, size } = await download(uri, store, downloads, signal);
         // Each content that an address had is a package of its own: a job may still use the one before.
         const name = `${packageName(uri)}_${sha256}${uri.split('?')[0]?.endsWith('.whl') ? '.whl' : '.zip'}`;
         await insert(owner, name, sha256, size);
@@ -129,6 +141,12 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
       if (!row || !existsSync(blob(row.sha256))) throw jobErrors.PackageMissing({ uri });
       await touch(owner, name);
       return ready(row.sha256, name);
+    },
+    isReady(owner, uri) {
+      if (!uri.startsWith('gcs://')) return false;
+      const name = packageName(uri);
+      const row = find(owner, name);
+      return row !== undefined && existsSync(blob(row.sha256)) && existsSync(pathOf(row.sha256, name));
     },
     sweep: (needed) => sweep(options, needed, underWay),
   };
@@ -153,8 +171,8 @@ async function receive(
   limit: number,
   blob: (sha256: string) => string,
 ): Promise<{ sha256: string; size: number }> {
-  await mkdir(join(folder, 'blobs'), { recursive: true, mode: 0o700 });
-  const draft = join(folder, 'blobs', `${randomUUID()}.part`);
+  const blobs = makeFolder(join(folder, 'blobs'));
+  const draft = join(blobs, `${randomUUID()}.part`);
   const hash = createHash('sha256');
   let size = 0;
   const counter = new Transform({
@@ -169,6 +187,7 @@ async function receive(
     await pipeline(body, counter, createWriteStream(draft, { mode: 0o600, flush: true }));
     const sha256 = hash.digest('hex');
     await rename(draft, blob(sha256));
+    await syncAll([blobs]);
     return { sha256, size };
   } finally {
     await rm(draft, { force: true });
@@ -225,27 +244,3 @@ async function sweep(
 
 /** Uploads and unpackings leave files that no row names for less than this. */
 const settleTime = 86_400_000;
-
-function download(url: string, signal: AbortSignal, hops = 5): Promise<Readable> {
-  return new Promise((resolve, reject) => {
-    const failed = (detail: string, cause?: unknown): void =>
-      reject(jobErrors.SetupFailed({ problem: `could not download '${url}': ${detail}` }, cause));
-    const sent = request(url, { signal, headers: { 'user-agent': 'manta' }, timeout: 60_000 }, (answer) => {
-      const status = answer.statusCode ?? 0;
-      const next = answer.headers.location;
-      if (status >= 300 && status < 400 && next !== undefined) {
-        answer.resume();
-        const target = new URL(next, url);
-        if (hops === 0 || target.protocol !== 'https:') failed('too many redirects, or one away from https');
-        else download(target.href, signal, hops - 1).then(resolve, reject);
-      } else if (status === 200) resolve(answer);
-      else {
-        answer.resume();
-        failed(`the server answered ${status}`);
-      }
-    });
-    sent.on('timeout', () => sent.destroy(new Error('no answer within 60 s')));
-    sent.on('error', (error) => failed(error.message, error));
-    sent.end();
-  });
-}

@@ -1,3 +1,4 @@
+import { BackOff } from '../base/back-off.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { Job } from '../core/jobs/job.ts';
@@ -5,8 +6,8 @@ import type { AttemptKeeper } from './attempts.ts';
 import { jobEvents } from './events.ts';
 import type { LogStore } from './log-store.ts';
 import type { PackageStore } from './packages.ts';
-import { needsPackages, type Prepared, preparationFailure, prepare } from './prepare.ts';
-import { readRuntimeEnv } from './runtime-env.ts';
+import { needsPackages, type Prepared, preparationFailure, prepare, prepareWithout } from './prepare.ts';
+import { packageUris } from './runtime-env.ts';
 
 export interface PreparationDeps {
   readonly packages: PackageStore;
@@ -14,6 +15,8 @@ export interface PreparationDeps {
   readonly clock: Clock;
   readonly events: EventSink;
   readonly attempts: Pick<AttemptKeeper, 'record'>;
+  /** Environment of the nodes, for `${NAME}` in `env_vars`. */
+  readonly baseEnv: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   /** Something became ready, or failed. */
   readonly changed: () => void;
@@ -24,36 +27,79 @@ export interface Preparations {
   /** What the job needs, when it is ready; begins what is missing. A job that cannot be prepared fails. */
   of(job: Job): Prepared | undefined;
   prepare(job: Job, then: (made: Prepared) => unknown): Promise<void>;
+  /** Nobody wants it any more: what is under way is broken off. */
   drop(job: string): void;
 }
 
-const atOnce = 4;
-const tryAgainAfter = 5_000;
+interface Making {
+  readonly done: Promise<Prepared | undefined>;
+  readonly ending: AbortController;
+}
+
+/** Downloads and unpackings of one user. Those of others never wait for them. */
+const atOncePerUser = 4;
+/** Of what has only to be looked up. */
+const lookUpsAtOnce = 64;
+/** After trouble of the head itself, such as a full disk. */
+const firstPause = 5_000;
+const longestPause = 60_000;
 
 export function keepPreparations(deps: PreparationDeps): Preparations {
-  const { logs, clock, events, attempts, signal } = deps;
+  const { packages, logs, clock, events, attempts, baseEnv, signal } = deps;
   const ready = new Map<string, Prepared>();
-  const underWay = new Set<string>();
+  const underWay = new Map<string, Making>();
+  const slots = new Map<string, number>();
+  const rests = new BackOff(clock, firstPause, longestPause);
+  /** Known to need a slot, as long as nothing has become ready since: a long queue is not looked up at every pass. */
+  const wantSlot = new Set<string>();
+  let lookUps = 0;
 
-  const prepareJob = async (job: Job, then: (made: Prepared) => unknown): Promise<void> => {
-    underWay.add(job.id);
-    try {
-      const made = await prepare(job, deps.packages, signal);
-      ready.set(job.id, made);
-      await then(made);
-    } catch (error) {
-      if (signal.aborted) return;
-      const failure = preparationFailure(error);
-      if (failure.ofTheJob) await setupFailed(job, failure.message);
-      else {
-        events.emit(jobEvents.journalTrouble, { detail: failure.message });
-        await clock.sleep(tryAgainAfter, signal).catch(() => {});
+  const begin = (job: Job): Making => {
+    const ending = new AbortController();
+    const until = AbortSignal.any([signal, ending.signal]);
+    const made = async (): Promise<Prepared | undefined> => {
+      try {
+        const prepared = await prepare(job, packages, baseEnv, until);
+        if (until.aborted) return undefined;
+        ready.set(job.id, prepared);
+        rests.forget(job.id);
+        return prepared;
+      } catch (error) {
+        if (until.aborted) return undefined;
+        const failure = preparationFailure(error);
+        if (failure.ofTheJob) await setupFailed(job, failure.message);
+        else {
+          rests.tried(job.id);
+          events.emit(jobEvents.journalTrouble, { detail: failure.message });
+        }
+        return undefined;
+      } finally {
+        underWay.delete(job.id);
+        wantSlot.clear();
+        deps.changed();
       }
-    } finally {
-      underWay.delete(job.id);
-      deps.changed();
-    }
+    };
+    const making = { ending, done: made() };
+    underWay.set(job.id, making);
+    return making;
   };
+
+  /** Begins where there is a slot: of the user's own, or none where nothing has to be fetched or unpacked. */
+  const beginInTurn = (job: Job): void => {
+    const taken = slots.get(job.user) ?? 0;
+    if (lookUps < lookUpsAtOnce && !wantSlot.has(job.id) && isHere(job)) {
+      lookUps += 1;
+      void begin(job).done.finally(() => (lookUps -= 1));
+    } else if (taken < atOncePerUser) {
+      slots.set(job.user, taken + 1);
+      void begin(job).done.finally(() => {
+        const left = (slots.get(job.user) ?? 1) - 1;
+        if (left > 0) slots.set(job.user, left);
+        else slots.delete(job.user);
+      });
+    } else wantSlot.add(job.id);
+  };
+  const isHere = (job: Job): boolean => packageUris(job.runtimeEnv).every((uri) => packages.isReady(job.user, uri));
 
   /** The reason stands in the log of the attempt that could not begin. */
   const setupFailed = async (job: Job, message: string): Promise<void> => {
@@ -76,23 +122,30 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
   return {
     of(job) {
       const made = ready.get(job.id);
-      if (made || underWay.has(job.id)) return made;
+      if (made || underWay.has(job.id) || rests.rests(job.id)) return made;
       if (needsPackages(job)) {
-        if (underWay.size < atOnce) void prepareJob(job, () => {});
+        beginInTurn(job);
         return undefined;
       }
       try {
-        const env = readRuntimeEnv(job.runtimeEnv);
-        const plain = { envVars: env.envVars, setup: env.setup };
+        const plain = prepareWithout(job, baseEnv);
         ready.set(job.id, plain);
         return plain;
       } catch (error) {
-        underWay.add(job.id);
-        void setupFailed(job, preparationFailure(error).message).finally(() => underWay.delete(job.id));
+        const done = setupFailed(job, preparationFailure(error).message).then(() => undefined);
+        underWay.set(job.id, { ending: new AbortController(), done });
+        void done.finally(() => underWay.delete(job.id));
         return undefined;
       }
     },
-    prepare: prepareJob,
-    drop: (job) => void ready.delete(job),
+    async prepare(job, then) {
+      const made = await (underWay.get(job.id) ?? begin(job)).done;
+      if (made) await then(made);
+    },
+    drop(job) {
+      ready.delete(job);
+      underWay.get(job)?.ending.abort();
+      rests.forget(job);
+    },
   };
 }

@@ -1,8 +1,9 @@
 import { MantaError } from '../base/errors.ts';
 import type { Job } from '../core/jobs/job.ts';
 import type { AttemptOrder, SetupStep } from '../engines/runner.ts';
+import { expandVariables } from './env-variables.ts';
 import type { PackageStore } from './packages.ts';
-import { expandVariables, readRuntimeEnv } from './runtime-env.ts';
+import { type RuntimeEnv, readRuntimeEnv } from './runtime-env.ts';
 
 /** A runtime environment made ready on the head. */
 export interface Prepared {
@@ -15,9 +16,16 @@ export interface Prepared {
 export const needsPackages = (job: Job): boolean =>
   job.runtimeEnv['working_dir'] !== undefined || job.runtimeEnv['py_modules'] !== undefined;
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Makes the packages of a job ready. Throws MantaError for what is the job's own fault. */
-export async function prepare(job: Job, packages: PackageStore, signal: AbortSignal): Promise<Prepared> {
-  const env = readRuntimeEnv(job.runtimeEnv);
+export async function prepare(
+  job: Job,
+  packages: PackageStore,
+  baseEnv: Environment,
+  signal: AbortSignal,
+): Promise<Prepared> {
+  const env = readAndCheck(job.runtimeEnv, baseEnv);
   const workingDir = env.workingDir === undefined ? undefined : await packages.open(job.user, env.workingDir, signal);
   const modules: SetupStep[] = [];
   for (const uri of env.pyModules) {
@@ -27,13 +35,21 @@ export async function prepare(job: Job, packages: PackageStore, signal: AbortSig
   return { envVars: env.envVars, ...(workingDir !== undefined && { workingDir }), setup: [...modules, ...env.setup] };
 }
 
+/** The same for a job that needs no packages: nothing has to be waited for. */
+export function prepareWithout(job: Job, baseEnv: Environment): Prepared {
+  const { envVars, setup } = readAndCheck(job.runtimeEnv, baseEnv);
+  return { envVars, setup };
+}
+
+/** Reads a runtime environment; throws also when its variables, which are expanded at the start, would grow too long. */
+export function readAndCheck(env: Job['runtimeEnv'], baseEnv: Environment): RuntimeEnv {
+  const read = readRuntimeEnv(env);
+  expandVariables(read.envVars, baseEnv);
+  return read;
+}
+
 /** The order for the last attempt of a job. */
-export function orderOf(
-  job: Job,
-  prepared: Prepared,
-  log: string,
-  baseEnv: Readonly<Record<string, string | undefined>>,
-): AttemptOrder {
+export function orderOf(job: Job, prepared: Prepared, log: string, baseEnv: Environment): AttemptOrder {
   const attempt = job.attempts.at(-1);
   if (!attempt) throw new Error(`job ${job.id} has no attempt to order`);
   return {

@@ -14,11 +14,11 @@ import { type AttemptKeeper, keepAttempts } from './attempts.ts';
 import { jobErrors } from './errors.ts';
 import { jobEvents } from './events.ts';
 import { releaseHeld } from './holding.ts';
+import { memoryOf } from './job-memory.ts';
 import type { LogStore } from './log-store.ts';
 import type { PackageStore } from './packages.ts';
 import { keepPreparations } from './preparations.ts';
-import { needsPackages } from './prepare.ts';
-import { readRuntimeEnv } from './runtime-env.ts';
+import { needsPackages, readAndCheck } from './prepare.ts';
 import type { JobChange, JobStore } from './store.ts';
 import { newJob, type Submission, sameWork, specOf } from './submission.ts';
 
@@ -199,7 +199,7 @@ export function openQueue(options: QueueOptions): JobQueue {
       ) {
         usage = charge(usage, after.user, after, (ended.endedAt ?? clock.now()) - ended.startedAt, clock.now());
       }
-      if (!after || isOver(after.state)) preparations.drop(change.id);
+      if (!after || isOver(after.state) || after.state === 'stopping') preparations.drop(change.id);
       tell(events, change);
     }
     poke();
@@ -234,7 +234,7 @@ export function openQueue(options: QueueOptions): JobQueue {
       if (closing.signal.aborted) throw jobErrors.Closed({});
       const now = clock.now();
       const spec = specOf(submission, submission.id ?? options.newId(), now);
-      readRuntimeEnv(spec.runtimeEnv);
+      readAndCheck(spec.runtimeEnv, options.baseEnv);
       // What was taken before is not judged again by what holds now.
       const before = repeated === 'same' ? store.jobs.get(spec.id) : undefined;
       if (before && sameWork(before, spec)) return before;
@@ -263,6 +263,11 @@ export function openQueue(options: QueueOptions): JobQueue {
             });
         }
         const job = newJob(spec, now);
+        const bytes = memoryOf(job);
+        if (store.memory.of(job.user) + bytes > limits.jobBytesPerUser)
+          throw jobErrors.MemoryFull({ scope: 'user', limit: limits.jobBytesPerUser });
+        if (store.memory.total + bytes > limits.jobBytes)
+          throw jobErrors.MemoryFull({ scope: 'cluster', limit: limits.jobBytes });
         transaction.put(job);
         transaction.fact('submitted', now, job.id, { user: job.user, state: job.state, resources: job.resources });
         return job;

@@ -1,5 +1,6 @@
 import type { Clock, Duration } from '../base/clock.ts';
 import { isOver, type Job } from '../core/jobs/job.ts';
+import { memoryOf } from './job-memory.ts';
 import type { LogStore } from './log-store.ts';
 import { type PackageStore, packageName } from './packages.ts';
 import { packageUris } from './runtime-env.ts';
@@ -10,7 +11,7 @@ export interface RetentionLimits {
   readonly finishedJobs?: number;
   /** Jobs that have been over for longer go. @default 30 days */
   readonly finishedFor?: Duration;
-  /** Bytes of the specs of jobs that are over, which stand in memory. @default 64 MiB */
+  /** Memory that jobs take that are over. @default 64 MiB */
   readonly finishedBytes?: number;
   /** Bytes of all output kept. @default 10 GiB */
   readonly logBytes?: number;
@@ -59,21 +60,10 @@ function surplus(store: JobStore, now: number, limits: RetentionLimits): Job[] {
   let bytes = 0;
   return newestFirst
     .filter((job, place) => {
-      bytes += sizeOf(job);
+      bytes += memoryOf(job);
       return place >= most.jobs || bytes > most.bytes || now - (job.endedAt ?? now) > most.age;
     })
     .reverse();
-}
-
-/** An estimate that errs upwards. */
-function sizeOf(job: Job): number {
-  return (
-    500 +
-    job.entrypoint.length +
-    job.message.length +
-    JSON.stringify(job.runtimeEnv).length +
-    JSON.stringify(job.metadata).length
-  );
 }
 
 /** `<owner>/<name>` of every package that a live job may still need. */

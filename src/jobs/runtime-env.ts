@@ -1,3 +1,5 @@
+import { ownValue } from '../base/own-value.ts';
+import { redactTexts } from '../base/redact.ts';
 import type { SetupStep } from '../engines/runner.ts';
 import { jobErrors } from './errors.ts';
 
@@ -22,7 +24,7 @@ export function readRuntimeEnv(env: Readonly<Record<string, unknown>>): RuntimeE
       `['${unknown[0].slice(0, 100)}']`,
       `is not supported by this cluster; supported are ${Object.keys(readers).join(', ')}`,
     );
-  const given = (key: string): boolean => env[key] !== undefined && env[key] !== null;
+  const given = (key: string): boolean => (ownValue(env, key) ?? null) !== null;
   if (given('pip') && given('uv')) throw fail('', "names both 'pip' and 'uv', which cannot be used together");
   const excludes = env['excludes'];
   if (given('excludes') && !isTexts(excludes))
@@ -121,31 +123,15 @@ function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
   return packages.length === 0 ? [] : [{ kind, packages }];
 }
 
-/** Replaces `${NAME}` and `$NAME` by what is set where the job runs; an unknown `${NAME}` is empty. As Ray does. */
-export function expandVariables(
-  vars: Readonly<Record<string, string>>,
-  base: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
-  const known: Record<string, string | undefined> = { ...base };
-  const out: Record<string, string> = {};
-  for (const [name, value] of Object.entries(vars)) {
-    const expanded = value
-      .replaceAll(
-        /\$(?:(\w+)|\{([^}]*)\})/g,
-        (whole, plain: string | undefined, braced: string | undefined) => known[plain ?? braced ?? ''] ?? whole,
-      )
-      .replaceAll(/\$\{[A-Z0-9_]+\}/g, '');
-    out[name] = expanded;
-    known[name] = expanded;
-  }
-  return out;
-}
-
 const mask = '***';
 
-/** The environment as listings show it: the values of `env_vars` are nobody else's business. */
+/** The environment as others see it: the values of `env_vars`, and credentials in URLs, are nobody else's business. */
 export function maskRuntimeEnv(env: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const vars = env['env_vars'];
-  if (!isRecord(vars)) return env;
-  return { ...env, env_vars: Object.fromEntries(Object.keys(vars).map((name) => [name, mask])) };
+  const { env_vars: vars, ...rest } = env;
+  const shown = redactTexts(rest);
+  if (vars === undefined) return shown;
+  return {
+    ...shown,
+    env_vars: isRecord(vars) ? Object.fromEntries(Object.keys(vars).map((name) => [name, mask])) : redactTexts(vars),
+  };
 }

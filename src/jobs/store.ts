@@ -1,6 +1,7 @@
 import type { Instant } from '../base/clock.ts';
 import type { Database } from '../base/sqlite.ts';
 import { type Attempt, isOver, type Job, type JobSpec, type JobState } from '../core/jobs/job.ts';
+import { JobMemory } from './job-memory.ts';
 
 /** One thing that happened to a job, as the journal keeps it. */
 export interface Fact {
@@ -35,6 +36,8 @@ export interface JobStore {
   counts(): Readonly<Record<JobState, number>>;
   /** Jobs of a user that wait: queued or held. */
   waitingOf(user: string): number;
+  /** What the jobs take, changes included that are not on disk yet. */
+  readonly memory: Pick<JobMemory, 'total' | 'of'>;
   /** Resolves when the change is on disk; then, and not before, `jobs` shows it and listeners hear of it. */
   change<Result>(change: (transaction: JobTransaction) => Result): Promise<Result>;
   onChange(listener: (changes: readonly JobChange[]) => void): () => void;
@@ -47,6 +50,8 @@ const factsKept = 200_000;
 
 export function openJobStore(database: Database): JobStore {
   const { jobs, live, counts } = load(database);
+  const memory = new JobMemory();
+  for (const job of jobs.values()) memory.set(job.id, job);
   const listeners = new Set<(changes: readonly JobChange[]) => void>();
   /** What this batch has changed and not committed yet; undefined stands for deleted. */
   let batch = new Map<string, Job | undefined>();
@@ -57,6 +62,7 @@ export function openJobStore(database: Database): JobStore {
   database.onBatch((committed) => {
     const changes = batch;
     batch = new Map();
+    if (!committed) for (const id of changes.keys()) memory.set(id, jobs.get(id));
     if (!committed || changes.size === 0) return;
     const told = [...changes].map(([id, after]) => publish(id, after));
     for (const listener of listeners) listener(told);
@@ -80,6 +86,7 @@ export function openJobStore(database: Database): JobStore {
     jobs,
     live,
     counts: () => ({ ...counts }),
+    memory,
     waitingOf: (user) => waitingByUser.get(user) ?? 0,
     change(change) {
       return database.write(() => {
@@ -105,7 +112,10 @@ export function openJobStore(database: Database): JobStore {
             if (factsWritten % 1_000 === 0) dropOldFacts(database);
           },
         });
-        for (const [id, job] of own) batch.set(id, job);
+        for (const [id, job] of own) {
+          batch.set(id, job);
+          memory.set(id, job);
+        }
         return result;
       });
     },

@@ -1,3 +1,4 @@
+import { limits } from '../api/limits.ts';
 import type { Duration, Instant } from '../base/clock.ts';
 import type { Job, JobSpec, Retries } from '../core/jobs/job.ts';
 import { parseSelector } from '../core/jobs/labels.ts';
@@ -29,7 +30,6 @@ export interface Submission {
 const noRetries: Retries = { failed: 0, nodeLost: 0, preempted: 0, setupFailed: 0 };
 
 const strategies = ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'] as const;
-const most = { idLength: 200, entrypointBytes: 64 << 10, names: 100, bundles: 1_000, dependencies: 1_000 };
 
 /** The fully defaulted spec; throws Invalid with the field and what is wrong with it. */
 export function specOf(submission: Submission, id: string, now: Instant): JobSpec {
@@ -38,8 +38,8 @@ export function specOf(submission: Submission, id: string, now: Instant): JobSpe
     id: checkId('submission_id', id),
     user: submission.user,
     entrypoint: checkEntrypoint(submission.entrypoint),
-    runtimeEnv: submission.runtimeEnv ?? {},
-    metadata: submission.metadata ?? {},
+    runtimeEnv: checkRuntimeEnv(submission.runtimeEnv ?? {}),
+    metadata: checkMetadata(submission.metadata ?? {}),
     resources: checkResources('resources', submission.resources ?? {}),
     labels: checkLabels(submission.labels ?? {}),
     ...(gang && { gang }),
@@ -86,10 +86,10 @@ const invalid = (field: string, problem: string): Error => jobErrors.Invalid({ f
 
 /** Ids become parts of URLs, file names and attempt ids. */
 function checkId(field: string, id: string): string {
-  if (!/^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]*$/.test(id) || id.length > most.idLength) {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.:@+=-]*$/.test(id) || id.length > limits.idLength) {
     throw invalid(
       field,
-      `'${id.slice(0, 50)}' has to be 1 to ${most.idLength} letters, digits or any of _ . : @ + = -`,
+      `'${id.slice(0, 50)}' has to be 1 to ${limits.idLength} letters, digits or any of _ . : @ + = -`,
     );
   }
   return id;
@@ -97,16 +97,47 @@ function checkId(field: string, id: string): string {
 
 function checkEntrypoint(entrypoint: string): string {
   if (entrypoint.trim() === '') throw invalid('entrypoint', 'is empty');
-  if (entrypoint.includes('\0') || Buffer.byteLength(entrypoint) > most.entrypointBytes)
-    throw invalid('entrypoint', `is longer than ${most.entrypointBytes} bytes or holds a null byte`);
+  if (entrypoint.includes('\0') || Buffer.byteLength(entrypoint) > limits.entrypointBytes)
+    throw invalid('entrypoint', `is longer than ${limits.entrypointBytes} bytes or holds a null byte`);
   return entrypoint;
+}
+
+/** What is in it is checked where it is read. */
+function checkRuntimeEnv(env: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (jsonBytes('runtime_env', env) > limits.runtimeEnvBytes)
+    throw invalid('runtime_env', `is longer than ${limits.runtimeEnvBytes} bytes as JSON`);
+  return env;
+}
+
+function checkMetadata(metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(metadata);
+  if (entries.length > limits.metadataEntries)
+    throw invalid('metadata', `has ${entries.length} entries; ${limits.metadataEntries} are allowed`);
+  for (const [name, value] of entries) {
+    if (name.length > limits.metadataName)
+      throw invalid('metadata', `has a key longer than ${limits.metadataName} characters: '${name.slice(0, 50)}…'`);
+    if (value.length > limits.metadataValue)
+      throw invalid(`metadata['${name.slice(0, 50)}']`, `is longer than ${limits.metadataValue} characters`);
+  }
+  if (jsonBytes('metadata', metadata) > limits.metadataBytes)
+    throw invalid('metadata', `is longer than ${limits.metadataBytes} bytes as JSON`);
+  return metadata;
+}
+
+function jsonBytes(field: string, value: unknown): number {
+  try {
+    return Buffer.byteLength(JSON.stringify(value));
+  } catch (error) {
+    if (error instanceof RangeError) throw invalid(field, 'is nested too deeply');
+    throw error;
+  }
 }
 
 function checkResources(field: string, resources: Resources): Resources {
   const entries = Object.entries(resources);
-  if (entries.length > most.names) throw invalid(field, `names more than ${most.names} resources`);
+  if (entries.length > limits.names) throw invalid(field, `names more than ${limits.names} resources`);
   for (const [name, amount] of entries) {
-    if (name === '' || name.length > 200)
+    if (name === '' || name.length > limits.nameLength)
       throw invalid(field, 'has a resource without a name, or with one that is too long');
     if (!Number.isFinite(amount) || amount < 0)
       throw invalid(field, `asks for ${amount} of '${name}'; amounts are 0 or more`);
@@ -115,6 +146,10 @@ function checkResources(field: string, resources: Resources): Resources {
 }
 
 function checkLabels(labels: Labels): Labels {
+  const entries = Object.entries(labels);
+  if (entries.length > limits.names) throw invalid('label_selector', `names more than ${limits.names} labels`);
+  if (entries.some(([name, value]) => name.length > limits.labelLength || value.length > limits.labelLength))
+    throw invalid('label_selector', `has a name or value longer than ${limits.labelLength} characters`);
   if (!parseSelector(labels))
     throw invalid('label_selector', "has a value that is not 'a', '!a', 'in(a,b)' or '!in(a,b)'");
   return labels;
@@ -123,8 +158,8 @@ function checkLabels(labels: Labels): Labels {
 function gangOf(gang: NonNullable<Submission['gang']>): NonNullable<JobSpec['gang']> {
   const strategy = strategies.find((each) => each === (gang.strategy ?? 'PACK'));
   if (!strategy) throw invalid('gang.strategy', `'${gang.strategy}' is not one of ${strategies.join(', ')}`);
-  if (gang.bundles.length === 0 || gang.bundles.length > most.bundles)
-    throw invalid('gang.bundles', `holds ${gang.bundles.length} bundles; 1 to ${most.bundles} are allowed`);
+  if (gang.bundles.length === 0 || gang.bundles.length > limits.bundles)
+    throw invalid('gang.bundles', `holds ${gang.bundles.length} bundles; 1 to ${limits.bundles} are allowed`);
   const bundles = gang.bundles.map((bundle, at) => checkResources(`gang.bundles[${at}]`, bundle));
   const empty = bundles.findIndex((bundle) => Object.keys(bundle).length === 0);
   if (empty >= 0) throw invalid(`gang.bundles[${empty}]`, 'asks for nothing');
@@ -148,12 +183,13 @@ function checkPositive(field: string, value: number): number {
 }
 
 function checkCron(cron: string): string {
+  if (cron.length > limits.nameLength) throw invalid('cron', `is longer than ${limits.nameLength} characters`);
   const problem = scheduleProblem(cron);
   if (problem !== undefined) throw invalid('cron', `'${cron.slice(0, 100)}': ${problem}`);
   return cron;
 }
 
 function checkDependencies(ids: readonly string[]): readonly string[] {
-  if (ids.length > most.dependencies) throw invalid('depends_on', `names more than ${most.dependencies} jobs`);
+  if (ids.length > limits.dependencies) throw invalid('depends_on', `names more than ${limits.dependencies} jobs`);
   return [...new Set(ids)].map((id) => checkId('depends_on', id));
 }

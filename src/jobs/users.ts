@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock, Instant } from '../base/clock.ts';
+import { type EventSink, silent } from '../base/events.ts';
 import type { Database } from '../base/sqlite.ts';
 import { jobErrors } from './errors.ts';
+import { userEvents } from './user-events.ts';
 
 export interface User {
   readonly name: string;
@@ -29,7 +31,7 @@ export interface Users {
   byToken(token: string): User | undefined;
   /** Calls `end` when the user is revoked: an open stream ends with its permission. Returns the release. */
   whileValid(name: string, end: () => void): () => void;
-  /** A word that is good for one exchange within a minute, for a link in a browser. */
+  /** A word that is good for one exchange within a minute, for a link in a browser; the newest few of a user are. */
   makeTicket(name: string): string;
   /** The session token for a ticket, once. */
   redeemTicket(ticket: string): Promise<string | undefined>;
@@ -39,10 +41,12 @@ export interface Users {
 }
 
 const sessionsPerUser = 50;
+const ticketsPerUser = 20;
 const ticketLife = 60_000;
-export const sessionLife = 30 * 86_400_000;
+/** A working day: whoever looks at the page tomorrow signs in again. */
+export const sessionLife = 12 * 3_600_000;
 
-export function openUsers(database: Database, clock: Clock): Users {
+export function openUsers(database: Database, clock: Clock, events: EventSink = silent): Users {
   const users = new Map<string, User>();
   const tokens = new Map<string, { user: string; expiresAt?: Instant }>();
   const tickets = new Map<string, { user: string; expiresAt: Instant }>();
@@ -61,7 +65,8 @@ export function openUsers(database: Database, clock: Clock): Users {
     const expiresAt = row['expires_at'];
     tokens.set(String(row['hash']), {
       user: String(row['user']),
-      ...(expiresAt !== null && { expiresAt: Number(expiresAt) }),
+      // Sessions of an earlier Manta lasted longer.
+      ...(expiresAt !== null && { expiresAt: Math.min(Number(expiresAt), Number(row['created_at']) + sessionLife) }),
     });
   }
 
@@ -71,13 +76,16 @@ export function openUsers(database: Database, clock: Clock): Users {
     return user;
   };
   const insertToken = (hash: string, user: string, expiresAt: Instant | undefined): void => {
+    // A revoke of the same moment may stand in the batch before this write, and is not known in memory yet.
+    const row = database.prepare('SELECT revoked_at FROM users WHERE name = ?').get(user);
+    if (row === undefined || row['revoked_at'] !== null) throw jobErrors.UserNotFound({ user });
     database
       .prepare('INSERT INTO tokens (hash, user, kind, created_at, expires_at) VALUES (?, ?, ?, ?, ?)')
       .run(hash, user, expiresAt === undefined ? 'token' : 'session', clock.now(), expiresAt ?? null);
   };
 
   const issue = async (name: string, expiresAt?: Instant): Promise<string> => {
-    find(name);
+    const user = find(name);
     const token = newToken();
     const hash = hashOf(token);
     const now = clock.now();
@@ -93,7 +101,10 @@ export function openUsers(database: Database, clock: Clock): Users {
       for (const old of gone) database.prepare('DELETE FROM tokens WHERE hash = ?').run(old);
     });
     for (const old of gone) tokens.delete(old);
+    // Revoked after this write, and perhaps added anew: it was a token of the user before.
+    if (users.get(name) !== user) throw jobErrors.UserNotFound({ user: name });
     tokens.set(hash, { user: name, ...(expiresAt !== undefined && { expiresAt }) });
+    if (expiresAt === undefined) events.emit(userEvents.tokenIssued, { user: name });
     return token;
   };
 
@@ -122,20 +133,25 @@ export function openUsers(database: Database, clock: Clock): Users {
       });
       users.set(name, user);
       tokens.set(hash, { user: name });
+      events.emit(userEvents.added, { user: name, admin });
       return { user, token };
     },
     async revoke(name) {
       const user = find(name);
-      const admins = [...users.values()].filter((each) => each.admin && each.revokedAt === undefined);
-      if (user.admin && admins.length === 1) throw jobErrors.LastAdmin({ user: name });
       const revoked: User = { ...user, revokedAt: clock.now() };
       await database.write(() => {
+        // Asked here, where two who revoke each other at one moment come one after the other.
+        const others = database
+          .prepare('SELECT count(*) AS count FROM users WHERE admin = 1 AND revoked_at IS NULL AND name <> ?')
+          .get(name);
+        if (user.admin && others?.['count'] === 0) throw jobErrors.LastAdmin({ user: name });
         database.prepare('UPDATE users SET revoked_at = ? WHERE name = ?').run(clock.now(), name);
         database.prepare('DELETE FROM tokens WHERE user = ?').run(name);
       });
       users.set(name, revoked);
       for (const [hash, token] of tokens) if (token.user === name) tokens.delete(hash);
       for (const [ticket, each] of tickets) if (each.user === name) tickets.delete(ticket);
+      events.emit(userEvents.revoked, { user: name });
       for (const end of open.get(name) ?? []) end();
       return revoked;
     },
@@ -156,6 +172,8 @@ export function openUsers(database: Database, clock: Clock): Users {
       find(name);
       const ticket = newToken();
       for (const [old, each] of tickets) if (each.expiresAt <= clock.now()) tickets.delete(old);
+      const own = [...tickets].filter(([, each]) => each.user === name);
+      for (const [old] of own.slice(0, Math.max(0, own.length + 1 - ticketsPerUser))) tickets.delete(old);
       tickets.set(hashOf(ticket), { user: name, expiresAt: clock.now() + ticketLife });
       return ticket;
     },

@@ -3,14 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { promisify } from 'node:util';
+import { clearInstances } from '../autoscaler/teardown.ts';
 import type { Clock, Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { makeFolder } from '../base/json-file.ts';
+import type { Cleared } from '../core/cleared.ts';
 import { rayTags } from '../core/ray-tags.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
-import { loadSpec } from '../head/load-spec.ts';
+import { type GivenFile, specOf } from '../head/load-spec.ts';
 import { type ClusterFile, changeCluster, createCluster, readCluster, type StateFolder } from '../head/state-folder.ts';
-import { type Cleared, endInstances } from '../head/turn-off/workers.ts';
 import {
   type CloudProvider,
   credentialsOf,
@@ -27,7 +28,7 @@ const run = promisify(execFile);
 
 export interface CloudHeadRequest {
   readonly folder: StateFolder;
-  readonly config: NonNullable<ClusterFile['config']>;
+  readonly file: GivenFile;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly events: EventSink;
@@ -41,8 +42,8 @@ const lookEvery = 500;
  * before the call: cut short, the next `up` finds it and never makes a second one.
  */
 export async function ensureCloudHead(request: CloudHeadRequest, signal: AbortSignal): Promise<ProviderInstance> {
-  const { folder, config, clock, events } = request;
-  const spec = loadSpec({ name: folder.name, config });
+  const { folder, file, clock, events } = request;
+  const spec = specOf(file);
   let known = remembered(request);
   const provider = await cloudOf(request, spec, known.clusterId);
   const ask = async (): Promise<readonly ProviderInstance[]> => {
@@ -106,10 +107,10 @@ async function liveHeads(provider: Provider, { instance }: CloudRemote, signal: 
 
 /** Whether the cloud shows a head of the cluster, up or on its way. */
 export async function hasCloudHead(request: CloudHeadRequest, signal: AbortSignal): Promise<boolean> {
-  const { folder, config } = request;
+  const { folder, file } = request;
   const { clusterId } = readCluster(folder)?.remote ?? {};
   if (clusterId === undefined) return false;
-  const provider = await cloudOf(request, loadSpec({ name: folder.name, config }), clusterId);
+  const provider = await cloudOf(request, specOf(file), clusterId);
   return (await provider.list(signal)).some(isLiveHead);
 }
 
@@ -123,14 +124,14 @@ export async function endCloudInstances(
   unseen: Duration,
   signal: AbortSignal,
 ): Promise<Cleared> {
-  const { clock, folder, config } = request;
+  const { clock, file } = request;
   const { clusterId, instance, askedAt = 0 } = remembered(request);
   // A head that was seen is in the lists.
   const head = instance === undefined ? askedAt + listsLag - clock.now() : 0;
   const settles = settlingTime(Math.max(unseen, head));
-  const provider = await cloudOf(request, loadSpec({ name: folder.name, config }), clusterId);
+  const provider = await cloudOf(request, specOf(file), clusterId);
   const kinds = which === 'all' ? (['worker', 'head'] as const) : (['worker'] as const);
-  return await endInstances(provider, { clock, kinds, settles }, signal);
+  return await clearInstances(provider, { clock, kinds, settles }, signal);
 }
 
 const isLiveHead = ({ kind, state }: ProviderInstance): boolean =>
@@ -177,12 +178,12 @@ interface CloudRemote extends Remote {
 const newToken = (): string => `head-${randomBytes(6).toString('hex')}`;
 
 /** What is known of the cluster's head; written down first where nothing is. */
-function remembered({ folder, config, clock }: CloudHeadRequest): CloudRemote {
+function remembered({ folder, file, clock }: CloudHeadRequest): CloudRemote {
   const { remote } = readCluster(folder) ?? {};
   if (remote?.clusterId !== undefined && remote.launchToken !== undefined) return remote as CloudRemote;
   const made = { clusterId: randomBytes(8).toString('hex'), launchToken: newToken() };
   if (readCluster(folder) === undefined)
-    createCluster(folder, { createdAt: clock.now(), engine: 'ray', config, remote: made });
+    createCluster(folder, { createdAt: clock.now(), engine: 'ray', config: file.config, remote: made });
   else remember(folder, made);
   return made;
 }

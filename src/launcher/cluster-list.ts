@@ -1,4 +1,4 @@
-import type { ClusterAnswer } from '../head/api/types.ts';
+import type { ClusterAnswer } from '../api/types.ts';
 import { type ClusterFile, clusterNames, readCluster, servingOf, stateFolder } from '../head/state-folder.ts';
 
 export type ClusterState =

@@ -1,6 +1,6 @@
+import type { JobsAnswer, NodeAnswer, NodesAnswer } from '../api/types.ts';
 import type { RunOptions } from '../base/host.ts';
 import { isFinal, isPending } from '../core/lifecycle.ts';
-import type { JobsAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { lineTo } from '../head/client/line.ts';
 import type { Serving } from '../head/state-folder.ts';
@@ -46,7 +46,7 @@ export async function workersNow(
   look: HeadLook,
   signal: AbortSignal,
 ): Promise<readonly WorkerNow[]> {
-  const answer = await askMantad<{ nodes: readonly NodeAnswer[] }>(cluster, look, '/api/manta/v1/nodes', {}, signal);
+  const answer = await askMantad<NodesAnswer>(cluster, look, '/api/manta/v1/nodes', {}, signal);
   return answer === undefined ? await claimedWorkers(cluster, { signal }) : answer.nodes.flatMap(workerOf);
 }
 

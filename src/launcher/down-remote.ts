@@ -4,11 +4,13 @@ import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { takeLock } from '../base/lock.ts';
 import { mayComeUp, sshErrors } from '../base/ssh/errors.ts';
-import { endHost } from '../bringup/end-host.ts';
+import { clearHosts } from '../bringup/clear-hosts.ts';
+import type { HostToEnd } from '../bringup/end-host.ts';
 import { containersOf } from '../bringup/end-node.ts';
+import type { Cleared } from '../core/cleared.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { ownHosts } from '../core/spec/local.ts';
-import { bootMark, removeBootText } from '../head/boot-entry.ts';
+import { hasCronText, removeBootText } from '../head/boot-entry.ts';
 import { loadSpec } from '../head/load-spec.ts';
 import { changeCluster, headHome, readCluster, removeCluster } from '../head/state-folder.ts';
 import { isCloud, listsLag } from '../providers/clouds.ts';
@@ -35,11 +37,8 @@ export interface DownRemoteRequest {
   readonly events: EventSink;
 }
 
-export interface DownRemoteResult {
+export interface DownRemoteResult extends Cleared {
   readonly wasThere: boolean;
-  readonly ended: readonly string[];
-  /** Hosts that could not be reached, or on which something is left, and why. */
-  readonly left: readonly { readonly host: string; readonly why: string }[];
 }
 
 const hostWithin = 20_000;
@@ -87,7 +86,7 @@ export async function downRemote(request: DownRemoteRequest, signal: AbortSignal
 /** A cloud's instances go by its own order, and with them all that is on them; what is left is what the cloud still lists. */
 async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<DownRemoteResult> {
   const { cluster, events, clock, env, workersOnly } = down;
-  const { folder, config, head, name } = cluster;
+  const { folder, file, head, name } = cluster;
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
   const unlocks: (() => Promise<void>)[] = [];
@@ -105,7 +104,7 @@ async function downCloud(down: DownRemoteRequest, signal: AbortSignal): Promise<
     // The head goes with the rest, and the mark keeps others off it meanwhile.
     await Promise.all(unlocks.splice(0).map((unlock) => unlock()));
     events.emit(launcherEvents.ending, { name, what: 'the instances' }, { id: 'down', state: 'running' });
-    const request = { folder, config, env, clock, events };
+    const request = { folder, file, env, clock, events };
     const { ended, left } = await endCloudInstances(request, workersOnly ? 'workers' : 'all', unseen, signal);
     await cluster.disconnect();
     if (!workersOnly && left.length === 0) removeCluster(folder);
@@ -153,11 +152,7 @@ async function lockIfReached(
   }
 }
 
-async function endAll(
-  request: DownRemoteRequest,
-  look: HeadLook | undefined,
-  signal: AbortSignal,
-): Promise<Pick<DownRemoteResult, 'ended' | 'left'>> {
+async function endAll(request: DownRemoteRequest, look: HeadLook | undefined, signal: AbortSignal): Promise<Cleared> {
   const { cluster, events, workersOnly } = request;
   const { head, name } = cluster;
   if (look !== undefined) {
@@ -170,22 +165,13 @@ async function endAll(
     { name, what: `Ray on ${workers.length} workers${workersOnly ? '' : ' and the head'}` },
     { id: 'down', state: 'running' },
   );
-  const ended: string[] = [];
-  const left: { host: string; why: string }[] = [];
-  const onHost = async (address: string, open: () => Promise<Host>): Promise<void> => {
-    try {
-      const host = await open();
-      const why = await endOn(host, cluster, look, signal);
-      if (why === undefined) ended.push(address);
-      else left.push({ host: address, why });
-    } catch (error) {
-      signal.throwIfAborted();
-      left.push({ host: address, why: (error as Error).message });
-    }
-  };
-  const all = workers.map((address) => onHost(address, () => reachWorker(cluster, address, signal, hostWithin)));
-  if (look !== undefined && !workersOnly) all.push(onHost(head.name, async () => head));
-  await Promise.all(all);
+  const hosts = workers.map((address) => ({
+    name: address,
+    open: () => reachWorker(cluster, address, signal, hostWithin),
+  }));
+  const own = look !== undefined && !workersOnly ? [{ name: head.name, open: async () => head }] : [];
+  const { ended, left: notEnded } = await clearHosts([...hosts, ...own], whatToEnd(cluster, look), signal);
+  const left = [...notEnded];
   // Until every host was reached the head keeps what the next `down` needs, from whatever machine it is run: which hosts
   // there were, and the key and the claims to take back from them.
   const complete = left.length === 0 || (request.forget && !left.some(({ host }) => host === head.name));
@@ -223,28 +209,17 @@ function specsOf({ spec, name, folder }: RemoteCluster, look: HeadLook | undefin
   return [spec, ...before];
 }
 
-/** Ends everything of the cluster on a host; what is still there afterwards, or undefined. */
-async function endOn(
-  host: Host,
-  cluster: RemoteCluster,
-  look: HeadLook | undefined,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const { name } = cluster;
+/** Everything that a host may carry of the cluster. */
+function whatToEnd(cluster: RemoteCluster, look: HeadLook | undefined): HostToEnd {
   const all = specsOf(cluster, look).flatMap(containersOf);
   const containers = [...new Map(all.map((each) => [`${each.engine} ${each.name}`, each])).values()];
   const clusterId = look?.cluster?.ray?.id ?? (look?.publicKey && idByKey(look, 'cluster'));
-  const left = await endHost(
-    host,
-    {
-      cluster: name,
-      containers,
-      ...(look?.publicKey !== undefined && { publicKey: look.publicKey }),
-      ...(clusterId !== undefined && { clusterId }),
-    },
-    signal,
-  );
-  return left.length === 0 ? undefined : `still there: ${left.join(', ')}`;
+  return {
+    cluster: cluster.name,
+    containers,
+    ...(look?.publicKey !== undefined && { publicKey: look.publicKey }),
+    ...(clusterId !== undefined && { clusterId }),
+  };
 }
 
 /** From here on no supervisor starts mantad again, whatever happens to this command. */
@@ -272,7 +247,7 @@ async function removeHead(head: Host, name: string, signal: AbortSignal): Promis
 rm -rf ${headHome}/clusters/${name}
 ${removeBootText(name)}
 if [ -e ${headHome}/clusters/${name} ]; then echo "manta-left ~/${headHome}/clusters/${name}"; fi
-if command -v crontab >/dev/null && crontab -l 2>/dev/null | grep -qF '${bootMark(name)}'; then echo 'manta-left the entry of cron'; fi
+if ${hasCronText(name)}; then echo 'manta-left the entry of cron'; fi
 exit 0
 `,
     { signal },

@@ -1,5 +1,5 @@
+import type { NodeAnswer, NodesAnswer } from '../api/types.ts';
 import { wallClock } from '../base/wall-clock.ts';
-import type { NodeAnswer } from '../head/api/types.ts';
 import type { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/state-folder.ts';
 import { clientOnHead } from './cluster-now.ts';
@@ -43,7 +43,7 @@ export async function endWorkers(
 }
 
 async function workersOf(http: HttpClient): Promise<readonly NodeAnswer[]> {
-  const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes');
+  const { nodes } = await http.json<NodesAnswer>('GET', '/api/manta/v1/nodes');
   return nodes.filter(({ kind, byHand }) => kind === 'worker' && !byHand);
 }
 

@@ -1,3 +1,4 @@
+import { endInstances } from '../autoscaler/teardown.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import { takeLock } from '../base/lock.ts';
@@ -42,11 +43,10 @@ export async function down(
   try {
     changeCluster(folder, (now) => ({ ...now, endingSince: now.endingSince ?? clock.now() }));
     events.emit(launcherEvents.ending, { name: folder.name, what: 'the daemon' }, { id: 'down', state: 'running' });
-    await endProcess(() => supervisorOf(folder), clock, signal);
-    await endProcess(() => mantadOf(folder), clock, signal);
+    await endDaemon(folder, clock, signal);
 
     events.emit(launcherEvents.ending, { name: folder.name, what: 'the instances' }, { id: 'down', state: 'running' });
-    const instances = await endInstances(folder, clock, signal);
+    const instances = await endAgents(folder, clock, signal);
     removePlace(folder);
     if (request.keepState) changeCluster(folder, ({ endingSince: _, ...rest }) => rest);
     else removeCluster(folder);
@@ -55,6 +55,12 @@ export async function down(
   } finally {
     taken.lock.release();
   }
+}
+
+/** Ends what brings mantad back, then mantad. Instances and their jobs go on. */
+export async function endDaemon(folder: StateFolder, clock: Clock, signal: AbortSignal): Promise<void> {
+  await endProcess(() => supervisorOf(folder), clock, signal);
+  await endProcess(() => mantadOf(folder), clock, signal);
 }
 
 async function endProcess(find: () => ProcessIdentity | undefined, clock: Clock, signal: AbortSignal): Promise<void> {
@@ -69,24 +75,16 @@ async function endProcess(find: () => ProcessIdentity | undefined, clock: Clock,
   }
 }
 
-async function endInstances(folder: StateFolder, clock: Clock, signal: AbortSignal): Promise<number> {
+async function endAgents(folder: StateFolder, clock: Clock, signal: AbortSignal): Promise<number> {
   const provider = new ProcessProvider({
     folder: folder.files.instances,
     agent: ['false'],
     typeOf: () => undefined,
     clock,
   });
-  const ended = new Set<string>();
-  for (const until = performance.now() + patience; ; ) {
-    const there = await provider.list(signal);
-    if (there.length === 0) return ended.size;
-    for (const { id } of there) ended.add(id);
-    await provider.terminate([...there.map(({ id }) => id)], signal);
-    if (performance.now() > until)
-      throw launcherErrors.StillThere({
-        name: folder.name,
-        what: there.map(({ id, tags }) => `${tags[kindTag] ?? 'instance'} ${id}`),
-      });
-    await clock.sleep(50, signal);
-  }
+  const order = { clock, kinds: ['worker', 'head'], within: patience } as const;
+  const { ended, left } = await endInstances(provider, order, signal);
+  const what = left.map(({ id, tags }) => `${tags[kindTag] ?? 'instance'} ${id}`);
+  if (what.length > 0) throw launcherErrors.StillThere({ name: folder.name, what });
+  return ended.length;
 }

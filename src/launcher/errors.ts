@@ -36,6 +36,18 @@ export const launcherErrors = {
     message: (e) => `the cluster '${e.name}' has begun to turn itself off and does not come to its end`,
     hint: (e) => `run 'manta down -n ${e.name}' to complete it, then 'manta up' again`,
   }),
+  HeadNewer: defineError<{ name: string; head: string; client: string }>({
+    code: 'MANTA_LAUNCHER_HEAD_NEWER',
+    exit: 4,
+    message: (e) => `the cluster '${e.name}' runs Manta ${e.head}, which is newer than this one (${e.client})`,
+    hint: (e) => `update Manta on this machine to ${e.head}; a head is never brought back to an earlier version`,
+  }),
+  UpgradeUndone: defineError<{ name: string; from: string; to: string; why: string; log: string }>({
+    code: 'MANTA_LAUNCHER_UPGRADE_UNDONE',
+    exit: 6,
+    message: (e) => `mantad ${e.to} did not come up for the cluster '${e.name}', so ${e.from} runs again: ${e.why}`,
+    hint: (e) => `jobs and nodes were not touched; the log is ${e.log}`,
+  }),
   NotApplied: defineError<{ url: string; status: number }>({
     code: 'MANTA_LAUNCHER_NOT_APPLIED',
     exit: 4,

@@ -12,6 +12,11 @@ export const launcherEvents = {
     level: 'info',
     text: (e) => `the cluster '${e.name}' runs at ${e.url}`,
   }),
+  upgrading: defineEvent<{ name: string; from: string; to: string }>({
+    code: 'MANTA_LAUNCHER_UPGRADING',
+    level: 'info',
+    text: (e) => `upgrading mantad of the cluster '${e.name}' from ${e.from} to ${e.to}; jobs and nodes go on`,
+  }),
   ending: defineEvent<{ name: string; what: string }>({
     code: 'MANTA_LAUNCHER_ENDING',
     level: 'info',

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeFolder, readJson, writeJson } from '../base/json-file.ts';
+import { makeFolder, readJson, writeLiveJson } from '../base/json-file.ts';
 import { socketName } from '../base/ssh/control.ts';
 import type { SshTarget } from '../base/ssh/target.ts';
 import { version } from '../base/version.ts';
@@ -48,7 +48,7 @@ export function keepWay(home: string, said: Said, { name, target, place, shown }
   const kept: KeptWay = { madeBy: version, ...said, name, target: known, place, shown };
   try {
     makeFolder(join(home, 'ways'));
-    writeJson(fileOf(home, said), kept);
+    writeLiveJson(fileOf(home, said), kept);
   } catch {}
 }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Host } from '../base/host.ts';
+import { ownValue } from '../base/own-value.ts';
 import { markVariable } from '../base/process.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { nodeFolder } from '../bringup/node.ts';
@@ -140,7 +141,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     home: text('home'),
     hostname: text('hostname'),
     platform: system.toLowerCase(),
-    arch: { x86_64: 'x64', amd64: 'x64', aarch64: 'arm64', arm64: 'arm64' }[machine] ?? machine,
+    arch: ownValue({ x86_64: 'x64', amd64: 'x64', aarch64: 'arm64', arm64: 'arm64' }, machine) ?? machine,
     now: Number(text('now')) * 1_000,
     addresses: words('addresses'),
     runtimes: words('runtimes'),

@@ -5,7 +5,6 @@ import type { PlainMap } from '../core/spec/cluster.ts';
 import { localTypeName } from '../core/spec/local.ts';
 import { pythonJson } from '../core/spec/ray/json.ts';
 import { prepareAsRay } from '../core/spec/ray/prepare.ts';
-import { openCluster } from '../core/spec/read.ts';
 import {
   changeRayState,
   type RayStateCluster,
@@ -18,10 +17,9 @@ import { headLaunchHash, headRuntimeHashes, workerRuntimeHashes } from '../provi
 import type { RemoteCluster } from './remote-cluster.ts';
 
 /** The file as Ray's own launcher would have worked it out; undefined where Ray refuses it. */
-function preparedOf({ config, name }: RemoteCluster): PlainMap | undefined {
-  const { source } = openCluster(config.path, Buffer.from(config.text), config.env);
-  const prepared = source === undefined ? undefined : prepareAsRay(source);
-  return prepared !== undefined && 'config' in prepared ? { ...prepared.config, cluster_name: name } : undefined;
+function preparedOf({ file, name }: RemoteCluster): PlainMap | undefined {
+  const prepared = prepareAsRay(file.source);
+  return 'config' in prepared ? { ...prepared.config, cluster_name: name } : undefined;
 }
 
 const stateCluster = (cluster: RemoteCluster): RayStateCluster => ({

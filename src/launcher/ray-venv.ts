@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { syncAll, syncTree } from '../base/durable.ts';
 import type { EventSink } from '../base/events.ts';
 import { makeFolder, readJson, writeJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
-import { untested } from '../engines/ray/versions.ts';
+import { rayVersion, untested } from '../core/ray-version.ts';
 import type { RayPython } from '../head/state-folder.ts';
 import { rayVenvErrors } from './ray-venv-errors.ts';
 import { rayVenvEvents } from './ray-venv-events.ts';
-
-/** The Ray that is installed where there is none. */
-export const ownRayVersion = '2.60.0';
 
 /** Installers say more than anybody reads. */
 const sayEvery = 3_000;
@@ -48,8 +46,8 @@ export async function findRay(search: RaySearch): Promise<RayPython | undefined>
       : (version as { detail: string }).detail;
     events.emit(rayVenvEvents.passedOver, { python: onPath, why });
   }
-  const { python, whole } = venvOf(search.home, ownRayVersion);
-  return readJson(whole) !== undefined && existsSync(python) ? { path: python, version: ownRayVersion } : undefined;
+  const { python, whole } = venvOf(search.home, rayVersion);
+  return readJson(whole) !== undefined && existsSync(python) ? { path: python, version: rayVersion } : undefined;
 }
 
 /**
@@ -58,7 +56,7 @@ export async function findRay(search: RaySearch): Promise<RayPython | undefined>
  */
 export async function makeRay(search: RaySearch): Promise<RayPython> {
   const { home, events, signal } = search;
-  const version = ownRayVersion;
+  const version = rayVersion;
   const { folder, python, whole } = venvOf(home, version);
   makeFolder(dirname(folder));
   const taken = takeLock(`${folder}.lock`);
@@ -91,6 +89,9 @@ export async function makeRay(search: RaySearch): Promise<RayPython> {
     step('looking whether it loads');
     const loads = await rayOf(python, search);
     if ('detail' in loads) throw rayVenvErrors.NotMade({ folder, command: 'import ray', detail: loads.detail });
+    // A power cut must not leave the file that says it is whole, and empty modules.
+    await syncTree(folder);
+    await syncAll([dirname(folder)]);
     writeJson(whole, { version, python });
     const seconds = Math.round((performance.now() - began) / 1_000);
     events.emit(rayVenvEvents.made, { version, folder, seconds }, { id: 'ray-venv', state: 'done' });
@@ -134,7 +135,7 @@ async function usablePython(search: RaySearch): Promise<string> {
   const asked = 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 14))';
   for (const name of ['python3', 'python3.12', 'python3.11', 'python3.13', 'python3.10', 'python'])
     if (await works(name, ['-c', asked], search)) return name;
-  throw rayVenvErrors.NoPython({ version: ownRayVersion });
+  throw rayVenvErrors.NoPython({ version: rayVersion });
 }
 
 async function rayOf(python: string, search: RaySearch): Promise<{ ray: string } | { detail: string }> {

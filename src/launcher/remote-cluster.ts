@@ -8,7 +8,7 @@ import { targetOf } from '../bringup/reach.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { HostPool, OwnHost } from '../core/spec/local.ts';
 import { knownHosts } from '../head/known-hosts.ts';
-import { loadSpec } from '../head/load-spec.ts';
+import { type GivenFile, readConfig, specOf } from '../head/load-spec.ts';
 import { type ClusterFile, reachedFrom, readCluster, type StateFolder, stateFolder } from '../head/state-folder.ts';
 import { isCloud } from '../providers/clouds.ts';
 import { launcherErrors } from './errors.ts';
@@ -18,7 +18,7 @@ export interface RemoteRequest {
   readonly home: string;
   /** Wins over the file's own name; without a file it names a cluster that is known here. */
   readonly name?: string;
-  readonly file?: NonNullable<ClusterFile['config']>;
+  readonly file?: GivenFile;
   readonly overrides?: NonNullable<ClusterFile['overrides']>;
 }
 
@@ -26,8 +26,8 @@ export interface RemoteRequest {
 export interface RemoteCluster {
   readonly name: string;
   readonly spec: ClusterSpec;
-  /** What `up` was given. */
-  readonly config: NonNullable<ClusterFile['config']>;
+  /** What this command was given, or `up` before it. */
+  readonly file: GivenFile;
   readonly folder: StateFolder;
   readonly headAddress: string;
   readonly head: Host;
@@ -44,18 +44,22 @@ export interface RemoteCluster {
   close(): Promise<void>;
 }
 
-/** Whether the cluster that is meant stands on other machines. */
-export const isRemote = (spec: ClusterSpec): boolean => spec.provider.type !== 'process';
+/** Whether the cluster that is meant stands on other machines: by its file, or by what is known of it here. */
+export function isOfOtherMachines({ home, name, file }: RemoteRequest): boolean {
+  if (file !== undefined) return specOf(file).provider.type !== 'process';
+  return name !== undefined && readCluster(stateFolder(home, name))?.remote !== undefined;
+}
 
 export function openRemote(request: RemoteRequest): RemoteCluster {
-  const { config, name } = configOf(request);
-  const spec = { ...loadSpec({ name, config, ...(request.overrides && { overrides: request.overrides }) }), name };
+  const file = request.file ?? knownFile(request);
+  const name = request.name ?? file.spec.name;
+  const spec = { ...specOf(file, request.overrides), name };
   const folder = stateFolder(request.home, name);
   const { head, pools } = knownHosts(spec, folder);
   if (head === undefined)
     throw isCloud(spec.provider.type)
       ? launcherErrors.NotUpYet({ name })
-      : launcherErrors.NoHeadAddress({ file: config.path });
+      : launcherErrors.NoHeadAddress({ file: file.config.path });
   const hosts = new Map([head, ...pools.flatMap((pool) => pool.hosts)].map((each) => [each.name, each]));
   makeFolder(folder.path);
   const from = reachedFrom(folder);
@@ -75,7 +79,7 @@ export function openRemote(request: RemoteRequest): RemoteCluster {
   return {
     name,
     spec,
-    config,
+    file,
     folder,
     headAddress: head.name,
     head: opened('head', () => headTarget),
@@ -113,25 +117,18 @@ export function startedElsewhere(
   return { before: shown(before), now: shown(now) };
 }
 
-function headOf(
-  config: NonNullable<ClusterFile['config']>,
-  { name, folder }: Pick<RemoteCluster, 'name' | 'folder'>,
-): OwnHost | undefined {
+function headOf(config: GivenFile['config'], { folder, file }: RemoteCluster): OwnHost | undefined {
   try {
-    return knownHosts(loadSpec({ name, config }), folder).head;
+    return knownHosts(specOf(readConfig(config, file)), folder).head;
   } catch {
     // Written by another Manta, perhaps: the file that is given is all there is to go by.
     return undefined;
   }
 }
 
-function configOf(request: RemoteRequest): { config: NonNullable<ClusterFile['config']>; name: string } {
-  if (request.file !== undefined) {
-    const name = request.name ?? loadSpec({ name: 'default', config: request.file }).name;
-    return { config: request.file, name };
-  }
-  const name = request.name ?? 'default';
-  const config = readCluster(stateFolder(request.home, name))?.config;
+/** The file that a cluster was started with from here. */
+function knownFile({ home, name = 'default' }: RemoteRequest): GivenFile {
+  const config = readCluster(stateFolder(home, name))?.config;
   if (config === undefined) throw launcherErrors.UnknownCluster({ name });
-  return { config, name };
+  return readConfig(config);
 }

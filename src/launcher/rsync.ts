@@ -3,9 +3,11 @@ import { posix } from 'node:path';
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
+import { withoutTrailing } from '../base/trailing.ts';
 import type { NodeFiles, Place } from '../bringup/node.ts';
 import { rsyncCommand, runRsync } from '../bringup/rsync.ts';
-import { bashAt, stagingFolder } from '../bringup/shell-text.ts';
+import { bashAt } from '../bringup/shell-text.ts';
+import { findStaging } from '../bringup/staging.ts';
 import { stagedPath, syncFiles } from '../bringup/sync.ts';
 import { syncErrors } from '../bringup/sync-errors.ts';
 import { execErrors } from './exec-errors.ts';
@@ -37,14 +39,14 @@ export function copyPaths(source: string | undefined, target: string | undefined
 export async function copyUp(node: CopyNode, paths: CopyPaths | undefined, signal: AbortSignal): Promise<void> {
   const { host, files, place, events } = node;
   if (paths === undefined) {
-    const into = place.kind === 'container' ? { into: stagingFolder(node.cluster) } : {};
+    const into = place.kind === 'container' ? { into: await findStaging(host, node.cluster, { signal }) } : {};
     tell(events, host, files.mounts.map(({ remote }) => remote).join(', ') || 'nothing: there are no file_mounts');
     return await syncFiles(host, files, { signal, ...into });
   }
   const { source, target } = paths;
   if (statSync(source, { throwIfNoEntry: false }) === undefined)
     throw syncErrors.LocalMissing({ local: source, remote: target, typed: true });
-  const far = farPath(node, target);
+  const far = await farPath(node, target, signal);
   await makeParent(host, far.place, far.path, signal);
   tell(events, host, `${source} to ${target}`);
   await runRsync(host, rsyncCommand(host, 'up', [source], far.path, { ...files, ...far }), target, signal);
@@ -53,12 +55,12 @@ export async function copyUp(node: CopyNode, paths: CopyPaths | undefined, signa
 /** Copies from the node; without paths what is at the file mounts, back to where they came from. */
 export async function copyDown(node: CopyNode, paths: CopyPaths | undefined, signal: AbortSignal): Promise<void> {
   const { host, files, events } = node;
-  const slash = (path: string): string => `${path.replace(/\/+$/, '')}/`;
+  const slash = (path: string): string => `${withoutTrailing(path, '/')}/`;
   const all = files.mounts.map(({ remote, local, directory }) =>
     directory ? { source: slash(remote), target: slash(local) } : { source: remote, target: local },
   );
   for (const { source, target } of paths === undefined ? all : [paths]) {
-    const far = farPath(node, source);
+    const far = await farPath(node, source, signal);
     tell(events, host, `${source} to ${target}`);
     await runRsync(host, rsyncCommand(host, 'down', [far.path], target, { ...files, ...far }), source, signal);
   }
@@ -74,14 +76,14 @@ interface FarPath {
 }
 
 /** What a container has mounted from its host is written on the host: the container sees it, and keeps nothing of it. */
-function farPath({ cluster, place, files }: CopyNode, path: string): FarPath {
+async function farPath({ host, cluster, place, files }: CopyNode, path: string, signal: AbortSignal): Promise<FarPath> {
   if (place.kind === 'host') return { path, place };
-  const bare = (word: string): string => word.replace(/\/+$/, '');
+  const bare = (word: string): string => withoutTrailing(word, '/');
   const mount = files.mounts.find(({ remote }) => bare(path) === bare(remote) || path.startsWith(`${bare(remote)}/`));
   if (mount === undefined) return { path, place };
   // A file that is mounted by itself is seen by its inode, which a new file would not have.
   const extra = mount.directory ? {} : { extra: ['--inplace'] };
-  return { path: stagedPath(stagingFolder(cluster), path), place: { kind: 'host' }, ...extra };
+  return { path: stagedPath(await findStaging(host, cluster, { signal }), path), place: { kind: 'host' }, ...extra };
 }
 
 async function makeParent(host: Host, place: Place, path: string, signal: AbortSignal): Promise<void> {

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { makeFolder, moveDurably } from '../base/durable.ts';
 import { entryFile } from '../base/entry.ts';
 import { version } from '../base/version.ts';
 import { launcherErrors } from './errors.ts';
@@ -25,7 +26,7 @@ const cacheFolder = (env: Env): string => join(env['XDG_CACHE_HOME'] || join(hom
 /** The programs of this Manta; those of a checkout are bundled first. Both are kept for the next time. */
 export async function runtimeOf(env: Env, signal: AbortSignal): Promise<Runtime> {
   const cache = cacheFolder(env);
-  mkdirSync(cache, { recursive: true, mode: 0o700 });
+  makeFolder(cache);
   const own = entryFile('mantad');
   const folder = own.endsWith('.ts') ? await bundleOfCheckout(cache, signal) : dirname(own);
   const name = `${version}-${digestOf(folder)}`;
@@ -33,7 +34,7 @@ export async function runtimeOf(env: Env, signal: AbortSignal): Promise<Runtime>
   if (!existsSync(archive)) {
     const draft = join(cache, `.${name}.${process.pid}`);
     await run('tar', ['-czf', draft, '--owner=0', '--group=0', '-C', folder, '.'], { signal });
-    renameSync(draft, archive);
+    await moveDurably(draft, archive);
   }
   return { name, archive };
 }
@@ -59,7 +60,7 @@ async function bundleOfCheckout(cache: string, signal: AbortSignal): Promise<str
   const draft = mkdtempSync(join(cache, '.bundle-'));
   try {
     await run(process.execPath, [join(root, 'scripts', 'build.ts'), draft], { signal, cwd: root });
-    renameSync(draft, folder);
+    await moveDurably(draft, folder);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(folder)) throw launcherErrors.NoBundle({ detail: (error as Error).message.slice(0, 500) }, error);
@@ -74,13 +75,13 @@ export async function nodeBinary(platform: string, arch: string, env: Env, signa
   const wanted = `node-${platform}-${arch}@${process.versions.node}`;
   const binary = join(cache, wanted, 'package', 'bin', 'node');
   if (existsSync(binary)) return binary;
-  mkdirSync(cache, { recursive: true, mode: 0o700 });
+  makeFolder(cache);
   const draft = mkdtempSync(join(cache, '.node-'));
   try {
     // npm checks the package against the digest of the registry.
     const { stdout } = await run('npm', ['pack', '--silent', wanted], { cwd: draft, signal });
     await run('tar', ['-xzf', join(draft, stdout.trim()), '-C', draft], { signal });
-    renameSync(draft, join(cache, wanted));
+    await moveDurably(draft, join(cache, wanted));
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(binary))

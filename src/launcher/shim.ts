@@ -1,15 +1,6 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import { writeDurably } from '../base/durable.ts';
 import type { EventSink } from '../base/events.ts';
 import { shimErrors } from './shim-errors.ts';
 import { shimEvents } from './shim-events.ts';
@@ -30,14 +21,9 @@ export function installShim(
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw shimErrors.NoFolder({ folder, problem: 'there is no such folder' });
   if (holdsShim(file) === false) throw shimErrors.NotOurs({ file });
-  const draft = join(folder, `.ray-${process.pid}.new`);
   try {
-    writeFileSync(draft, shimText(request), { mode: 0o755 });
-    // The umask may have taken bits away.
-    chmodSync(draft, 0o755);
-    renameSync(draft, file);
+    writeDurably(file, shimText(request), { mode: 0o755 });
   } catch (error) {
-    rmSync(draft, { force: true });
     throw shimErrors.NoFolder({ folder, problem: (error as Error).message }, error);
   }
   return { file, ...lookAlong(request.path, folder, file, request.events) };

@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { saysDiskFull } from '../base/disk-full.ts';
 import type { Host, RunOptions } from '../base/host.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { sshErrors } from '../base/ssh/errors.ts';
+import { version } from '../base/version.ts';
 import { bringupErrors } from '../bringup/errors.ts';
-import { bootMark, bootScript, bootUnit, removeBootText, startText } from '../head/boot-entry.ts';
+import { addCronText, bootScript, bootUnit, removeBootText, startText } from '../head/boot-entry.ts';
 import { headHome } from '../head/state-folder.ts';
+import type { FailedUpgrade, Upgrade } from '../head/upgrade.ts';
 import { launcherErrors } from './errors.ts';
 import { type HeadLook, runtimeHome } from './head-look.ts';
 import { nodeBinary, type Runtime } from './runtime.ts';
@@ -50,11 +53,14 @@ async function shipManta(host: Host, runtime: Runtime, options: RunOptions): Pro
   await send(
     host,
     createReadStream(runtime.archive),
-    `umask 077; cd "$HOME" && mkdir -p ${runtimeHome} && d=$(mktemp -d ${runtimeHome}/.new.XXXXXX) && { tar -xzf - -C "$d" || { rm -rf "$d"; exit 1; }; } && { mv -T "$d" ${runtimeHome}/${runtime.name} 2>/dev/null || { [ -d ${runtimeHome}/${runtime.name} ] && rm -rf "$d"; }; }`,
+    `umask 077; cd "$HOME" && mkdir -p ${runtimeHome} && d=$(mktemp -d ${runtimeHome}/.new.XXXXXX) && { tar -xzf - -C "$d" && ${syncDiskOf('"$d"')} || { rm -rf "$d"; exit 1; }; } && { mv -T "$d" ${runtimeHome}/${runtime.name} 2>/dev/null || { [ -d ${runtimeHome}/${runtime.name} ] && rm -rf "$d"; }; } && sync -- ${runtimeHome}`,
     'Manta',
     options,
   );
 }
+
+/** Sh command that brings all of a disk that is not on it yet to it: many files at once, at the price of one. */
+const syncDiskOf = (path: string): string => `{ sync -f -- ${path} 2>/dev/null || sync; }`;
 
 async function shipNode(host: Host, look: HeadLook, env: Env, options: RunOptions): Promise<string> {
   const binary = await nodeBinary(look.platform, look.arch, env, options.signal);
@@ -63,7 +69,7 @@ async function shipNode(host: Host, look: HeadLook, env: Env, options: RunOption
   await send(
     host,
     createReadStream(binary).pipe(createGzip({ level: 1 })),
-    `umask 077; cd "$HOME" && mkdir -p ${folder} && gzip -dc >${folder}/.new.$$ && printf '%s  %s\\n' ${digest} ${folder}/.new.$$ | sha256sum -c - >/dev/null || { rm -f ${folder}/.new.$$; exit 1; }; chmod 700 ${folder}/.new.$$ && mv ${folder}/.new.$$ ${folder}/node && ${folder}/node --version >/dev/null`,
+    `umask 077; cd "$HOME" && mkdir -p ${folder} && gzip -dc >${folder}/.new.$$ && printf '%s  %s\\n' ${digest} ${folder}/.new.$$ | sha256sum -c - >/dev/null || { rm -f ${folder}/.new.$$; exit 1; }; chmod 700 ${folder}/.new.$$ && sync -- ${folder}/.new.$$ && mv ${folder}/.new.$$ ${folder}/node && sync -- ${folder} ${runtimeHome} && ${folder}/node --version >/dev/null`,
     'Node',
     options,
   );
@@ -102,7 +108,7 @@ async function send(
     // A program of the host never ends with it: the connection did.
     if (code === 255)
       throw sshErrors.Dropped({ host: host.name, during: 'running', detail: said.trim() || 'no reason given' });
-    if (/no space left|quota exceeded/i.test(said)) throw bringupErrors.DiskFull({ node: host.name });
+    if (saysDiskFull(said)) throw bringupErrors.DiskFull({ node: host.name });
     if (code !== 0)
       throw launcherErrors.NotShipped({
         host: host.name,
@@ -113,6 +119,9 @@ async function send(
     signal.removeEventListener('abort', stop);
   }
 }
+
+/** Longer than a new version is on trial. */
+const upgradedWithin = 300_000;
 
 /** How mantad comes back after a reboot of the head. */
 export type BootWay = 'systemd' | 'cron' | 'none';
@@ -134,12 +143,14 @@ export async function startMantad(
   const script = bootScript(cluster);
   const old =
     look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
-  const { code, stderr } = await host.sh(
+  const upgrade = old === undefined ? undefined : upgradeFrom(look, cluster);
+  const { code, stdout, stderr } = await host.sh(
     `mask=$(umask); umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}
-printf '%s\\n' '#!/bin/sh' ${shellQuoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && mv ${script}.new ${script} || exit 1
+${upgrade === undefined ? '' : keepOldText(cluster, upgrade)}
+printf '%s\\n' '#!/bin/sh' ${shellQuoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && sync -- ${script}.new && mv ${script}.new ${script} && sync -- ${headHome} || exit 1
 # Before the old one goes: whoever finds nobody serving meanwhile says that nothing starts it at a boot.
-${bootProgram(way, cluster)}
+${bootProgram(way, cluster, look.home)}
 ${old === undefined ? '' : stopProgram([old])}
 # A Ray that mantad starts again makes files as the first one did.
 umask "$mask"
@@ -150,8 +161,51 @@ exit 0
     options,
   );
   if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'mantad', detail: stderr.trim() });
-  return way;
+  if (upgrade !== undefined) await settled(host, cluster, { ...options, within: upgradedWithin });
+  return /^manta-no-boot$/m.test(stdout) ? 'none' : way;
 }
+
+/** What the supervisor needs to bring the old version back, should the new one not come up. */
+function upgradeFrom(look: HeadLook, cluster: string): Upgrade {
+  const script = `${look.home}/${bootScript(cluster)}`;
+  return {
+    from: look.serving?.version ?? versionOf(look.supervisorRuntime ?? ''),
+    to: version,
+    since: look.now,
+    command: ['sh', script],
+    record: JSON.stringify(look.cluster),
+    boot: { kept: `${script}.before`, script },
+  };
+}
+
+/** Sh text, for the home of the user there. Written before anything changes, so that whatever is cut short can go back. */
+function keepOldText(cluster: string, upgrade: Upgrade): string {
+  const folder = `${headHome}/clusters/${cluster}`;
+  const script = bootScript(cluster);
+  return `cp -p ${script} ${script}.before || exit 1
+rm -f ${folder}/upgrade-failed.json
+printf %s ${shellQuoted(JSON.stringify(upgrade))} >${folder}/upgrade.json.new && mv ${folder}/upgrade.json.new ${folder}/upgrade.json || exit 1`;
+}
+
+/** Waits until the new version has taken over; throws where the old one was brought back. */
+async function settled(host: Host, cluster: string, options: RunOptions): Promise<void> {
+  const folder = `${headHome}/clusters/${cluster}`;
+  const { stdout } = await host.sh(
+    `cd "$HOME" || exit 1
+i=0; while [ $i -lt 2400 ] && [ -f ${folder}/upgrade.json ]; do sleep 0.1; i=$((i + 1)); done
+cat ${folder}/upgrade-failed.json 2>/dev/null
+rm -f ${bootScript(cluster)}.before
+exit 0
+`,
+    options,
+  );
+  if (stdout.trim() === '') return;
+  const { from, to, why } = JSON.parse(stdout) as FailedUpgrade;
+  throw launcherErrors.UpgradeUndone({ name: cluster, from, to, why, log: `${host.name}:${folder}/mantad.log` });
+}
+
+/** Of a runtime by its name: `0.1.0-3f2a…`. */
+const versionOf = (runtime: string): string => runtime.replace(/-[0-9a-f]+$/, '');
 
 /** Ends mantad and its supervisor on the head, and what would start them again. */
 export async function stopMantad(host: Host, cluster: string, look: HeadLook, options: RunOptions): Promise<void> {
@@ -178,13 +232,13 @@ const stopProgram = (pids: readonly number[]): string =>
 i=0; while [ $i -lt 100 ]; do n=0; for p in ${pids.join(' ')}; do kill -0 "$p" 2>/dev/null && n=1; done; [ $n = 0 ] && break; sleep 0.1; i=$((i + 1)); done
 for p in ${pids.join(' ')}; do kill -9 "$p" 2>/dev/null; done`;
 
-function bootProgram(way: BootWay, cluster: string): string {
+function bootProgram(way: BootWay, cluster: string, home: string): string {
   const script = `"$HOME/${bootScript(cluster)}"`;
-  if (way === 'cron')
-    return `{ crontab -l 2>/dev/null | grep -vF ${shellQuoted(bootMark(cluster))}; printf '%s\\n' "@reboot sh "${script}" >/dev/null 2>&1 ${bootMark(cluster)}"; } | crontab -`;
+  if (way === 'cron') return `${addCronText(cluster, home)} || echo manta-no-boot`;
   if (way === 'systemd')
     return `mkdir -p .config/systemd/user
 printf '%s\\n' '[Unit]' 'Description=Manta cluster ${cluster}' '[Service]' "ExecStart=/bin/sh "${script} 'KillMode=process' '[Install]' 'WantedBy=default.target' >.config/systemd/user/${bootUnit(cluster)}
+sync -- .config/systemd/user/${bootUnit(cluster)} .config/systemd/user
 systemctl --user daemon-reload >/dev/null 2>&1; systemctl --user enable ${bootUnit(cluster)} >/dev/null 2>&1
 loginctl enable-linger >/dev/null 2>&1`;
   return '';

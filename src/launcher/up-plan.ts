@@ -4,8 +4,8 @@ import { fingerprints, outdatedParts, type Part, type Restart, startsRay } from 
 import { changedKeys, type KeyChange } from '../core/spec/changes.ts';
 import type { ClusterSpec, PlainMap } from '../core/spec/cluster.ts';
 import { openCluster } from '../core/spec/read.ts';
-import { isMap } from '../core/spec/source.ts';
-import { loadSpec } from '../head/load-spec.ts';
+import { isMap, type Source } from '../core/spec/source.ts';
+import { readConfig, specOf } from '../head/load-spec.ts';
 import { type ClusterFile, clusterNames, readCluster, stateFolder } from '../head/state-folder.ts';
 import type { RunningJobs, WorkerNow } from './cluster-now.ts';
 import type { HeadLook } from './head-look.ts';
@@ -66,7 +66,8 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
   const parts = [...outdated].filter((part) => (part !== 'start' || starts) && has(part));
   const action = look.record === undefined ? 'make' : starts ? 'restart' : parts.length > 0 ? 'update' : 'nothing';
   const before = look.cluster;
-  const changes = before === undefined ? [] : changesBetween(before, cluster);
+  const then = before && readBefore(before, cluster);
+  const changes = then === undefined ? [] : changedKeys(keysIn(then.source), keysIn(cluster.file.source));
   const orphan = before === undefined ? orphanOf(request) : undefined;
   const holder = look.claims.find(({ clusterId }) => clusterId !== request.clusterId);
   return {
@@ -75,7 +76,7 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
     head: { host: cluster.head.name, action, parts, foreignRay: look.foreignRay, ...(rayUp && { rayUp }) },
     workers: planWorkers({
       spec: cluster.spec,
-      before: before && specOf(before),
+      before: then?.spec,
       hosts: cluster.workerAddresses,
       now: before === undefined ? [] : await request.workersNow(),
       headRestarts: starts,
@@ -92,22 +93,20 @@ export async function planUp(request: PlanRequest): Promise<UpPlan> {
   };
 }
 
-const fileOf = ({ config }: Pick<ClusterFile, 'config'>): PlainMap => {
+const keysIn = (source: Source | undefined): PlainMap => (source && isMap(source.value) ? source.value : {});
+
+/** What the cluster was before; without a spec where this Manta does not take its file any more. */
+function readBefore(
+  { config, overrides }: ClusterFile,
+  { file }: RemoteCluster,
+): { readonly source?: Source; readonly spec?: ClusterSpec } {
   if (config === undefined) return {};
-  const { source } = openCluster(config.path, Buffer.from(config.text), config.env);
-  return source !== undefined && isMap(source.value) ? source.value : {};
-};
-
-function changesBetween(before: ClusterFile, { config }: RemoteCluster): readonly KeyChange[] {
-  return changedKeys(fileOf(before), fileOf({ config }));
-}
-
-/** Undefined for a file that this Manta does not take any more. */
-function specOf(record: ClusterFile): ClusterSpec | undefined {
   try {
-    return loadSpec(record);
+    const read = readConfig(config, file);
+    return { source: read.source, spec: specOf(read, overrides) };
   } catch {
-    return undefined;
+    const { source } = openCluster(config.path, Buffer.from(config.text), config.env);
+    return source === undefined ? {} : { source };
   }
 }
 
@@ -118,7 +117,7 @@ function orphanOf({ cluster, home }: PlanRequest): UpPlan['orphan'] {
     try {
       const { remote, config } = readCluster(stateFolder(home, name)) ?? {};
       if (remote === undefined) return [];
-      const sameFile = config?.path === cluster.config.path;
+      const sameFile = config?.path === cluster.file.config.path;
       return sameFile || remote.address === cluster.headAddress ? [{ name, sameFile }] : [];
     } catch {
       return [];

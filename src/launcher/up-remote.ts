@@ -9,7 +9,6 @@ import { takeLock } from '../base/lock.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import { version } from '../base/version.ts';
 import { type BroughtUp, bringUpNode } from '../bringup/bring-up.ts';
-import { stagingFolder } from '../bringup/container.ts';
 import { tellWaits, throughDrops } from '../bringup/drops.ts';
 import { bringupErrors } from '../bringup/errors.ts';
 import { bringupEvents } from '../bringup/events.ts';
@@ -17,9 +16,11 @@ import type { NodeFiles } from '../bringup/node.ts';
 import { gcsPortOf, headOrder } from '../bringup/order.ts';
 import { roomForFiles } from '../bringup/prepare.ts';
 import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
+import { findStaging } from '../bringup/staging.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { durationWords } from '../core/plan/words.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
+import { compareVersions } from '../core/versions.ts';
 import { reloadText } from '../head/boot-entry.ts';
 import {
   type ClusterFile,
@@ -99,7 +100,7 @@ async function bringUp(request: UpRemoteRequest, signal: AbortSignal): Promise<U
   const { head: host, spec } = cluster;
   const moved = startedElsewhere(cluster);
   if (moved !== undefined) throw launcherErrors.HeadMoved({ name: cluster.name, ...moved });
-  const files = localFiles(spec, cluster.config.path, request.cwd);
+  const files = localFiles(spec, cluster.file.config.path, request.cwd);
   events.emit(launcherEvents.connecting, { host: host.name }, { id: `node ${host.name}`, state: 'running' });
   const until = performance.now() + connectWithin;
   await host.connect({
@@ -127,6 +128,8 @@ async function bringUpLocked(
   const { cluster, events } = request;
   const { head: host, spec, name } = cluster;
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
+  if (look.serving !== undefined && compareVersions(look.serving.version, version) > 0)
+    throw launcherErrors.HeadNewer({ name, head: look.serving.version, client: version });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
   const before = look.cluster;
   const { remote } = readCluster(cluster.folder) ?? {};
@@ -143,7 +146,7 @@ async function bringUpLocked(
     loginShells: request.loginShells,
     usageStats: request.usageStats,
     ...(request.noRestart && { leaveWorkers: true }),
-    mounts: mountsOnHead(spec.head.container !== undefined ? stagingFolder(name) : '', files),
+    mounts: mountsOnHead(spec.head.container !== undefined ? await findStaging(host, name, { signal }) : '', files),
   };
   const token = await tokenFor(request, look, signal);
   const order = headOrder(
@@ -291,7 +294,8 @@ async function tokenFor(
 
 /** The cluster's record on this machine: what the next command needs to find it again. */
 function remember({ cluster, overrides, clock }: UpRemoteRequest): void {
-  const { folder, config, headAddress } = cluster;
+  const { folder, headAddress } = cluster;
+  const { config } = cluster.file;
   const known = readCluster(folder);
   const wanted = { engine: 'ray' as const, config, overrides, remote: { ...known?.remote, address: headAddress } };
   if (known === undefined) createCluster(folder, { ...wanted, createdAt: clock.now() });
@@ -307,7 +311,7 @@ function recordFor({ cluster, overrides, until }: UpRemoteRequest, look: HeadLoo
     // One that turned itself off begins a new life.
     createdAt: (before?.ended === undefined ? before?.createdAt : undefined) ?? look.now,
     engine: 'ray',
-    config: cluster.config,
+    config: cluster.file.config,
     overrides,
     ray,
     ...untilOf(until?.(look.now), before, { now: look.now, lives: look.mantadPid !== undefined }),
@@ -335,12 +339,12 @@ async function putFolder(
     ? readdirSync(folder.files.hosts).filter((file) => file.endsWith('.pin'))
     : [];
   const write = (path: string, text: string): string =>
-    `printf %s ${shellQuoted(text)} >${path}.new && mv ${path}.new ${path} || exit 1\n`;
+    `printf %s ${shellQuoted(text)} >${path}.new && sync -- ${path}.new && mv ${path}.new ${path} || exit 1\n`;
   const { code, stderr } = await host.sh(
     `umask 077; cd "$HOME" || exit 1
 mkdir -p ${['backups', 'tokens', 'packages', 'logs', 'instances', 'hosts'].map((each) => `${there}/${each}`).join(' ')} || exit 1
 ${pins.map((pin) => `[ -s ${there}/hosts/${pin} ] || { ${write(`${there}/hosts/${pin}`, readFileSync(join(folder.files.hosts, pin), 'utf8'))} }`).join('\n')}
-${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}
+${credential === undefined ? '' : write(`${there}/credential`, `${credential}\n`)}${write(`${there}/cluster.json`, `${JSON.stringify(record)}\n`)}sync -- ${there} ${there}/hosts
 ${reloadText(name)}`,
     { signal },
   );

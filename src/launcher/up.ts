@@ -5,10 +5,16 @@ import { join } from 'node:path';
 import type { Clock, Duration } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import type { EventSink } from '../base/events.ts';
-import { makeFolder, namesIn, writeJson } from '../base/json-file.ts';
+import { makeFolder, namesIn } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
+import { commandLineOf } from '../base/process.ts';
+import { version } from '../base/version.ts';
+import { compareVersions } from '../core/versions.ts';
+import { lastLogLine } from '../head/daemon-log.ts';
 import { headErrors } from '../head/errors.ts';
-import { loadSpec } from '../head/load-spec.ts';
+import { type GivenFile, loadSpec } from '../head/load-spec.ts';
+import { lastWords } from '../head/one-machine/last-words.ts';
+import { owner } from '../head/owner.ts';
 import {
   type ClusterFile,
   clearRemains,
@@ -22,9 +28,11 @@ import {
   servingOf,
   stateFolder,
   supervisorOf,
+  writeCluster,
 } from '../head/state-folder.ts';
+import { beginUpgrade, failedUpgrade } from '../head/upgrade.ts';
 import { readRecord } from '../providers/process/record.ts';
-import { down } from './down.ts';
+import { down, endDaemon } from './down.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { rayVenvErrors } from './ray-venv-errors.ts';
@@ -34,7 +42,7 @@ export interface UpRequest {
   /** Wins over the file's own name. */
   readonly name?: string;
   /** Absent: the built-in cluster. */
-  readonly file?: NonNullable<ClusterFile['config']>;
+  readonly file?: GivenFile;
   readonly overrides: NonNullable<ClusterFile['overrides']>;
   /** Wins over what the file says. Absent: that, or the one of the cluster that is known. */
   readonly engine?: ClusterFile['engine'];
@@ -52,23 +60,27 @@ export interface UpResult {
   readonly serving: Serving;
   /** What had to be done: nothing, the new file applied to the running cluster, or a daemon started. */
   readonly done: 'nothing' | 'applied' | 'started';
+  /** The version of the daemon that ran before, where this one took over from it. */
+  readonly upgradedFrom?: string;
 }
 
 const startsWithin = 60_000;
 /** A Ray has to start before its cluster runs. */
 const rayStartsWithin = 240_000;
+/** Longer than a new version is on trial. */
+const upgradedWithin = 240_000;
 /** A head that ended so often while it was waited for is not going to run. */
 const mostHeadsLost = 3;
 
 /** Brings the cluster of this machine to what the request says. A second `up` with the same request changes nothing. */
 export async function up(request: UpRequest, signal: AbortSignal): Promise<UpResult> {
-  const name = request.name ?? nameIn(request) ?? 'default';
+  const name = request.name ?? request.file?.spec.name ?? 'default';
   const folder = stateFolder(request.home, name);
   clearRemains(folder);
   refuseForeign(folder);
   const known = readCluster(folder);
   const wantedAtFirst = wantedOf(request, name, known, false);
-  loadSpec(wantedAtFirst);
+  loadSpec(wantedAtFirst, request.file);
   if (known !== undefined && known.engine !== wantedAtFirst.engine)
     throw rayVenvErrors.EngineFixed({ name, has: known.engine, wanted: wantedAtFirst.engine });
   const python = wantedAtFirst.engine === 'ray' ? await rayFor(known, request) : undefined;
@@ -77,6 +89,7 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
   if ('holder' in taken) throw launcherErrors.Busy({ name, pid: taken.holder.pid });
   let started: ChildProcess | undefined;
   let wasThere = false;
+  let upgrading = false;
   try {
     const before = await whenTurnedOff(folder, request, signal);
     wasThere = before !== undefined;
@@ -84,40 +97,90 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     // A cluster that does not run begins a new life.
     const revived = before !== undefined && supervisorOf(folder) === undefined && mantadOf(folder) === undefined;
     const wanted = { ...wantedOf(request, name, before, !revived), ...(python && { python }) };
+    const running = servingOf(folder);
+    const upgrade = running !== undefined && isUpgrade(running, name);
+    upgrading = upgrade;
+    if (upgrade) await endOldDaemon(folder, running, request, signal);
     const same = before !== undefined && !revived && sameRequest(before, wanted) && before.until === wanted.until;
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
-    else if (!same)
-      writeJson(folder.files.cluster, {
-        ...before,
-        ...(revived && { createdAt: request.clock.now() }),
-        ended: undefined,
-        until: undefined,
-        config: undefined,
-        overrides: undefined,
-        port: before.port,
-        ...wanted,
-      });
-    const running = servingOf(folder);
+    else if (!same) {
+      const { ended: _ended, until: _until, config: _config, overrides: _overrides, ...kept } = before;
+      writeCluster(folder, { ...kept, ...(revived && { createdAt: request.clock.now() }), ...wanted });
+    }
     started = supervisorOf(folder) === undefined ? startSupervisor(request.home, name) : undefined;
-    if (running !== undefined) {
+    if (running !== undefined && !upgrade) {
       if (request.port !== undefined && Number(new URL(running.url).port) !== request.port)
         request.events.emit(launcherEvents.portLater, { port: request.port, url: running.url });
-      if (!same) await post(running.url, '/api/manta/v1/reload', ownerToken(folder), signal);
+      if (!same) await post(running.url, '/api/manta/v1/reload', await ownerToken(folder, request, signal), signal);
       if (wanted.engine === 'ray') await waitForServing(folder, started, rayStartsWithin, request, signal);
       return { folder, serving: running, done: same ? 'nothing' : 'applied' };
     }
     request.events.emit(launcherEvents.starting, { name }, { id: 'mantad', state: 'running' });
-    const within = wanted.engine === 'ray' ? rayStartsWithin : startsWithin;
+    const within = upgrade ? upgradedWithin : wanted.engine === 'ray' ? rayStartsWithin : startsWithin;
     const serving = await waitForServing(folder, started, within, request, signal);
     request.events.emit(launcherEvents.started, { name, url: serving.url }, { id: 'mantad', state: 'done' });
+    if (upgrade) return { folder, serving, done: same ? 'nothing' : 'applied', upgradedFrom: running.version };
     return { folder, serving, done: 'started' };
   } catch (error) {
     taken.lock.release();
-    if (signal.aborted && started !== undefined) await undo(folder, wasThere, request);
+    if (signal.aborted && started !== undefined && !upgrading) await undo(folder, wasThere, request);
     throw error;
   } finally {
     taken.lock.release();
   }
+}
+
+/** What `up` would do to a cluster of this machine. */
+export interface LocalPlan {
+  readonly name: string;
+  /** `make`: there is none of this name. `start`: it is known and does not run. `apply`: it runs otherwise. */
+  readonly action: 'make' | 'start' | 'apply' | 'nothing';
+  readonly upgrade?: { readonly from: string; readonly to: string };
+}
+
+/** Looks, and changes nothing. */
+export function planHere(request: UpRequest): LocalPlan {
+  const name = request.name ?? request.file?.spec.name ?? 'default';
+  const folder = stateFolder(request.home, name);
+  refuseForeign(folder);
+  const known = readCluster(folder);
+  const running = servingOf(folder);
+  const wanted = wantedOf(request, name, known, running !== undefined);
+  loadSpec(wanted, request.file);
+  if (known === undefined) return { name, action: 'make' };
+  const same = sameRequest(known, wanted) && known.until === wanted.until;
+  return {
+    name,
+    action: running === undefined ? 'start' : same ? 'nothing' : 'apply',
+    ...(running !== undefined && isUpgrade(running, name) && { upgrade: { from: running.version, to: version } }),
+  };
+}
+
+/** An earlier version gives way to this one; a later one stays. */
+function isUpgrade({ version: head }: Serving, name: string): boolean {
+  const order = compareVersions(head, version);
+  if (order > 0) throw launcherErrors.HeadNewer({ name, head, client: version });
+  return order < 0;
+}
+
+/** Jobs and nodes go on without the daemon; what it wrote is kept until the new one serves. */
+async function endOldDaemon(
+  folder: StateFolder,
+  running: Serving,
+  request: UpRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, events } = request;
+  events.emit(launcherEvents.upgrading, { name: folder.name, from: running.version, to: version });
+  const supervisor = supervisorOf(folder);
+  beginUpgrade(folder, {
+    from: running.version,
+    to: version,
+    since: clock.now(),
+    command: supervisor === undefined ? [] : commandLineOf(supervisor.pid),
+    record: readFileSync(folder.files.cluster, 'utf8'),
+  });
+  await endDaemon(folder, clock, signal);
 }
 
 /** What this command started and will not wait for is ended again; a cluster that was there before keeps its state. */
@@ -127,7 +190,7 @@ async function undo(folder: StateFolder, known: boolean, { clock, events }: UpRe
 
 /** Without a file a cluster that is known keeps its own; options win over what was given before. */
 function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefined, lives: boolean): Wanted {
-  const config = request.file ?? before?.config;
+  const config = request.file?.config ?? before?.config;
   const overrides = { ...(request.file === undefined ? before?.overrides : {}), ...request.overrides };
   return {
     name,
@@ -142,7 +205,7 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
 /** What the file of a cluster of this machine says of its engine. */
 function engineIn(file: UpRequest['file']): ClusterFile['engine'] | undefined {
   if (file === undefined) return undefined;
-  return loadSpec({ name: 'default', config: file }).provider.manta?.['engine'] === 'ray' ? 'ray' : 'embedded';
+  return file.spec.provider.manta?.['engine'] === 'ray' ? 'ray' : 'embedded';
 }
 
 /** The Ray that the cluster has, as long as it is there. */
@@ -183,8 +246,6 @@ async function whenTurnedOff(
 
 type Wanted = Pick<ClusterFile, 'name' | 'engine' | 'config' | 'overrides' | 'port' | 'until'>;
 
-const nameIn = ({ file }: UpRequest): string | undefined => file && loadSpec({ name: 'default', config: file }).name;
-
 const sameRequest = (a: Partial<ClusterFile>, b: Partial<ClusterFile>): boolean => {
   const essence = ({ config, overrides, engine }: Partial<ClusterFile>): string =>
     JSON.stringify([config?.text, config?.env, overrides ?? {}, engine]);
@@ -212,44 +273,41 @@ async function waitForServing(
   const began = clock.now();
   const hasGivenUp = (): boolean => supervisor?.exitCode !== null && supervisorOf(folder) === undefined;
   while (performance.now() < until) {
+    const failed = failedUpgrade(folder);
+    if (failed !== undefined && failed.at >= began)
+      throw launcherErrors.UpgradeUndone({ name: folder.name, ...failed, log: folder.files.daemonLog });
     const serving = servingOf(folder);
     if (serving !== undefined && (await isReady(serving.url, signal))) return serving;
     if (serving === undefined && hasGivenUp()) break;
-    if (headsLost(folder, began) >= mostHeadsLost) break;
+    if (headsLost(folder, began).length >= mostHeadsLost) break;
     await clock.sleep(50, signal);
   }
   throw headErrors.StartFailed({
     name: folder.name,
     log: folder.files.daemonLog,
-    detail: lastLine(folder.files.daemonLog, headsLost(folder, began) > 0 ? isOfRaysHead : isNoStack),
+    detail: lossOf(folder, headsLost(folder, began).at(-1)) ?? lastLogLine(folder),
   });
 }
 
-/** Heads that have started and ended since then. */
-function headsLost({ files }: StateFolder, since: number): number {
+/** Heads that have started and ended since then, oldest first. */
+function headsLost({ files }: StateFolder, since: number): readonly string[] {
   const ended = join(files.instances, '.ended');
-  const records = namesIn(ended).map((name) => readRecord(join(ended, name)));
-  return records.filter((record) => record?.kind === 'head' && record.launchedAt >= since).length;
+  const records = namesIn(ended).flatMap((name) => readRecord(join(ended, name)) ?? []);
+  const heads = records.filter(({ kind, launchedAt }) => kind === 'head' && launchedAt >= since);
+  return heads.sort((a, b) => a.launchedAt - b.launchedAt).map(({ id }) => id);
 }
 
-const isNoStack = /^(?!\s*at )/;
-const isOfRaysHead = /Ray's head \S+ ended/;
-
-/** The last line of a log that is as wanted. */
-function lastLine(file: string, wanted: RegExp): string {
-  try {
-    return (
-      readFileSync(file, 'utf8')
-        .trim()
-        .split('\n')
-        .findLast((line) => wanted.test(line)) ?? 'it said nothing'
-    );
-  } catch {
-    return 'it said nothing';
-  }
+function lossOf(folder: StateFolder, head: string | undefined): string | undefined {
+  const words = head === undefined ? undefined : lastWords(folder, head);
+  return words && `Ray's head ${head} ended: ${words.text}`;
 }
 
-const ownerToken = (folder: StateFolder): string => readFileSync(`${folder.files.tokens}/owner`, 'utf8').trim();
+/** One that was deleted is made again by mantad before long. */
+async function ownerToken(folder: StateFolder, { clock }: UpRequest, signal: AbortSignal): Promise<string> {
+  const file = join(folder.files.tokens, owner);
+  for (let looks = 0; looks < 50 && !existsSync(file); looks++) await clock.sleep(200, signal);
+  return readFileSync(file, 'utf8').trim();
+}
 
 const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
   call(`${url}/readyz`, { signal }).then(

@@ -1,3 +1,4 @@
+import type { EventAnswer, NodeAnswer, NodesAnswer } from '../api/types.ts';
 import { autoscalerEvents } from '../autoscaler/events.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
@@ -5,7 +6,6 @@ import { wallClock } from '../base/wall-clock.ts';
 import { bringupEvents } from '../bringup/events.ts';
 import { isPending } from '../core/lifecycle.ts';
 import { durationWords } from '../core/plan/words.ts';
-import type { EventAnswer, NodeAnswer } from '../head/api/types.ts';
 import { HttpClient } from '../head/client/http.ts';
 import { readStream } from '../head/client/stream.ts';
 import type { Target } from '../head/client/target.ts';
@@ -33,9 +33,10 @@ export class Troubles {
   #refused: string | undefined;
   #refusals = 0;
 
-  note({ code, text }: EventAnswer): void {
-    if (code === autoscalerEvents.setupFailed.code) this.#fail(text);
-    if (code === localEvents.passedOver.code) this.#passedOver.set(text.split(' is ')[0] ?? text, text);
+  note(event: EventAnswer): void {
+    const { code, text, host = '' } = event;
+    if (code === autoscalerEvents.setupFailed.code) this.#fail(event);
+    if (code === localEvents.passedOver.code) this.#passedOver.set(host, text);
     if (code !== autoscalerEvents.refused.code && code !== autoscalerEvents.givenUp.code) return;
     this.#refused = text;
     this.#refusals += 1;
@@ -53,10 +54,9 @@ export class Troubles {
     return [...failures.map(({ text, times }) => (times === 1 ? text : `${times} times: ${text}`)), ...refused];
   }
 
-  /** The first line of a reason says what failed and where; the output behind it is another each time. */
-  #fail(text: string): void {
-    const [instance = text, ...words] = text.split(' ');
-    const what = words.join(' ').split('\n')[0]!.replaceAll(instance, '');
+  /** What failed and where is one thing, however often it fails and whatever is printed each time. */
+  #fail({ instance = '', type, host = instance, failure, text }: EventAnswer): void {
+    const what = JSON.stringify([type, host, failure]);
     this.#failed.add(instance);
     this.#failures.set(what, { text, times: (this.#failures.get(what)?.times ?? 0) + 1 });
   }
@@ -98,7 +98,7 @@ export async function waitForWorkers(
   const said = new Set<string>();
   let last = { state: '', since: clock.now() };
   for (;;) {
-    const { nodes } = await http.json<{ nodes: NodeAnswer[] }>('GET', '/api/manta/v1/nodes', { signal });
+    const { nodes } = await http.json<NodesAnswer>('GET', '/api/manta/v1/nodes', { signal });
     const workers = nodes.filter(({ kind, byHand }) => kind === 'worker' && !byHand);
     const running = workers.filter((node) => node.node !== undefined && node.status === 'running');
     if (running.length >= wanted) return { wanted, running, troubles: [] };
@@ -155,8 +155,9 @@ async function tell(
 }
 
 /** Lines of one node are one line on a live terminal. */
-function progressOf(event: EventAnswer): { id: string; state: 'running' | 'done' } | undefined {
-  const node = /^(\S+): /.exec(event.text)?.[1];
-  if (node === undefined || !event.code.startsWith('MANTA_BRINGUP_')) return undefined;
-  return { id: `node ${node}`, state: event.code === bringupEvents.started.code ? 'done' : 'running' };
+function progressOf({ code, node }: EventAnswer): { id: string; state: 'running' | 'done' } | undefined {
+  if (node === undefined || !bringupCodes.has(code)) return undefined;
+  return { id: `node ${node}`, state: code === bringupEvents.started.code ? 'done' : 'running' };
 }
+
+const bringupCodes: ReadonlySet<string> = new Set(Object.values(bringupEvents).map(({ code }) => code));

@@ -1,7 +1,7 @@
 import type { Host, HostResult } from '../base/host.ts';
-import { shellQuoted } from '../base/shell-quote.ts';
 import { mayComeUp, sshErrors } from '../base/ssh/errors.ts';
 import { wallClock } from '../base/wall-clock.ts';
+import { letKeyInText } from '../bringup/authorized-keys.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 
 export interface KeyOutcome {
@@ -103,13 +103,7 @@ export async function installKey(
   onDone: (outcome: KeyOutcome) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const blob = key.publicKey.trim();
-  const line = `restrict,pty,from="${key.from.join(',')}" ${blob}`;
-  const program = `umask 077; mkdir -p "$HOME/.ssh" && cd "$HOME/.ssh" || exit 1
-d=authorized_keys.manta.$$
-grep -qxF ${shellQuoted(line)} authorized_keys 2>/dev/null && exit 0
-{ grep -vF ${shellQuoted(blob.split(' ').slice(0, 2).join(' '))} authorized_keys 2>/dev/null; printf '%s\\n' ${shellQuoted(line)}; } >"$d" && chmod 600 "$d" && mv "$d" authorized_keys
-`;
+  const program = letKeyInText(key.publicKey, key.from);
   const install = async (address: string): Promise<KeyOutcome> => {
     try {
       const { code, stderr } = await runOnWorker(cluster, address, program, signal);

@@ -1,4 +1,5 @@
 import type { Duration } from '../base/clock.ts';
+import { ownValue } from '../base/own-value.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { Provider } from './provider.ts';
 
@@ -80,7 +81,7 @@ export function credentialsOf(spec: ClusterSpec, env: Readonly<Record<string, st
 }
 
 const cloudOf = (spec: ClusterSpec): Cloud => {
-  const cloud = clouds[spec.provider.type];
+  const cloud = ownValue(clouds, spec.provider.type);
   if (cloud === undefined) throw new Error(`'${spec.provider.type}' is no cloud`);
   return cloud;
 };

@@ -2,13 +2,14 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
+import { ownValue } from '../base/own-value.ts';
 import type { Plain, PlainMap } from '../core/spec/cluster.ts';
 import { pythonJson } from '../core/spec/ray/json.ts';
 import { isMap } from '../core/spec/source.ts';
 import { copyPlain, setEntry } from '../core/spec/yaml/python.ts';
 
 /**
- * The hashes by which Ray 2.60 tells whether a node is up to date: over the same texts and the same bytes, in the same
+ * The hashes by which Ray tells whether a node is up to date: over the same texts and the same bytes, in the same
  * order. `config` is always what Ray itself prepares of a file (`core/spec/ray/prepare.ts`).
  */
 export interface RuntimeHashes {
@@ -20,14 +21,16 @@ export interface RuntimeHashes {
 /** Hash of a node's launch configuration and of how to log in, with keys by their contents. */
 function hashLaunchConfig(nodeConfig: PlainMap, auth: PlainMap): string {
   const full: Record<string, Plain> = copyPlain(auth);
-  for (const key of ['ssh_private_key', 'ssh_public_key'])
-    if (typeof full[key] === 'string') setEntry(full, key, readText(expandUser(full[key])));
+  for (const key of ['ssh_private_key', 'ssh_public_key']) {
+    const path = ownValue(full, key);
+    if (typeof path === 'string') setEntry(full, key, readText(expandUser(path)));
+  }
   return digestOf(createHash('sha256').update(pythonJson([nodeConfig, full], { sortKeys: true })));
 }
 
 /** Hash of the head's launch configuration, as `ray up` computes it. */
 export function headLaunchHash(config: PlainMap): string {
-  const type = mapOf(mapOf(config.available_node_types)[String(config.head_node_type)]);
+  const type = mapOf(ownValue(mapOf(config.available_node_types), String(config.head_node_type)));
   const own = mapOf(config.head_node);
   const nodeConfig = Object.keys(own).length === 0 ? mapOf(type.node_config) : { ...own, ...mapOf(type.node_config) };
   return hashLaunchConfig(nodeConfig, mapOf(config.auth));

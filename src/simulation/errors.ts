@@ -1,4 +1,5 @@
 import { defineError } from '../base/errors.ts';
+import { rayVersion } from '../core/ray-version.ts';
 
 export const simulationErrors = {
   BadWorkload: defineError<{
@@ -42,7 +43,7 @@ export const simulationErrors = {
     code: 'MANTA_SIMULATION_NO_RAY',
     exit: 3,
     message: (e) => `no Python with Ray was found (tried ${e.tried.join(', ')})`,
-    hint: () => 'set MANTA_RAY_PYTHON to a Python that has `ray` installed (pip install "ray==2.60.0")',
+    hint: () => `set MANTA_RAY_PYTHON to a Python that has \`ray\` installed (pip install "ray==${rayVersion}")`,
   }),
   RayPlannerFailed: defineError<{ detail: string }>({
     code: 'MANTA_SIMULATION_RAY_PLANNER_FAILED',

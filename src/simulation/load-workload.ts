@@ -56,21 +56,29 @@ export function builtInScenario(file: ScenarioFile): Scenario {
   });
 }
 
+export interface EqualTasks {
+  readonly tasks?: number;
+  readonly cpus: number;
+  readonly gpus?: number;
+  /** In GiB, of each. */
+  readonly memory?: number;
+  readonly duration: string;
+  /** Absent: all are submitted at once. */
+  readonly over?: string;
+}
+
 /** Equal tasks, as the command line asks for them. */
 export function taskScenario(
   spec: ScalingSpec,
-  asked: Readonly<Record<string, string | number | boolean | readonly string[]>>,
+  { tasks = 100, cpus, gpus = 0, memory = 0, duration, over }: EqualTasks,
 ): Scenario {
-  const amount = (name: string): number => Number(asked[name] ?? 0);
   const needs = {
-    ...(amount('cpus') > 0 ? { CPU: amount('cpus') } : {}),
-    ...(amount('gpus') > 0 ? { GPU: amount('gpus') } : {}),
-    ...(amount('memory') > 0 ? { memory: Math.round(amount('memory') * 1024 ** 3) } : {}),
+    ...(cpus > 0 ? { CPU: cpus } : {}),
+    ...(gpus > 0 ? { GPU: gpus } : {}),
+    ...(memory > 0 ? { memory: Math.round(memory * 1024 ** 3) } : {}),
   };
-  const tasks = asked['tasks'] === undefined ? 100 : amount('tasks');
-  const over = asked['over'] === undefined ? {} : { over: String(asked['over']) };
-  const duration = String(asked['duration'] ?? '2m');
-  const result = readScenario({ name: `${tasks} tasks`, work: [{ tasks, needs, duration, ...over }] }, spec);
+  const work = [{ tasks, needs, duration, ...(over !== undefined && { over }) }];
+  const result = readScenario({ name: `${tasks} tasks`, work }, spec);
   if ('scenario' in result) return result.scenario;
   const [first] = result.problems;
   throw simulationErrors.BadOption({

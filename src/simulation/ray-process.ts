@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { rayVersion } from '../core/ray-version.ts';
 import { simulationErrors } from './errors.ts';
 
 /** What Ray's planner answers; of its fields those that a reconciler acts on. */
@@ -15,7 +16,7 @@ export interface RayReply {
 /** A Python that can import Ray: what MANTA_RAY_PYTHON names, python3, or the environment that the tests make. */
 export function findRayPython(env: Readonly<Record<string, string | undefined>>): string {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
-  const own = join(cache, 'manta', 'ray-2.60.0', 'bin', 'python');
+  const own = join(cache, 'manta', `ray-${rayVersion}`, 'bin', 'python');
   const named = env['MANTA_RAY_PYTHON'];
   const candidates = named === undefined ? ['python3', ...(existsSync(own) ? [own] : [])] : [named];
   const found = candidates.find(

@@ -2,8 +2,9 @@ import type { Checks } from '../autoscaler/check.ts';
 import type { Planner } from '../autoscaler/loop.ts';
 import type { LoopSettings } from '../autoscaler/settings.ts';
 import { loopSettings } from '../autoscaler/settings.ts';
-import { endAllInstances } from '../autoscaler/teardown.ts';
+import { clearInstances } from '../autoscaler/teardown.ts';
 import { silent } from '../base/events.ts';
+import { clearMachines } from '../head/turn-off/clear.ts';
 import { type FaultName, type FaultProfile, faultProfiles } from './faults.ts';
 import { randomScenario } from './generate.ts';
 import { Judge, type Violation } from './judge.ts';
@@ -34,6 +35,8 @@ export interface SeedResult {
 }
 
 const faultsUntil = 18 * minute;
+/** Share of the runs in which the cluster is ended in the middle of everything: launches under way, answers lost. */
+const endedEarly = 0.1;
 /** Every back-off, timeout and clock error of the settings below has passed after this. */
 const patience = 60 * minute;
 
@@ -63,19 +66,14 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   world.onCrash = () => decider.crash();
   decider.start();
 
-  const broken = (): boolean => judge.violations.length > 0;
-  const calm = worldStart + faultsUntil;
-  await world.time.run(calm + patience, () => broken() || (world.workDone && world.time.now >= calm));
-  if (!broken() && !world.workDone) judge.blame('progress', `${world.engine.unfinished} never finished`);
-  const done = world.time.now;
-  const settled = (): boolean =>
-    decider.contentSince !== undefined && world.time.now - decider.contentSince >= 2 * minute && atFloor(world);
-  if (!broken()) {
-    await world.time.run(done + patience, () => broken() || settled());
-    if (!broken() && !settled())
-      judge.blame('convergence', `after ${patience / minute} minutes: ${describe(world, decider)}`);
-  }
-  await end(world, decider, judge, options.tamper);
+  const cut = seededRandom(seed, `end/${profile}`);
+  if (cut.chance(endedEarly)) {
+    // Often among the first launches, sometimes late.
+    const after = cut.exponential(cut.pick([10_000, 2 * minute, 8 * minute]));
+    await world.time.run(worldStart + faultsUntil, () => [...world.workers()].length > 0);
+    await world.time.run(world.time.now + after, () => judge.violations.length > 0);
+  } else await settle(world, decider, judge);
+  await end(world, decider, judge, options);
   const fired = Object.fromEntries(world.faults.fired);
   return {
     seed,
@@ -89,16 +87,35 @@ export async function runSeed(options: SeedOptions): Promise<SeedResult> {
   };
 }
 
-/** Ends the cluster as a user would, and looks for what is left. */
-async function end(world: World, decider: MantaDecider, judge: Judge, tamper: SeedOptions['tamper']): Promise<void> {
+/** Lets all work end and the cluster come to rest. */
+async function settle(world: World, decider: MantaDecider, judge: Judge): Promise<void> {
+  const broken = (): boolean => judge.violations.length > 0;
+  const calm = worldStart + faultsUntil;
+  await world.time.run(calm + patience, () => broken() || (world.workDone && world.time.now >= calm));
+  if (!broken() && !world.workDone) judge.blame('progress', `${world.engine.unfinished} never finished`);
+  const done = world.time.now;
+  const settled = (): boolean =>
+    decider.contentSince !== undefined && world.time.now - decider.contentSince >= 2 * minute && atFloor(world);
+  if (broken()) return;
+  await world.time.run(done + patience, () => broken() || settled());
+  if (!broken() && !settled())
+    judge.blame('convergence', `after ${patience / minute} minutes: ${describe(world, decider)}`);
+}
+
+/** The cluster turns itself off, as in production, and what is left is looked for. */
+async function end(world: World, decider: MantaDecider, judge: Judge, options: SeedOptions): Promise<void> {
   judge.ending = true;
   let over = false;
   const { clock, cloud, engine } = world;
-  const { provider } = tamper?.({ provider: cloud, engine }) ?? { provider: cloud };
+  const { provider } = options.tamper?.({ provider: cloud, engine }) ?? { provider: cloud };
+  const ground = {
+    turnOff: (signal: AbortSignal) => clearInstances(provider, { clock, settles: loopSettings.listLag }, signal),
+    leave: async () => {},
+  };
   void decider
     .stop()
-    .then(() => endAllInstances({ clock, provider, events: silent, head: false }, new AbortController().signal))
-    .then(() => (over = true));
+    .then(() => clearMachines(ground, { clock, events: silent, since: clock.now() }))
+    .then(({ left }) => (over = left.length === 0));
   await world.time.run(world.time.now + 60 * minute, () => over);
   const left = [...world.workers()];
   if (left.length > 0) judge.blame('leak', `${left.map((machine) => machine.id).join(', ')} still there after the end`);

@@ -1,4 +1,5 @@
 import type { Duration } from '../base/clock.ts';
+import { ownValue } from '../base/own-value.ts';
 import type { Path } from '../core/spec/problem.ts';
 import { inFileOrder } from '../core/spec/source.ts';
 import type { Spread } from './scenario.ts';
@@ -42,12 +43,12 @@ export class Field {
   }
 
   has(key: string): boolean {
-    return isRecord(this.#value) && this.#value[key] !== undefined;
+    return isRecord(this.#value) && ownValue(this.#value, key) !== undefined;
   }
 
   optional(key: string): Field | undefined {
     if (!isRecord(this.#value)) return undefined;
-    const value = this.#value[key];
+    const value = ownValue(this.#value, key);
     return value === undefined || value === null ? undefined : new Field(this.#reader, [...this.#path, key], value);
   }
 
@@ -80,7 +81,7 @@ export class Field {
     const map = this.#value;
     return inFileOrder(Object.keys(map), this.#reader.keysOf?.(this.#path) ?? []).map((key) => [
       key,
-      new Field(this.#reader, [...this.#path, key], map[key]),
+      new Field(this.#reader, [...this.#path, key], ownValue(map, key)),
     ]);
   }
 
@@ -150,8 +151,8 @@ export function parseDuration(text: unknown): Duration | undefined {
   if (typeof text !== 'string' || text.length > 40) return undefined;
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
   if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
-  return [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)].reduce(
-    (total, [, amount, unit]) => total + Number(amount) * (unitLengths[unit ?? 's'] ?? 0),
+  return [...text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/gy)].reduce(
+    (total, [, amount, unit]) => total + Number(amount) * (ownValue(unitLengths, unit ?? 's') ?? 0),
     0,
   );
 }

@@ -1,4 +1,5 @@
 import type { Duration, Instant } from '../base/clock.ts';
+import { ownValue } from '../base/own-value.ts';
 import type { GangDemand, PlacementRule, Request } from '../core/demand.ts';
 import { amountOf, type LabelSelector, type Labels, type Resources, sumResources } from '../core/resources.ts';
 import type { Strategy } from './scenario.ts';
@@ -79,11 +80,7 @@ export function give(node: SimulatedNode, resources: Resources): void {
 export function matches(labels: Labels, selectors: readonly LabelSelector[]): boolean {
   if (selectors.length === 0) return true;
   return selectors.some((selector) =>
-    selector.every(
-      (rule) =>
-        rule.values.includes(Object.hasOwn(labels, rule.label) ? (labels[rule.label] as string) : '') ===
-        (rule.operator === 'in'),
-    ),
+    selector.every((rule) => rule.values.includes(ownValue(labels, rule.label) ?? '') === (rule.operator === 'in')),
   );
 }
 

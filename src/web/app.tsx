@@ -1,4 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { ownValue } from '../base/own-value.ts';
 import { Failure, Loading } from './parts/notice.tsx';
 import { ShellHeader, ShellNav } from './parts/shell.tsx';
 import { ShortcutHelp, useShortcuts } from './parts/shortcuts.tsx';
@@ -97,6 +98,6 @@ function View({ route: { path } }: { route: Route }) {
 
 function titleOf({ path: [first, second] }: Route): string {
   const names: Readonly<Record<string, string>> = { jobs: 'Jobs', nodes: 'Nodes', demand: 'Demand', events: 'Events' };
-  const name = first === undefined ? 'Overview' : (names[first] ?? 'Not found');
+  const name = first === undefined ? 'Overview' : (ownValue(names, first) ?? 'Not found');
   return second === undefined ? name : second;
 }

@@ -3,10 +3,8 @@ import { test } from 'node:test';
 import type { Fact } from '../../src/autoscaler/journal.ts';
 import { Ledger } from '../../src/autoscaler/ledger.ts';
 import { refuse } from '../../src/autoscaler/refusals.ts';
-import { endAllInstances } from '../../src/autoscaler/teardown.ts';
-import { silent } from '../../src/base/events.ts';
 import { steadyClock } from '../../src/base/steady-clock.ts';
-import { inTime, worldOf } from '../simulation/worlds.ts';
+import { worldOf } from '../simulation/worlds.ts';
 import { loopIn, seconds } from './loop-in-world.ts';
 
 const offer = { type: 'cpu', zone: 'a', market: 'on-demand' as const };
@@ -87,18 +85,4 @@ test('a steady clock does not follow a clock that is set', () => {
   wall = 9_999_999;
   elapsed = 80;
   assert.equal(clock.now(), 1_030);
-});
-
-test('the end of a cluster waits until late lists cannot hide a machine any more', async () => {
-  const world = worldOf({}, { staleList: 0.5, throttle: 0.2, lostAnswer: 0.1 });
-  const signal = new AbortController().signal;
-  void world.cloud
-    .launch({ token: 't', type: 'cpu', count: 3, zone: 'a', market: 'on-demand', tags: {} }, signal)
-    .catch(() => {});
-  await inTime(
-    world,
-    endAllInstances({ clock: world.clock, provider: world.cloud, events: silent, head: false }, signal),
-  );
-  assert.equal([...world.workers()].length, 0);
-  assert.ok(world.head.goneAt > world.time.now);
 });

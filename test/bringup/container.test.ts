@@ -17,7 +17,7 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import type { EventKind, EventSink } from '../../src/base/events.ts';
 import { silent } from '../../src/base/events.ts';
-import { ensureContainer, placeToken, removeContainer, stagingFolder } from '../../src/bringup/container.ts';
+import { ensureContainer, placeToken, removeContainer } from '../../src/bringup/container.ts';
 import { pullFailure } from '../../src/bringup/container-errors.ts';
 import { hasOption, runCommand } from '../../src/bringup/container-text.ts';
 import type { NodeOrder } from '../../src/bringup/node.ts';
@@ -25,6 +25,7 @@ import { checkRay } from '../../src/bringup/ray-check.ts';
 import { endRay } from '../../src/bringup/ray-end.ts';
 import { startProgram } from '../../src/bringup/ray-start.ts';
 import { commandProgram } from '../../src/bringup/shell-text.ts';
+import { usualStaging } from '../../src/bringup/staging.ts';
 import type { ContainerSpec } from '../../src/core/spec/cluster.ts';
 import { never } from '../contract/waiting.ts';
 import { rayPython } from '../jobs/ray-python.ts';
@@ -48,7 +49,7 @@ const specOf = (image: string, more: Partial<ContainerSpec> = {}): ContainerSpec
 /** A cluster whose files are staged in a folder that is gone with the test. */
 function orderOf(t: TestContext, container: ContainerSpec, mounts: NodeOrder['files']['mounts'] = []): NodeOrder {
   const cluster = `test-${process.pid}`;
-  t.after(() => rmSync(stagingFolder(cluster), { recursive: true, force: true }));
+  t.after(() => rmSync(usualStaging(cluster), { recursive: true, force: true }));
   return {
     cluster,
     instance: 'host-1',
@@ -64,7 +65,7 @@ function orderOf(t: TestContext, container: ContainerSpec, mounts: NodeOrder['fi
 }
 
 function stage(order: NodeOrder, path: string, text: string): string {
-  const file = join(stagingFolder(order.cluster), path);
+  const file = join(usualStaging(order.cluster), path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
@@ -154,7 +155,7 @@ for (const engine of ['podman', 'docker'] as const)
     assert.equal(bed.podman('ps', '-aq'), '');
     assert.equal((await removeContainer(bed.host, { cluster: order.cluster, place }, { signal })).container, 'absent');
 
-    rmSync(stagingFolder(order.cluster), { recursive: true });
+    rmSync(usualStaging(order.cluster), { recursive: true });
     await assert.rejects(ensureContainer(bed.host, order, spec, { signal, events: silent }), {
       code: 'MANTA_CONTAINER_MOUNTS_GONE',
     });
@@ -202,6 +203,32 @@ test('a user who has just joined the group of docker is told to connect anew', a
   await assert.rejects(ensure(), { code: 'MANTA_CONTAINER_ENGINE_DENIED' });
   fake('getent', '#!/bin/sh\necho docker:x:999:other,someone\n');
   await assert.rejects(ensure(), { code: 'MANTA_CONTAINER_NEW_SESSION' });
+});
+
+test('a container is removed when the engine says so, and not when it no longer answers', async (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'manta-docker-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  mkdirSync(join(home, 'bin'));
+  writeFileSync(join(home, '.bashrc'), 'export PATH=$HOME/bin:$PATH\n');
+  const place = { kind: 'container', engine: 'podman', name: 'ray' } as const;
+  const remove = (afterwards: string) => {
+    rmSync(join(home, 'removed'), { force: true });
+    const text = `#!/bin/sh
+case "$1 $2" in
+'rm -f') touch ~/removed ;;
+'container inspect') [ ! -f ~/removed ] || { ${afterwards}; }; echo 'false <no value>' ;;
+esac
+`;
+    writeFileSync(join(home, 'bin/podman'), text, { mode: 0o755 });
+    return removeContainer(localHost(home), { cluster: 'lab', place }, { signal });
+  };
+  const gone = await remove('echo "Error: no such container ray" >&2; exit 125');
+  assert.deepEqual([gone.container, gone.detail], ['removed', undefined]);
+  const silence = 'Cannot connect to Podman: connection refused';
+  const unknown = await remove(`echo "${silence}" >&2; exit 125`);
+  assert.deepEqual([unknown.container, unknown.detail], ['left', silence]);
+  const there = await remove('true');
+  assert.deepEqual([there.container, there.detail], ['left', undefined]);
 });
 
 test('Ray runs in a container, is checked there, and goes with it', { skip }, async (t) => {

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { SubmitBody } from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type { SubmitBody } from '../../src/head/api/types.ts';
 import { type FakeHead, type FakeHeadOptions, startFakeHead } from './fake-head.ts';
 
 /** What the page talks to: the fake head, or a real one named by MANTA_DASHBOARD_URL and MANTA_DASHBOARD_TOKEN. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { JobsAnswer } from '../../src/head/api/types.ts';
-import { createSseParser, type Message } from '../../src/web/api/sse.ts';
+import type { JobsAnswer } from '../../src/api/types.ts';
+import { readServerEvents, type ServerEvent } from '../../src/base/sse.ts';
 import { type FakeHead, startFakeHead } from './fake-head.ts';
 
 let head: FakeHead;
@@ -22,15 +22,13 @@ const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
 async function listen(
   path: string,
   headers: Record<string, string>,
-  enough: (seen: Message[]) => boolean,
-): Promise<Message[]> {
+  enough: (seen: ServerEvent[]) => boolean,
+): Promise<ServerEvent[]> {
   const away = new AbortController();
   const response = await ask(path, { headers, signal: away.signal });
-  const seen: Message[] = [];
-  const parser = createSseParser((message) => seen.push(message));
-  const decoder = new TextDecoder();
-  for await (const bytes of response.body ?? []) {
-    parser.push(decoder.decode(bytes, { stream: true }));
+  const seen: ServerEvent[] = [];
+  for await (const event of readServerEvents(response.body!)) {
+    seen.push(event);
     if (enough(seen)) break;
   }
   away.abort();

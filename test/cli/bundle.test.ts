@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
@@ -27,9 +27,12 @@ const run = (words: readonly string[], more: NodeJS.ProcessEnv = {}) =>
   });
 
 /** Source files of the modules that a run really loaded. */
-function loadedBy(words: readonly string[]): string[] {
-  const { status, stderr } = run(words, { NODE_DEBUG: 'esm' });
-  assert.equal(status, 0, stderr);
+function loadedBy(
+  words: readonly string[],
+  { exit = 0, env = {} }: { exit?: number; env?: NodeJS.ProcessEnv } = {},
+): string[] {
+  const { status, stderr } = run(words, { NODE_DEBUG: 'esm', ...env });
+  assert.equal(status, exit, stderr);
   const chunks = new Set([...stderr.matchAll(/dist\/[\w./-]+\.js/g)].map(([path]) => path));
   assert.ok(chunks.has('dist/manta.js'), 'the loader did not tell what it loaded');
   return Object.entries(metafile.outputs)
@@ -58,7 +61,30 @@ describe('the shipped bundle', () => {
   test('help loads declarations only: no YAML, no schema, no planner, no provider, no package', () => {
     for (const words of [['--help'], ['help'], ['config', '--help'], ['__complete', 'bash', '--', 'sim']]) {
       const foreign = loadedBy(words).filter((path) => !/^src\/(cli|base)\//.test(path));
-      assert.deepEqual(foreign, ['src/core/spec/keys/nearest.ts'], words.join(' '));
+      const declarations = ['src/core/ray-version.ts', 'src/core/spec/keys/nearest.ts'];
+      assert.deepEqual(foreign.sort(), declarations, words.join(' '));
+    }
+  });
+
+  test('carries the programs for hosts as text, and reads no file for them', () => {
+    const texts = Object.keys(metafile.outputs).map((path) => readFileSync(resolve(root, path), 'utf8'));
+    for (const file of globSync('src/**/*.sh', { cwd: root })) {
+      const line = readFileSync(join(root, file), 'utf8').trimEnd().split('\n').at(-1) ?? '';
+      assert.ok(
+        texts.some((text) => text.includes(line)),
+        file,
+      );
+    }
+    assert.ok(texts.every((text) => !text.includes('readShell(')));
+  });
+
+  test('a command that names no cluster file loads nothing that understands one', () => {
+    const nowhere = { exit: 6, env: { RAY_API_SERVER_ADDRESS: 'http://127.0.0.1:1', MANTA_HOME: shipped } };
+    for (const words of [['job', 'submit', '--', 'true'], ['job', 'list'], ['status']]) {
+      const loaded = loadedBy(words, nowhere);
+      assert.ok(loaded.includes('src/cli/commands/find-cluster.ts'), words.join(' '));
+      const foreign = loaded.filter((path) => /^src\/core\/spec\/(yaml|ray|legacy|check|read|build)/.test(path));
+      assert.deepEqual(foreign, [], words.join(' '));
     }
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanText, secretsInValue } from '../../src/cli/commands/cluster-dump-secrets.ts';
-import { secretsInText } from '../../src/core/secrets-in-text.ts';
+import { secretsInText } from '../../src/base/redact.ts';
+import { cleanText, cleanYaml, secretsInValue } from '../../src/cli/commands/cluster-dump-secrets.ts';
 
 test('what stands under the name of a secret is known wherever else it occurs', () => {
   const file = `setup_commands:
@@ -13,12 +13,6 @@ test('what stands under the name of a secret is known wherever else it occurs', 
   assert.deepEqual(secrets, ['s3cr3tkey123456789', 'correcthorse', 'pa55word']);
   const printed = 'logged in with s3cr3tkey123456789, correcthorse and pa55word';
   assert.equal(cleanText(printed, secrets), 'logged in with ***, *** and ***');
-});
-
-test('of what programs print only values that look like secrets are kept in mind', () => {
-  const log =
-    'token: expired\npassword=$DB_PASSWORD api_key: http://10.0.0.1:8265 token=10.0.0.7 access_token=ab12cd34ef56';
-  assert.deepEqual(secretsInText(log, 'any'), ['ab12cd34ef56']);
 });
 
 test('values of JSON are looked through by their keys and in their texts', () => {
@@ -34,4 +28,40 @@ test('values of JSON are looked through by their keys and in their texts', () =>
 
 test('a secret that begins another one does not keep that one in sight', () => {
   assert.equal(cleanText('abcdef123456', ['abcdef', 'abcdef123456']), '***');
+});
+
+test('the words of a command, of netrc and of a URL are cleaned as anywhere else', () => {
+  const log = `$ docker login -u me -p X1
+$ wandb login abcdef0123456789
+$ aws configure set aws_secret_access_key X2
+$ curl -u a:b https://h
+$ git clone https://ghp_0123456789abcdefghij@github.com/a/b
+$ run --api-key X3
+machine h login l password p
+-----BEGIN RSA PRIVATE KEY-----
+AAAA
+-----END RSA PRIVATE KEY-----
+`;
+  assert.equal(
+    cleanText(log, []),
+    `$ docker login -u me -p ***
+$ wandb login ***
+$ aws configure set aws_secret_access_key ***
+$ curl -u a:*** https://h
+$ git clone https://***@github.com/a/b
+$ run --api-key ***
+machine h login l password ***
+***
+`,
+  );
+});
+
+test('of a cluster file the places of secrets stay, and the secrets go', () => {
+  const file = `auth:
+  ssh_private_key: ~/.ssh/key.pem
+provider:
+  api_key: abc/def
+  token: \${TOKEN}
+`;
+  assert.equal(cleanYaml(file, []), file.replace('abc/def', '***'));
 });

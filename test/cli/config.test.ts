@@ -50,8 +50,8 @@ async function config(
   };
   const declared = configCommands.find((each) => each.path[1] === command);
   assert.ok(declared, command);
-  const { run } = await declared.load();
-  return { exit: await run({ args, options, rest: [] }, io), text };
+  const loaded = await declared.load();
+  return { exit: await loaded.run({ args, options, rest: [] }, io), text };
 }
 
 const lines = (text: string): Record<string, unknown>[] =>

@@ -5,7 +5,7 @@ import { silent } from '../../src/base/events.ts';
 import type { Io } from '../../src/cli/command.ts';
 import { run } from '../../src/cli/commands/dev-plan.ts';
 
-async function devPlan(lines: readonly string[], options: Record<string, boolean> = {}) {
+async function devPlan(lines: readonly string[], options = { asRay: false }) {
   let printed = '';
   const io: Io = {
     out: (text) => {
@@ -69,7 +69,7 @@ describe('manta dev plan', () => {
 
   it('breaks ties by the order of node types even where their names are numbers', async () => {
     const { answers } = await devPlan([`{"node_type_configs":{${type('20', 4)},${type('3', 4)}},${tasks(4)}}`], {
-      'as-ray': true,
+      asRay: true,
     });
     assert.deepEqual(launched(answers[0]), { 20: 1 });
   });
@@ -97,7 +97,7 @@ describe('manta dev plan', () => {
 
   it('answers requests on which Ray itself stops', async () => {
     const gone = `{"disable_launch_config_check":true,"node_type_configs":{${type('w', 4)}},"current_instances":[{"im_instance":{"instance_id":"i","instance_type":"gone","status":"RAY_RUNNING","node_id":"r"},"ray_node":{"total_resources":{"CPU":4},"available_resources":{"CPU":4}}}],${tasks(6)}}`;
-    const { exit, answers } = await devPlan([gone], { 'as-ray': true });
+    const { exit, answers } = await devPlan([gone], { asRay: true });
     assert.equal(exit, 0);
     assert.deepEqual(launched(answers[0]), { w: 1 });
   });

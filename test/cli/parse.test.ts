@@ -124,12 +124,12 @@ describe('what the command line of ray has', () => {
       ['teardown', 'down'],
     ] as const)
       assert.deepEqual(real(word, 'c.yaml').command.path, [path]);
-    assert.equal(real('up', '--cluster_name', 'x', 'c.yaml').invocation.options['cluster-name'], 'x');
+    assert.equal(real('up', '--cluster_name', 'x', 'c.yaml').invocation.options['clusterName'], 'x');
   });
 
   test('a switch with an opposite is true or false, the last of them winning', () => {
-    const shells = (...words: string[]) => real('up', 'c.yaml', ...words).invocation.options['use-login-shells'];
-    assert.equal(shells(), undefined);
+    const shells = (...words: string[]) => real('up', 'c.yaml', ...words).invocation.options['useLoginShells'];
+    assert.equal(shells(), true);
     assert.equal(shells('--use-login-shells'), true);
     assert.equal(shells('--use-login-shells', '--use-normal-shells'), false);
   });

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { MantaError } from '../../src/base/errors.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
+import { keyOf, valueIfAbsent } from '../../src/cli/option-values.ts';
 import { type Parsed, parse } from '../../src/cli/parse.ts';
 import { rayPython } from '../jobs/ray-python.ts';
 import { fc } from '../property.ts';
@@ -59,26 +60,24 @@ function difference(words: readonly string[], reading: RayReading & { kind: 'run
   const raysArgs = reading.args.flatMap(([, value]) => value);
   if (JSON.stringify(args) !== JSON.stringify(raysArgs))
     return `arguments ${JSON.stringify(args)}, not ${JSON.stringify(raysArgs)}`;
-  const options = givenOptions(command, invocation.options);
-  if (globals.verbose) options['verbose'] = true;
-  const expected = Object.fromEntries(
-    reading.options.map(([name, value]) => [name.replaceAll('_', '-'), meant(name, value)]),
-  );
-  for (const name of new Set([...Object.keys(options), ...Object.keys(expected)])) {
-    const own = options[name] ?? invocation.options[name];
-    if (JSON.stringify(own) !== JSON.stringify(expected[name]))
-      return `--${name} is ${JSON.stringify(own)}, not ${JSON.stringify(expected[name])}`;
-  }
+  const all = valuesByName(command, invocation.options);
+  const given = command.options.filter((option) => all.get(option.name) !== valueIfAbsent(option));
+  const expected = new Map(reading.options.map(([name, value]) => [name.replaceAll('_', '-'), meant(name, value)]));
+  if (globals.verbose) all.set('verbose', true);
+  const names = new Set([
+    ...given.map(({ name }) => name),
+    ...(globals.verbose ? ['verbose'] : []),
+    ...expected.keys(),
+  ]);
+  for (const name of names)
+    if (JSON.stringify(all.get(name)) !== JSON.stringify(expected.get(name)))
+      return `--${name} is ${JSON.stringify(all.get(name))}, not ${JSON.stringify(expected.get(name))}`;
   return undefined;
 }
 
-/** Options that do not have their default. */
-const givenOptions = (command: Command, options: Readonly<Record<string, unknown>>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(options).filter(
-      ([name, value]) => command.options.find((option) => option.name === name)?.default !== value,
-    ),
-  );
+/** The code of a command knows its options by other names than those who type them. */
+const valuesByName = (command: Command, values: Readonly<Record<string, unknown>>): Map<string, unknown> =>
+  new Map(command.options.map(({ name }) => [name, values[keyOf(name)]]));
 
 /** Ray's value in Manta's terms. */
 function meant(name: string, value: unknown): unknown {
@@ -86,7 +85,7 @@ function meant(name: string, value: unknown): unknown {
   // Ray takes `-n=NAME`, which its own documentation has, for a cluster named `=NAME`.
   if (name === 'cluster_name') return String(value).replace(/^=/, '');
   if (name === 'verify') return String(value);
-  return Array.isArray(value) ? value.map(String) : value;
+  return value;
 }
 
 /** click's complaint, and the codes that say the same. */

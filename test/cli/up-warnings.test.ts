@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EventSink } from '../../src/base/events.ts';
 import { warnOfFile } from '../../src/cli/commands/up-warnings.ts';
+import { readConfig } from '../../src/head/load-spec.ts';
 import { launcherEvents } from '../../src/launcher/events.ts';
 import { openRemote } from '../../src/launcher/remote-cluster.ts';
 
@@ -17,7 +18,7 @@ test('a key that is not on this machine is told, once, and one that is there is 
 provider: {type: local, head_ip: 10.0.0.1, worker_ips: [10.0.0.2]}
 auth: {ssh_user: ray, ssh_private_key: ${key}}
 `;
-    const cluster = openRemote({ home: folder, file: { path: 'cluster.yaml', text, env: {} } });
+    const cluster = openRemote({ home: folder, file: readConfig({ path: 'cluster.yaml', text, env: {} }) });
     const told: string[] = [];
     const events: EventSink = {
       emit: (kind, data) => {

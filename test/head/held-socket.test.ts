@@ -12,6 +12,8 @@ import type { JobsApiDeps } from '../../src/jobs/api.ts';
 import type { JobsEnv } from '../../src/jobs/auth.ts';
 import { eventually, kill, TestCluster } from './test-cluster.ts';
 
+const deps = { auth: { cookie: 'manta-test', users: { byToken: () => undefined } } };
+
 /** One request, sent once. */
 function ask(where: { socketPath: string } | { port: number }, method: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -58,7 +60,7 @@ test('whoever has asked for a change hears what came of it before the server end
     await slow('GET');
     return c.text('read');
   });
-  const front = new Front(app, {} as JobsApiDeps, undefined);
+  const front = new Front(app, deps as unknown as JobsApiDeps, undefined);
   const server = front.server();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.close());
@@ -85,7 +87,7 @@ test('those who only read are not waited for when the server ends', async (t) =>
     begun.resolve();
     return new Promise<Response>(() => {});
   });
-  const front = new Front(app, {} as JobsApiDeps, undefined);
+  const front = new Front(app, deps as unknown as JobsApiDeps, undefined);
   const server = front.server();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => server.closeAllConnections());

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Mark, SamplePoint } from '../../src/api/types.ts';
 import type { Fact } from '../../src/autoscaler/journal.ts';
 import type { InstanceStatus } from '../../src/core/instance.ts';
 import type { InstanceRecord } from '../../src/core/lifecycle.ts';
-import type { Mark, SamplePoint } from '../../src/head/api/types.ts';
 import { History } from '../../src/head/history.ts';
 import { markOf, pastPoints } from '../../src/head/history-facts.ts';
 import { job } from '../core/jobs/jobs.ts';

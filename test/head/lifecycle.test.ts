@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { ClusterAnswer } from '../../src/head/api/types.ts';
+import type { ClusterAnswer } from '../../src/api/types.ts';
 import { eventually, filesIn, kill, seeded, seedOf, TestCluster, TestHome, workersYaml } from './test-cluster.ts';
 
 /** `npm run soak -- lifecycle` takes more. */
@@ -79,6 +79,25 @@ describe('the life of clusters', { concurrency: 3 }, () => {
     assert.deepEqual(home.processes(), []);
     assert.deepEqual(filesIn(join(home.path, 'clusters')), []);
     assert.equal((await home.run('down', '-y')).code, 0, 'a second down has nothing to do');
+  });
+
+  test('up --plan on this machine says what would be done, and does nothing', async (t) => {
+    const home = new TestHome(t);
+    const plan = async (...words: readonly string[]): Promise<unknown> => {
+      const { code, out, err } = await home.run('--json', 'up', '--plan', ...words);
+      assert.equal(code, 0, err);
+      return (JSON.parse(out) as { plan: unknown }).plan;
+    };
+    assert.deepEqual(await plan(), { name: 'default', action: 'make' });
+    assert.deepEqual([home.processes(), filesIn(join(home.path, 'clusters'))], [[], []]);
+    const cluster = await TestCluster.up(home);
+    assert.deepEqual(await plan(), { name: 'default', action: 'nothing' });
+    assert.deepEqual(await plan('--max-workers', '7'), { name: 'default', action: 'apply' });
+    assert.match((await home.run('up', '--plan', '--max-workers', '7')).out, /the new settings are applied/);
+    assert.notEqual((await cluster.get<ClusterAnswer>('/cluster')).maxWorkers, 7);
+    await cluster.down('--keep-state');
+    assert.deepEqual(await plan(), { name: 'default', action: 'start' });
+    assert.deepEqual(home.processes(), []);
   });
 
   test('two clusters run side by side and one does not see the other', async (t) => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { NodeAnswer, WhyAnswer } from '../../src/head/api/types.ts';
+import type { NodeAnswer, WhyAnswer } from '../../src/api/types.ts';
 import { eventually, raw, TestCluster, workersYaml } from './test-cluster.ts';
 
 const workers = (nodes: readonly NodeAnswer[]): NodeAnswer[] => nodes.filter((node) => node.kind === 'worker');

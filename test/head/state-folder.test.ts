@@ -2,13 +2,16 @@
 
 /** The page about the state folder is held to what is really there. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { makeFolder } from '../../src/base/durable.ts';
 import { openDatabase } from '../../src/base/sqlite.ts';
 import { openHeadDatabase } from '../../src/head/database.ts';
+import { headErrors } from '../../src/head/errors.ts';
+import { changeCluster, createCluster, readCluster, stateFolder } from '../../src/head/state-folder.ts';
 import { jobsSchema } from '../../src/jobs/schema.ts';
 import { TestCluster } from './test-cluster.ts';
 
@@ -25,7 +28,16 @@ test('docs/state-folder.md lists what a state folder holds, no less and no more'
     // A file that is being written whole appears under a name of its own first.
     .filter((name) => !/^\.\d+-\d+\.new$/.test(name));
   for (const name of there) assert.ok(listed.includes(name), `'${name}' is there and not on the page`);
-  const onlyAtTimes = ['command.lock', 'environments/', 'journal.db.damaged-<time>', 'turn-off.json', 'tunnels/'];
+  const onlyAtTimes = [
+    'command.lock',
+    'environments/',
+    'journal.db.damaged-<time>',
+    'turn-off.json',
+    'tunnels/',
+    'upgrade.json',
+    'upgrade-failed.json',
+    'before-upgrade/',
+  ];
   const ofRay = ['archives/', 'ray.json', 'ray-token'];
   const ofOtherMachines = ['hosts/', 'key', 'files.json', 'unseen.json', '<16 digits>', 'machine.json'];
   for (const name of listed)
@@ -53,4 +65,35 @@ test('a journal of an earlier format is copied before it is brought to the new o
   assert.equal(copy.prepare('SELECT name FROM users').get()?.['name'], 'somebody');
   assert.equal(copy.prepare('PRAGMA user_version').get()?.['user_version'], 1);
   copy.close();
+});
+
+test('a record that a power cut emptied or tore is taken from its copy', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'manta-home-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const folder = stateFolder(home, 'c1');
+  const created = createCluster(folder, { createdAt: 1, engine: 'embedded' });
+  for (const left of ['', '{"format":1,"na']) {
+    writeFileSync(folder.files.cluster, left);
+    assert.deepEqual(readCluster(folder), created);
+    assert.equal(changeCluster(folder, (record) => ({ ...record, until: 5 }))?.until, 5);
+    assert.equal(JSON.parse(readFileSync(folder.files.cluster, 'utf8')).until, 5);
+    changeCluster(folder, () => created);
+  }
+});
+
+test('a damaged record without a copy is named, with what to do', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'manta-home-'));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const damaged = stateFolder(home, 'damaged');
+  makeFolder(damaged.path);
+  writeFileSync(damaged.files.cluster, '');
+  assert.throws(
+    () => readCluster(damaged),
+    (error) => {
+      assert.ok(headErrors.RecordDamaged.is(error));
+      assert.match(error.message, /damaged\/cluster\.json is empty or damaged/);
+      assert.match(error.hint ?? '', /delete it and run 'manta up' .*jobs, logs and users are kept/);
+      return true;
+    },
+  );
 });

@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { EventAnswer, NodeAnswer } from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type { EventAnswer, NodeAnswer } from '../../src/head/api/types.ts';
 import { mantadOf, type StateFolder, stateFolder, supervisorOf } from '../../src/head/state-folder.ts';
 import { until } from '../contract/waiting.ts';
 
@@ -60,8 +60,13 @@ export class TestHome {
   }
 
   run(...args: readonly string[]): Promise<Answer> {
+    return this.runBy(manta, ...args);
+  }
+
+  /** Runs another `manta` than that of this tree. */
+  runBy(program: string, ...args: readonly string[]): Promise<Answer> {
     return new Promise((resolve) => {
-      execFile(process.execPath, [manta, ...args], { env: this.env, cwd: this.path }, (error, out, err) =>
+      execFile(process.execPath, [program, ...args], { env: this.env, cwd: this.path }, (error, out, err) =>
         resolve({ code: error === null ? 0 : ((error.code as number | null | undefined) ?? -1), out, err }),
       );
     });
@@ -145,11 +150,15 @@ export class TestCluster {
   }
 
   /** `manta up`, with a cluster file where one is given. */
-  static async up(home: TestHome, yaml?: string, ...args: readonly string[]): Promise<TestCluster> {
+  static up(home: TestHome, yaml?: string, ...args: readonly string[]): Promise<TestCluster> {
+    return TestCluster.upBy(manta, home, yaml, ...args);
+  }
+
+  static async upBy(program: string, home: TestHome, yaml?: string, ...args: readonly string[]): Promise<TestCluster> {
     const file = join(home.path, 'cluster.yaml');
     if (yaml !== undefined) writeFileSync(file, yaml);
     const port = ['--port', String(await freePort())];
-    const answer = await home.run('--json', 'up', ...(yaml === undefined ? [] : [file]), ...port, ...args);
+    const answer = await home.runBy(program, '--json', 'up', ...(yaml === undefined ? [] : [file]), ...port, ...args);
     if (answer.code !== 0) throw new Error(`manta up failed with ${answer.code}: ${answer.err}${answer.out}`);
     const { name, url } = JSON.parse(answer.out.trim().split('\n').at(-1) ?? '') as { name: string; url: string };
     return new TestCluster(home, home.folder(name), url);

@@ -6,8 +6,10 @@ import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../src/base/clock.ts';
+import { silent } from '../../src/base/events.ts';
 import { makeUpgradeHandler, mountJobsApi } from '../../src/jobs/api.ts';
 import { type JobsEnv, loopbackHosts } from '../../src/jobs/auth.ts';
+import { SignIns } from '../../src/jobs/sign-ins.ts';
 import { type Bed, type BedOptions, makeBed } from './queue-bed.ts';
 
 const wallClock: Clock = {
@@ -59,6 +61,7 @@ export async function makeApiBed(options: Omit<BedOptions, 'clock'> & { clock?: 
     auth: {
       users: bed.users,
       clock,
+      signIns: new SignIns(clock, silent),
       hosts: loopbackHosts,
       cookie: 'manta-session-test',
       isPublic: (path: string) => path === '/' || path === '/healthz',

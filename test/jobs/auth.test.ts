@@ -135,7 +135,7 @@ test('a token is exchanged for a cookie that scripts cannot read and other sites
   assert.equal(answer.status, 200);
   assert.match(
     cookieOf(answer),
-    /^manta-session-test=[0-9a-f]{64}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Strict$/,
+    /^manta-session-test=[0-9a-f]{64}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
   );
   assert.ok(!cookieOf(answer).includes(bed.token));
   const cookie = cookieOf(answer).split(';')[0] ?? '';
@@ -145,7 +145,7 @@ test('a token is exchanged for a cookie that scripts cannot read and other sites
     (await bed.call('POST', '/api/manta/v1/tickets', { token: null, headers: { cookie, origin: bed.address } })).status,
     200,
   );
-  clock.set(clock.now() + 31 * 86_400_000);
+  clock.set(clock.now() + 12 * 3_600_000 + 1);
   assert.equal((await bed.call('GET', '/api/manta/v1/jobs', { token: null, headers: { cookie } })).status, 403);
 });
 
@@ -157,6 +157,32 @@ test('a ticket is good once and for a minute', async () => {
   const late = bed.users.makeTicket('ada');
   clock.set(clock.now() + 61_000);
   assert.equal(await bed.users.redeemTicket(late), undefined);
+});
+
+test('of many tickets the newest are good: nobody fills the memory with them', async () => {
+  const tickets = Array.from({ length: 30 }, () => bed.users.makeTicket('ada'));
+  const others = bed.users.makeTicket('root');
+  const good = await Promise.all(tickets.map(async (ticket) => (await bed.users.redeemTicket(ticket)) !== undefined));
+  assert.deepEqual(good, [...Array<boolean>(10).fill(false), ...Array<boolean>(20).fill(true)]);
+  assert.ok(await bed.users.redeemTicket(others));
+});
+
+test('wrong tokens are told to wait when there are too many, and a right one never is', async () => {
+  const wrong = (): Promise<Answer> => bed.call('GET', '/api/manta/v1/jobs', { token: 'guess' });
+  let answer = await wrong();
+  for (let tries = 0; answer.status === 403 && tries < 1_000; tries++) answer = await wrong();
+  assert.equal(answer.status, 429);
+  assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/);
+  assert.equal((answer.json() as { error: { code: string } }).error.code, 'MANTA_API_TOO_MANY_REFUSED');
+  assert.equal((await bed.call('POST', '/api/authenticate', { token: 'guess' })).status, 429);
+  const [error] = (await once(bed.socket('/api/jobs/x/logs/tail', { token: 'guess' }), 'error')) as [Error];
+  assert.match(error.message, /429/);
+  assert.equal((await bed.call('GET', '/api/manta/v1/jobs')).status, 200);
+  assert.equal((await bed.call('POST', '/api/authenticate')).status, 200);
+  assert.equal((await bed.call('GET', '/api/manta/v1/jobs', { token: null })).status, 401);
+  clock.set(clock.now() + 1_000);
+  assert.equal((await wrong()).status, 403);
+  clock.set(clock.now() + 600_000);
 });
 
 test('administrators manage users; a revoked user is out at once; tokens survive a restart as hashes only', async () => {

@@ -117,9 +117,56 @@ test('grep finds lines across segments, with the last one unfinished', async () 
   const writer = writerFor(logs, 'a', { segmentBytes: 7 });
   writer.write(Buffer.from('one fish\ntwo birds\nred fish\nblue fish'));
   writer.end();
-  const found = await logs.grep('a', 1, 'fish', 0, 1 << 20);
+  const found = await logs.grep('a', 1, 'fish', 0, { bytes: 1 << 20 });
   assert.equal(text(found), 'one fish\nred fish\nblue fish');
   assert.equal(found.next, 37);
+});
+
+test('grep gives the lines that a slow reading would, in answers as small as asked for', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.stringMatching(/^[ab\n]{0,6}$/), { maxLength: 30 }),
+      fc.constantFrom('', 'a', 'ab', 'b\n', '\n', 'a\nb'),
+      fc.record({
+        bytes: fc.integer({ min: 1, max: 20 }),
+        lines: fc.integer({ min: 1, max: 5 }),
+        scanned: fc.integer({ min: 1, max: 30 }),
+      }),
+      fc.integer({ min: 3, max: 40 }),
+      async (chunks, needle, limits, segmentBytes) => {
+        const logs = store();
+        const writer = writerFor(logs, 'a', { segmentBytes });
+        for (const chunk of chunks) writer.write(Buffer.from(chunk));
+        writer.end();
+        const all = chunks.join('');
+        const wanted = all === '' ? [] : all.split(/(?<=\n)/).filter((line) => line.includes(needle));
+        let found = '';
+        for (let offset = 0, ended = false; !ended; ) {
+          const piece = await logs.grep('a', 1, needle, offset, limits);
+          const lines = text(piece).split(/(?<=\n)/);
+          assert.ok(lines.length <= limits.lines && (piece.bytes.length <= limits.bytes || lines.length === 1));
+          found += text(piece);
+          ended = piece.next === offset;
+          offset = piece.next;
+        }
+        assert.equal(found, wanted.join(''));
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('grep on millions of empty lines takes little more memory than what it gives', async () => {
+  const logs = store();
+  const writer = writerFor(logs, 'a');
+  writer.write(Buffer.alloc(9 << 20, '\n'));
+  writer.end();
+  const before = process.memoryUsage().rss;
+  const found = await logs.grep('a', 1, '\n', 0, { bytes: 8 << 20, lines: 8 << 20 });
+  const grown = process.memoryUsage().rss - before;
+  assert.equal(found.bytes.length, 8 << 20);
+  assert.ok(grown < 200 << 20, `grew by ${grown >> 20} MiB`);
+  assert.equal((await logs.grep('a', 1, '\n', 0, { bytes: 8 << 20 })).bytes.length, 100_000, 'lines have a limit too');
 });
 
 test('logs that have ended give way when the disk limit is reached, oldest first, and say so as a gap', async () => {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type * as Api from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type * as Api from '../../src/head/api/types.ts';
-import type { JobRow } from '../../src/jobs/manta-api/rows.ts';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
 import { ShellRunner } from './shell-runner.ts';
 
@@ -25,8 +24,6 @@ const submit = async (body: Api.SubmitBody): Promise<Job> => {
   return answer.json();
 };
 const over = (id: string) => bed.queue.wait(id, AbortSignal.timeout(20_000));
-/** The rows are those that the page and the command line are typed against. */
-const sameRow: (row: JobRow) => Api.JobRow = (row) => row;
 
 interface Sent {
   readonly event: string;
@@ -79,11 +76,12 @@ test('everything a job can ask for is kept, and a repeated submission is harmles
 
 test('what is wrong with a submission is named with its field', async () => {
   const cases: [Record<string, unknown>, number, RegExp][] = [
-    [{}, 400, /entrypoint is empty/],
+    [{}, 400, /entrypoint is missing/],
+    [{ entrypoint: ' ' }, 400, /entrypoint is empty/],
     [{ entrypoint: 'x', colour: 'red' }, 400, /colour is not a key/],
     [{ entrypoint: 'x', resources: { CPU: '1' } }, 400, /resources\.CPU is not a number/],
     [{ entrypoint: 'x', resources: { CPU: -1 } }, 400, /amounts are 0 or more/],
-    [{ entrypoint: 'x', retries: { oops: 1 } }, 400, /retries\.oops is not one of/],
+    [{ entrypoint: 'x', retries: { oops: 1 } }, 400, /retries\.oops is not a key of retries/],
     [{ entrypoint: 'x', cron: 'never' }, 400, /five fields/],
     [{ entrypoint: 'x', depends_on: ['ghost'] }, 400, /'ghost', which does not exist/],
     [{ entrypoint: 'x', gang: { bundles: [] } }, 400, /1 to 1000/],
@@ -96,6 +94,81 @@ test('what is wrong with a submission is named with its field', async () => {
     assert.equal(answer.status, status, answer.text);
     assert.match((answer.json() as Api.ErrorAnswer).error.message, words);
   }
+});
+
+test('nobody submits as another, whatever the keys of the body are called', async () => {
+  const powers = { user: 'root', priority: 1_000_000 };
+  for (const name of ['constructor', '__proto__', 'toString', 'valueOf', 'user']) {
+    const body = `{"id":"as-${name}","entrypoint":"true",${JSON.stringify(name)}:${JSON.stringify(powers)}}`;
+    const answer = await bed.call('POST', `${base}/jobs`, { body });
+    assert.deepEqual([answer.status, (answer.json() as Api.ErrorAnswer).error.code], [400, 'MANTA_JOB_INVALID'], name);
+    assert.equal(bed.queue.get(`as-${name}`), undefined);
+  }
+  for (const inner of ['retries', 'gang']) {
+    const body = `{"entrypoint":"true","${inner}":{"constructor":{},"bundles":[{"CPU":1}]}}`;
+    assert.equal((await bed.call('POST', `${base}/jobs`, { body })).status, 400, inner);
+  }
+});
+
+test('a body nested deeper than any client nests is refused', async () => {
+  const deep = `{"entrypoint":"true","runtime_env":{"env_vars":${'['.repeat(50_000)}${']'.repeat(50_000)}}}`;
+  const answer = await bed.call('POST', `${base}/jobs`, { body: deep });
+  assert.deepEqual([answer.status, (answer.json() as Api.ErrorAnswer).error.code], [400, 'MANTA_JOB_INVALID']);
+});
+
+test('values of a query that mean nothing are refused, with what is wrong with them', async () => {
+  const cases: [string, RegExp][] = [
+    ['jobs?limit=abc', /^limit is not a whole number$/],
+    ['jobs?limit=-1', /^limit is not a whole number$/],
+    ['jobs?limit=1.5', /^limit is not a whole number$/],
+    ['jobs?limit=99999999999999999999', /^limit is not a whole number$/],
+    ['jobs?state=NOPE', /^state is not a comma-separated list of held, queued/],
+    ['jobs?state=running,NOPE', /^state is not/],
+    ['jobs?state=running,', /^state is not/],
+    ['jobs?others=yes', /^others is not a whole number$/],
+    ['jobs?others=2', /^others is not 0 to 1$/],
+    ['users?limit=abc', /^limit is not a whole number$/],
+  ];
+  for (const [query, words] of cases) {
+    const answer = await bed.call('GET', `${base}/${query}`, { token: bed.admin });
+    assert.equal(answer.status, 400, query);
+    const { error } = answer.json() as Api.ErrorAnswer;
+    assert.deepEqual([error.code, words.test(error.message)], ['MANTA_JOB_INVALID', true], error.message);
+  }
+  assert.equal((await bed.call('GET', `${base}/jobs?limit=&state=&colour=red`)).status, 200);
+});
+
+test('a new user is what the request says, and nothing that it does not understand is passed over', async () => {
+  for (const [body, words] of [
+    [{ name: 'eve', weight: true }, /^weight is not a number$/],
+    [{ name: 'eve', weight: 0 }, /^weight is not more than 0/],
+    [{ name: 'eve', admin: 'yes' }, /^admin is neither true nor false$/],
+    [{ name: 'eve', colour: 'red' }, /^colour is not a key of a user; known are name, admin, weight$/],
+    [{ weight: 1 }, /^name is missing$/],
+    [[], /^the body is not an object$/],
+  ] as const) {
+    const answer = await bed.call('POST', `${base}/users`, { token: bed.admin, body });
+    assert.equal(answer.status, 400, answer.text);
+    assert.match((answer.json() as Api.ErrorAnswer).error.message, words);
+  }
+  assert.ok(!bed.users.list().some(({ name }) => name === 'eve'));
+});
+
+test('users are listed page by page, in one order', async () => {
+  for (const name of ['u1', 'u2', 'u3']) await bed.users.add(name);
+  const names: string[] = [];
+  for (let after = ''; ; ) {
+    const answer = await bed.call('GET', `${base}/users?limit=2&after=${after}`, { token: bed.admin });
+    const { users, next }: Api.UsersAnswer = answer.json();
+    assert.ok(users.length <= 2);
+    names.push(...users.map(({ name }) => name));
+    if (next === undefined) break;
+    after = next;
+  }
+  assert.deepEqual(
+    names,
+    bed.users.list().map(({ name }) => name),
+  );
 });
 
 test('listings are paged, filtered and searched, newest first, with values masked', async () => {
@@ -124,7 +197,6 @@ test('listings are paged, filtered and searched, newest first, with values maske
   assert.equal((await get('search=page-&state=failed,stopped')).total, 0);
   assert.equal((await get('user=nobody')).total, 0);
   assert.equal((await bed.call('GET', `${base}/jobs?limit=x`)).status, 400);
-  assert.ok(sameRow);
 });
 
 test('logs are read by offset, by tail, by search and from an instant', async () => {

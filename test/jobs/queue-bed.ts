@@ -8,7 +8,12 @@ import type { Capacity } from '../../src/core/jobs/admit.ts';
 import { defaultLimits, type Limits } from '../../src/core/jobs/choose.ts';
 import type { Runner } from '../../src/engines/runner.ts';
 import { type LogStore, openLogStore } from '../../src/jobs/log-store.ts';
-import { openPackageStore, type PackageLimits, type PackageStore } from '../../src/jobs/packages.ts';
+import {
+  openPackageStore,
+  type PackageLimits,
+  type PackageStore,
+  type PackageStoreOptions,
+} from '../../src/jobs/packages.ts';
 import { type JobQueue, openQueue } from '../../src/jobs/queue.ts';
 import { jobsSchema } from '../../src/jobs/schema.ts';
 import { type JobStore, openJobStore } from '../../src/jobs/store.ts';
@@ -36,6 +41,7 @@ export interface BedOptions {
   readonly limits?: Partial<Limits>;
   readonly types?: readonly Capacity[];
   readonly packageLimits?: PackageLimits;
+  readonly request?: PackageStoreOptions['request'];
   /** @default true */
   readonly run?: boolean;
 }
@@ -53,6 +59,7 @@ export async function makeBed(options: BedOptions): Promise<Bed> {
       folder: join(folder, 'packages'),
       clock,
       ...(options.packageLimits && { limits: options.packageLimits }),
+      ...(options.request && { request: options.request }),
     });
     bed.users = openUsers(bed.database, clock);
     bed.queue = openQueue({

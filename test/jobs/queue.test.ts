@@ -395,7 +395,7 @@ test('a disk that is full refuses submissions, loses no end of a job, and all go
   await until(() => stateOf(bed, 'a') === 'running');
   const pages = Number(bed.database.sql.prepare('PRAGMA page_count').get()?.['page_count']);
   bed.database.sql.exec(`PRAGMA max_page_count = ${pages}`);
-  await assert.rejects(bed.queue.submit(cpu('b', { metadata: { note: 'x'.repeat(1 << 20) } })), /no room/);
+  await assert.rejects(bed.queue.submit(cpu('b', { entrypoint: `true ${'x'.repeat(60_000)}` })), /no room/);
   assert.equal(bed.queue.get('b'), undefined);
   bed.runner.finish('a.1');
   bed.database.sql.exec('PRAGMA max_page_count = 1000000');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LabCloud, openLabCloud } from '../../lab/cloud/open.ts';
-import type { ClusterAnswer } from '../../src/head/api/types.ts';
+import type { ClusterAnswer } from '../../src/api/types.ts';
 import { inSoak } from '../soak.ts';
 import { ClusterBed, clusterProblem, eventually, leftOn, smallRay } from './cluster-bed.ts';
 

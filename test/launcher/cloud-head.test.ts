@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
 import { rayTags } from '../../src/core/ray-tags.ts';
+import { readConfig } from '../../src/head/load-spec.ts';
 import { readCluster, stateFolder } from '../../src/head/state-folder.ts';
 import type { CloudHeadRequest } from '../../src/launcher/cloud-head.ts';
 import { endCloudInstances, ensureCloudHead } from '../../src/launcher/cloud-head.ts';
@@ -31,7 +32,7 @@ available_node_types: {head: {node_config: {machine_type: small}}}
   const told: string[] = [];
   const request: CloudHeadRequest = {
     folder: stateFolder(home, 'bed'),
-    config: { path: 'bed.yaml', text, env: {} },
+    file: readConfig({ path: 'bed.yaml', text, env: {} }),
     env: { LAB_CLOUD_TOKEN: served.token },
     clock: fastClock,
     events: { emit: ({ code }) => void told.push(code) },
@@ -115,10 +116,10 @@ test('a clock that is wrong keeps nobody waiting for longer than lists lag', asy
   let slept = 0;
   const counted: Clock = {
     ...fastClock,
-    sleep: (duration, signal) => {
+    sleep: async (duration, signal) => {
+      await fastClock.sleep(duration, signal);
       slept += duration;
       assert.ok(slept < 600_000, 'it waits for ever');
-      return fastClock.sleep(duration, signal);
     },
   };
   const { left } = await endCloudInstances({ ...request, clock: counted }, 'all', 100 * 24 * 3_600_000, never);

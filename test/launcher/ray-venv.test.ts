@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { EventKind } from '../../src/base/events.ts';
-import { findRay, makeRay, ownRayVersion, type RaySearch } from '../../src/launcher/ray-venv.ts';
+import { rayVersion } from '../../src/core/ray-version.ts';
+import { findRay, makeRay, type RaySearch } from '../../src/launcher/ray-venv.ts';
 import { rayVenvErrors } from '../../src/launcher/ray-venv-errors.ts';
 import { TestHome } from '../head/test-cluster.ts';
 
@@ -92,13 +93,13 @@ test('a Ray that Manta is not tested with is passed over, and that is said', asy
 test('Ray is installed with uv, once; what was cut short is never used', async (t) => {
   const machine = new Machine(t);
   const search = machine.search();
-  const folder = join(search.home, 'ray', ownRayVersion);
+  const folder = join(search.home, 'ray', rayVersion);
   const uv = (install: string): string =>
     machine.program(
       'bin/uv',
       `case "$1 $2" in
 --version*) exit 0 ;;
-venv*) for last; do :; done; mkdir -p "$last/bin" && printf '#!/bin/sh\\necho "ray ${ownRayVersion}"\\n' >"$last/bin/python" && chmod +x "$last/bin/python" ;;
+venv*) for last; do :; done; mkdir -p "$last/bin" && printf '#!/bin/sh\\necho "ray ${rayVersion}"\\n' >"$last/bin/python" && chmod +x "$last/bin/python" ;;
 'pip install') ${install} ;;
 esac`,
     );
@@ -112,15 +113,15 @@ esac`,
   assert.equal(await findRay(search), undefined);
 
   // Killed on the way: everything is there but for the last word.
-  machine.python(`home/ray/${ownRayVersion}/bin/python`, ownRayVersion);
+  machine.python(`home/ray/${rayVersion}/bin/python`, rayVersion);
   assert.equal(await findRay(search), undefined);
 
   uv('echo "Installed 74 packages"');
   const made = await makeRay(search);
-  assert.deepEqual(made, { path: join(folder, 'bin/python'), version: ownRayVersion });
+  assert.deepEqual(made, { path: join(folder, 'bin/python'), version: rayVersion });
   assert.deepEqual(await findRay(search), made);
   assert.match(machine.told.join('\n'), /Installed 74 packages/);
-  assert.ok(machine.told.some((line) => line.startsWith(`Ray ${ownRayVersion} is in ${folder}`)));
+  assert.ok(machine.told.some((line) => line.startsWith(`Ray ${rayVersion} is in ${folder}`)));
 });
 
 test('a machine without uv and Python is told what it lacks', async (t) => {
@@ -149,7 +150,7 @@ test('a Ray that does not start is given up soon, and says why', async (t) => {
   const machine = new Machine(t);
   const python = machine.program(
     'broken/python',
-    `case "$2" in *aiohttp*) echo "ray ${ownRayVersion}" ;; *) echo 'ERR no room for the object store' >&2; exit 1 ;; esac`,
+    `case "$2" in *aiohttp*) echo "ray ${rayVersion}" ;; *) echo 'ERR no room for the object store' >&2; exit 1 ;; esac`,
   );
   const home = new TestHome(t, { MANTA_RAY_PYTHON: python });
   const failed = await home.run('up', '--engine', 'ray');

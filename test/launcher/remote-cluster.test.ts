@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readConfig } from '../../src/head/load-spec.ts';
 import { clusterNames, createCluster, stateFolder } from '../../src/head/state-folder.ts';
 import { openRemote, startedElsewhere } from '../../src/launcher/remote-cluster.ts';
 
@@ -26,7 +27,7 @@ test('a cluster is known to stand elsewhere than its file says now, by address a
     remote: { address: '10.0.0.1' },
   });
   const moved = async (file: typeof config): Promise<unknown> => {
-    const cluster = openRemote({ home, file });
+    const cluster = openRemote({ home, file: readConfig(file) });
     await cluster.close();
     return startedElsewhere(cluster);
   };
@@ -39,6 +40,6 @@ test('a cluster is known to stand elsewhere than its file says now, by address a
 test('a command that only looks makes no cluster known', async (t) => {
   const home = mkdtempSync(join(tmpdir(), 'manta-remote-'));
   t.after(() => rmSync(home, { recursive: true }));
-  await openRemote({ home, file: fileWith('10.0.0.1') }).close();
+  await openRemote({ home, file: readConfig(fileWith('10.0.0.1')) }).close();
   assert.deepEqual(clusterNames(home), []);
 });

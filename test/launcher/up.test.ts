@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ClusterAnswer } from '../../src/head/api/types.ts';
+import type { ClusterAnswer } from '../../src/api/types.ts';
 import { eventually, TestCluster, TestHome, workersYaml } from '../head/test-cluster.ts';
 
 const manta = fileURLToPath(new URL('../../bin/manta', import.meta.url));

@@ -1,40 +1,73 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { NodeAnswer } from '../../src/api/types.ts';
 import { autoscalerEvents } from '../../src/autoscaler/events.ts';
 import { type EventSink, silent } from '../../src/base/events.ts';
 import { wallClock } from '../../src/base/wall-clock.ts';
-import type { NodeAnswer } from '../../src/head/api/types.ts';
 import type { HttpClient } from '../../src/head/client/http.ts';
 import { Troubles, waitForWorkers } from '../../src/launcher/wait-workers.ts';
+import { localEvents } from '../../src/providers/local/events.ts';
 import { never } from '../contract/waiting.ts';
 
-const failed = (instance: string, reason: string) => ({
+const failed = (instance: string, host: string, failure: string, reason: string) => ({
   seq: 1,
   at: 0,
   code: autoscalerEvents.setupFailed.code,
   level: 'warn' as const,
-  text: autoscalerEvents.setupFailed.text({ instance, type: 'worker', reason }),
+  text: autoscalerEvents.setupFailed.text({ instance, type: 'worker', reason: `${host}: ${reason}` }),
+  instance,
+  type: 'worker',
+  host,
+  failure,
 });
+const step = 'MANTA_BRINGUP_COMMAND_FAILED';
 
 test('what failed on a host is told once, as it was said last, and how often', () => {
   const troubles = new Troubles();
   for (const instance of ['i1', 'i2', 'i3'])
-    troubles.note(failed(instance, `10.0.0.2: setup failed with exit code 1: make\n    Traceback of ${instance}`));
-  troubles.note(failed('i4', '10.0.0.3: setup failed with exit code 1: make'));
-  troubles.note(failed('i5', '10.0.0.4: Ray was started and its head has shown no node of i5 for 60 s'));
-  troubles.note(failed('i6', '10.0.0.4: Ray was started and its head has shown no node of i6 for 60 s'));
+    troubles.note(failed(instance, '10.0.0.2', step, `make failed at line ${instance}\n    Traceback of ${instance}`));
+  troubles.note(failed('i4', '10.0.0.3', step, 'make failed'));
+  for (const instance of ['i5', 'i6']) troubles.note(failed(instance, '10.0.0.4', step, 'make failed'));
+  troubles.note(failed('i7', '10.0.0.4', 'MANTA_RAY_NO_NODE', 'no node is shown'));
   assert.deepEqual(troubles.words, [
-    '3 times: i3 (worker) could not be set up: 10.0.0.2: setup failed with exit code 1: make\n    Traceback of i3',
-    'i4 (worker) could not be set up: 10.0.0.3: setup failed with exit code 1: make',
-    '2 times: i6 (worker) could not be set up: 10.0.0.4: Ray was started and its head has shown no node of i6 for 60 s',
+    '3 times: i3 (worker) could not be set up: 10.0.0.2: make failed at line i3\n    Traceback of i3',
+    'i4 (worker) could not be set up: 10.0.0.3: make failed',
+    '2 times: i6 (worker) could not be set up: 10.0.0.4: make failed',
+    'i7 (worker) could not be set up: 10.0.0.4: no node is shown',
+  ]);
+});
+
+test('hosts that were passed over are told once each, behind the refusal that they explain', () => {
+  const troubles = new Troubles();
+  const passed = (host: string, seconds: number) => ({
+    seq: 1,
+    at: 0,
+    code: localEvents.passedOver.code,
+    level: 'info' as const,
+    text: localEvents.passedOver.text({ host, reason: 'its disk is full', seconds }),
+    host,
+  });
+  for (const [host, seconds] of [
+    ['a is b', 15],
+    ['a is c', 15],
+    ['a is b', 30],
+  ] as const)
+    troubles.note(passed(host, seconds));
+  assert.deepEqual(troubles.words, []);
+  const { code, level } = autoscalerEvents.refused;
+  troubles.note({ seq: 2, at: 0, code, level, text: 'the provider refused worker' });
+  assert.deepEqual(troubles.words, [
+    'the provider refused worker',
+    'host a is b is passed over for 30 s: its disk is full',
+    'host a is c is passed over for 15 s: its disk is full',
   ]);
 });
 
 test('as many failures as workers are missing explain them', () => {
   const troubles = new Troubles();
-  troubles.note(failed('i1', 'the same for all'));
+  troubles.note(failed('i1', 'h1', step, 'the same'));
   assert.equal(troubles.explain(2), false);
-  troubles.note(failed('i2', 'the same for all'));
+  troubles.note(failed('i2', 'h2', step, 'the same'));
   assert.equal(troubles.explain(2), true);
 });
 

@@ -20,6 +20,7 @@ interface Case {
 const layer = 'manta(layers)';
 const purity = 'manta(purity)';
 const printing = 'manta(printing)';
+const names = 'manta(names)';
 
 const cases: readonly Case[] = [
   { what: 'an import upwards', file: 'core/up.ts', text: "export { a } from '../cli/a.ts';", rule: layer },
@@ -114,6 +115,79 @@ const cases: readonly Case[] = [
     file: 'head/y.ts',
     text: "import { defineEvent } from '../base/events.ts';\nexport const a = defineEvent({});",
     rule: 'manta(tables)',
+  },
+
+  {
+    what: 'a look-up of any name in a table',
+    file: 'head/names.ts',
+    text: 'const table: Readonly<Record<string, number>> = { a: 1 };\nexport const a = (name: string) => table[name] ?? 0;',
+    rule: names,
+  },
+  {
+    what: 'a look-up of any name in a parameter',
+    file: 'head/names2.ts',
+    text: 'export const a = (map: { readonly [name: string]: number }, name: string) => map[name];',
+    rule: names,
+  },
+  {
+    what: 'asking whether any name is in a table',
+    file: 'core/names3.ts',
+    text: 'export const a = (map: Record<string, number>, name: string) => name in map;',
+    rule: names,
+  },
+  {
+    what: 'a look-up of any name in a field that is keyed by names from outside',
+    file: 'core/names4.ts',
+    text: 'export const a = (job: { resources: Record<string, number> }, name: string) => job.resources[name];',
+    rule: names,
+  },
+  {
+    what: 'a look-up of a known name, of a name that the table has, and of an own value',
+    file: 'core/names5.ts',
+    text: [
+      "import { ownValue } from '../base/own-value.ts';",
+      'export function sum(map: Record<string, number>, other: string): number {',
+      "  let all = (map['a'] ?? 0) + (map[`${other}_b`] ?? 0) + (ownValue(map, other) ?? 0);",
+      '  for (const name in map) all += map[name] ?? 0;',
+      '  map[other] = all;',
+      '  return all;',
+      '}',
+    ].join('\n'),
+  },
+  {
+    what: 'a look-up in a table whose names are all known',
+    file: 'core/names6.ts',
+    text: "export const a = (table: Record<'a' | 'b', number>, name: 'a' | 'b') => table[name];",
+  },
+
+  {
+    what: 'a search in the message of an error',
+    file: 'head/said.ts',
+    text: "export const a = (error: Error) => error.message.includes('exists');",
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'an expression on the message of an error',
+    file: 'head/matched.ts',
+    text: 'export const a = (error?: Error) => /no space/.test(error?.message ?? error!.message);\nexport const b = (error: Error) => /x/.test(error.message);',
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'the text of an event, cut',
+    file: 'head/cut.ts',
+    text: "export const a = (event: { text: string }) => event.text.split(' ');",
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'a message that is compared',
+    file: 'head/same.ts',
+    text: "export const a = (error: Error) => error.message === 'gone';",
+    rule: 'manta(prose)',
+  },
+  {
+    what: 'a message that is shown, or empty',
+    file: 'head/shown.ts',
+    text: "export const a = (error: Error) => (error.message === '' ? 'none' : error.message.slice(0, 9));",
   },
 
   {

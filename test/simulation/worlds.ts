@@ -31,10 +31,11 @@ export function worldOf(
   change: Partial<ScenarioFile> = {},
   rates: Partial<FaultRates> = {},
   watchers: Watcher[] = [],
+  seed = 1,
 ): World {
   return new World({
     scenario: scenarioOf({ ...smallCluster, ...change }),
-    seed: 1,
+    seed,
     rates: { ...faultProfiles.none, ...rates },
     faultsUntil: Number.POSITIVE_INFINITY,
     watchers,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JobRow, NodeAnswer } from '../../src/api/types.ts';
 import type { JobState } from '../../src/core/jobs/job.ts';
-import type { JobRow, NodeAnswer } from '../../src/head/api/types.ts';
 import { rowsInSight, rowsMoved, scrollToShow } from '../../src/web/parts/window-math.ts';
 import { addPage, applyChanges, byNewest, matchesFilter } from '../../src/web/state/job-query.ts';
 import { filterNodes, fullest, groupCounts } from '../../src/web/state/node-query.ts';

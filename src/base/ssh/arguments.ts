@@ -3,6 +3,7 @@ import type { Duration } from '../clock.ts';
 import { shellQuoted } from '../shell-quote.ts';
 import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
+import { asksForAgent } from './forward-agent.ts';
 import { isPinned, preparePin } from './pins.ts';
 import { proxyLog } from './proxy-log.ts';
 import type { SshTarget } from './target.ts';
@@ -37,6 +38,7 @@ export function sshArguments(target: SshTarget, options: SshOptions = {}): strin
     StreamLocalBindMask: '0177',
     StreamLocalBindUnlink: 'yes',
     ForwardX11: 'no',
+    ...(target.forwardAgent ? { ForwardAgent: 'yes' } : asksForAgent(target) ? {} : { ForwardAgent: 'no' }),
     RemoteCommand: 'none',
     LogLevel: 'ERROR',
     ...(options.alone

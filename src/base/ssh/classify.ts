@@ -11,7 +11,7 @@ const timeout = /timed out|timeout, server/i;
 const unreachable =
   /no route to host|network is unreachable|stdio forwarding request failed|could not resolve|name or service not known|temporary failure in name|host is down|nodename nor servname/i;
 const closed =
-  /connection closed|connection reset|connection to .* closed|broken pipe|kex_exchange|mux_client|master|disconnect/i;
+  /connection closed|connection reset|connection to \S+ (?:port \d+ )?closed|broken pipe|kex_exchange|mux_client|master|disconnect/i;
 
 /** The failure that the client's own words speak of. `begun`: the shell on the other side had started. */
 export function classify(target: SshTarget, stderr: string, begun: boolean): MantaError {

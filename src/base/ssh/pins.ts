@@ -1,7 +1,8 @@
-import { closeSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crypto } from '../crypto.ts';
-import { makeFolder } from '../json-file.ts';
+import { makeFolder, writeDurably } from '../durable.ts';
+import { withoutTrailing } from '../trailing.ts';
 import { sshErrors } from './errors.ts';
 import type { HostKeyPin } from './target.ts';
 
@@ -25,8 +26,8 @@ export function keysIn(lines: readonly string[], alias: string): PinnedKey[] {
     const found = keyOf(line, alias);
     if (found === undefined) return [];
     const { type, key } = found;
-    const digest = crypto().createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '');
-    return [{ type, fingerprint: `SHA256:${digest}` }];
+    const digest = crypto().createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64');
+    return [{ type, fingerprint: `SHA256:${withoutTrailing(digest, '=')}` }];
   });
 }
 
@@ -41,9 +42,7 @@ export function acceptPin(pin: HostKeyPin): PinnedKey[] {
   const forgotten = readPin(pin);
   if (forgotten.length === 0) return [];
   const kept = linesOf(pin.file).filter((line) => !line.split(' ')[0]?.split(',').includes(pin.alias));
-  const draft = `${pin.file}.${process.pid}.new`;
-  writeFileSync(draft, kept.map((line) => `${line}\n`).join(''), { mode: 0o600 });
-  renameSync(draft, pin.file);
+  writeDurably(pin.file, kept.map((line) => `${line}\n`).join(''));
   return forgotten;
 }
 

@@ -17,6 +17,8 @@ export interface SshTarget {
   readonly proxyCommand?: string;
   /** The connection goes through this machine, whose own key is checked too. */
   readonly jump?: SshTarget;
+  /** Sessions there can use the agent of this user. @default what the user's own `~/.ssh/config` says, or not */
+  readonly forwardAgent?: boolean;
   readonly pin: HostKeyPin;
   /** Folder for the sockets of master connections; a shorter private one is used where its path is too long. */
   readonly control: string;

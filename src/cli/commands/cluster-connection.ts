@@ -1,39 +1,28 @@
 import { HttpClient } from '../../head/client/http.ts';
-import { chooseTarget, type Target } from '../../head/client/target.ts';
-import type { Invocation, Io } from '../command.ts';
-import type { MeantCluster } from './which-cluster.ts';
+import { type GivenAddress, type MeantCluster, type Target, targetFor } from '../../head/client/target.ts';
+import { stateHome } from '../../head/state-folder.ts';
+import type { InvocationOf, Io } from '../command.ts';
+import type { connectionOptions } from './cluster-options.ts';
+import { findHead } from './find-cluster.ts';
+
+type Connecting = InvocationOf<typeof connectionOptions>;
 
 /** The cluster that is meant, by its file or name, by options and by the environment. */
-export async function targetOf(invocation: Invocation, io: Io): Promise<Target> {
-  const text = (option: string): string | undefined => invocation.options[option] as string | undefined;
-  const [address, headers, verify] = [text('address'), text('headers'), text('verify')];
-  const { name, file } =
-    invocation.cluster === undefined ? { name: text('cluster-name') } : await meantBy(invocation, io);
-  return chooseTarget(
-    {
-      ...(address !== undefined && { address }),
-      ...(name !== undefined && { name }),
-      ...(file !== undefined && { file }),
-      ...(headers !== undefined && { headers }),
-      ...(verify !== undefined && { verify }),
-    },
-    io.env,
-    io.events,
-  );
+export async function targetOf(invocation: Connecting, io: Io): Promise<Target> {
+  return targetFor(await headMeant(invocation, io), io.env, io.events, invocation.options);
 }
 
-/** The code that reads cluster files loads only when one may be meant. */
-async function meantBy(invocation: Invocation, io: Io): Promise<MeantCluster> {
-  const { whichCluster } = await import('./which-cluster.ts');
-  const { isOfOtherMachines } = await import('./up.ts');
-  const { name, file } = await whichCluster(invocation, io);
-  const remote = file !== undefined && isOfOtherMachines({ ...(name !== undefined && { name }), file }, io);
-  return { ...(name !== undefined && { name }), ...(remote && { file }) };
+/** The file of a cluster of this machine says nothing about where its head is. */
+export async function headMeant(invocation: Connecting, io: Io): Promise<MeantCluster | GivenAddress> {
+  const meant = await findHead(invocation, io);
+  if ('address' in meant || meant.file === undefined) return meant;
+  const { isOfOtherMachines } = await import('../../launcher/remote-cluster.ts');
+  return isOfOtherMachines({ home: stateHome(io.env), ...meant }) ? meant : { name: meant.name };
 }
 
 /** Runs `use` with a connection to the cluster that is meant, and closes it. */
 export async function withHead<Value>(
-  invocation: Invocation,
+  invocation: Connecting,
   io: Io,
   use: (http: HttpClient) => Promise<Value>,
   signal: AbortSignal = io.signal,

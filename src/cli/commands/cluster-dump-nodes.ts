@@ -4,11 +4,14 @@ import { thisHost } from '../../base/this-host.ts';
 import type { Place } from '../../bringup/node.ts';
 import { targetOf } from '../../bringup/reach.ts';
 import { ownHosts } from '../../core/spec/local.ts';
+import type { MeantCluster } from '../../head/client/target.ts';
 import { reachedFrom } from '../../head/state-folder.ts';
 import { dumpNode } from '../../launcher/dump.ts';
 import { type FoundNode, findNode, headNode, hostOfNode, workerNode } from '../../launcher/node-shell.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
-import type { Invocation, Io } from '../command.ts';
+import type { Io } from '../command.ts';
+import type { OptionValues } from '../option-values.ts';
+import type { clusterDumpOptions } from './cluster.ts';
 import { withRemote } from './exec-cluster.ts';
 import { nodesOf, workerAddresses } from './node-list.ts';
 
@@ -18,20 +21,22 @@ export interface NodeFile {
   readonly text: string;
 }
 
+type Options = OptionValues<typeof clusterDumpOptions>;
+
 /** Files of all nodes that are meant. A node that cannot be asked leaves a file that says why. */
-export async function nodeFiles(invocation: Invocation, io: Io): Promise<NodeFile[]> {
-  if (invocation.options['local'] === true)
-    return await filesOf('this-machine', { kind: 'host' }, () => Promise.resolve(thisHost()), '', invocation, io);
-  return await withRemote(invocation, io, async (cluster) => {
-    const nodes = await chosen(cluster, invocation, io);
+export async function nodeFiles(meant: MeantCluster | undefined, options: Options, io: Io): Promise<NodeFile[]> {
+  if (options.local || meant === undefined)
+    return await filesOf('this-machine', { kind: 'host' }, () => Promise.resolve(thisHost()), '', options, io);
+  return await withRemote(meant, io, async (cluster) => {
+    const nodes = await chosen(cluster, options, io);
     const all = await Promise.all(
       nodes.map((node) =>
         filesOf(
           node.address,
-          placeOf(node, invocation),
-          () => open(cluster, node, invocation, io),
+          placeOf(node, options),
+          () => open(cluster, node, options, io),
           cluster.name,
-          invocation,
+          options,
           io,
         ),
       ),
@@ -40,24 +45,24 @@ export async function nodeFiles(invocation: Invocation, io: Io): Promise<NodeFil
   });
 }
 
-async function chosen(cluster: RemoteCluster, { options }: Invocation, io: Io): Promise<readonly FoundNode[]> {
-  const words = (options['host'] as string | undefined)?.split(',').filter(Boolean);
+async function chosen(cluster: RemoteCluster, options: Options, io: Io): Promise<readonly FoundNode[]> {
+  const words = options.host?.split(',').filter(Boolean);
   if (words !== undefined)
     return await Promise.all(words.map((word) => findNode(cluster, word.trim(), () => nodesOf(cluster, io))));
   const workers = await workerAddresses(cluster, io).catch(() => cluster.workerAddresses);
   return [headNode(cluster), ...workers.map((address) => workerNode(cluster, address))];
 }
 
-const placeOf = ({ place }: FoundNode, { options }: Invocation): Place => {
-  const name = options['docker'] as string | undefined;
+const placeOf = ({ place }: FoundNode, options: Options): Place => {
+  const name = options.docker;
   return name === undefined
     ? place
     : { kind: 'container', engine: place.kind === 'host' ? 'docker' : place.engine, name };
 };
 
 /** With the user and the key of the options, where they are given. */
-async function open(cluster: RemoteCluster, node: FoundNode, { options }: Invocation, io: Io): Promise<Host> {
-  const { 'ssh-user': user, 'ssh-key': key } = options as { 'ssh-user'?: string; 'ssh-key'?: string };
+async function open(cluster: RemoteCluster, node: FoundNode, options: Options, io: Io): Promise<Host> {
+  const { sshUser: user, sshKey: key } = options;
   if (user === undefined && key === undefined) return await hostOfNode(cluster, node, io.signal);
   const { head, pools } = ownHosts(cluster.spec);
   const known = [...(head ? [head] : []), ...pools.flatMap(({ hosts }) => hosts)].find(
@@ -76,22 +81,21 @@ async function filesOf(
   place: Place,
   connect: () => Promise<Host>,
   cluster: string,
-  { options }: Invocation,
+  options: Options,
   io: Io,
 ): Promise<NodeFile[]> {
   const folder = `nodes/${address.replaceAll(/[^\w.-]/g, '_')}`;
-  const on = (name: string): boolean => options[name] !== false;
   try {
     const host = await connect();
     const request = {
       cluster,
       host,
       place,
-      logs: on('logs'),
-      debugState: on('debug-state'),
-      pip: on('pip'),
-      processes: on('processes'),
-      processesVerbose: on('processes-verbose'),
+      logs: options.logs,
+      debugState: options.debugState,
+      pip: options.pip,
+      processes: options.processes,
+      processesVerbose: options.processesVerbose,
     };
     const files = await dumpNode(request, io.signal);
     return files.map(({ name, content }) => ({

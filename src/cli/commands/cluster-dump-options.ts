@@ -1,7 +1,7 @@
 import type { Option } from '../command.ts';
 
 /** Options of `ray cluster-dump`: which nodes, how to reach them, and what to leave out. */
-export const dumpOptions: readonly Option[] = [
+export const dumpOptions = [
   { name: 'host', short: 'h', value: 'ADDRESS,...', summary: 'only these nodes; without it all' },
   { name: 'ssh-user', short: 'U', value: 'USER', summary: 'user on the nodes, in place of the one in the file' },
   {
@@ -29,4 +29,4 @@ export const dumpOptions: readonly Option[] = [
     off: 'no-processes-verbose',
     summary: 'processes of Ray with their whole command lines (without it yes)',
   },
-];
+] as const satisfies readonly Option[];

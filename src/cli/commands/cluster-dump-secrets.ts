@@ -1,13 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { redact } from '../../base/errors.ts';
 import { namesIn } from '../../base/json-file.ts';
-import { isPlace, looksRandom, secretName, secretsInText } from '../../core/secrets-in-text.ts';
+import { isNoSecret, isPlace, isSecretName, looksRandom, redact, secretsInText } from '../../base/redact.ts';
 import type { StateFolder } from '../../head/state-folder.ts';
-
-const secretKey = new RegExp(`${secretName.source}|private`, 'i');
-/** Keys that name a secret's place or count, not the secret. */
-const harmless = /^(?:ssh_private_key|launchToken|token_path)$/;
 
 /** What must not leave the machine: the tokens of this cluster, wherever they stand. */
 export function knownSecrets(folder: StateFolder | undefined, more: readonly (string | undefined)[]): string[] {
@@ -25,12 +20,12 @@ function textIn(path: string): string {
 }
 
 /** By which the journal names a launch: masked where it stands alone, it still joins what belongs together. */
-const isLaunchToken = (key: string): boolean => key === 'token' || harmless.test(key);
+const isLaunchToken = (key: string): boolean => key === 'token';
 
 /** As `secretsInText`, of all texts in a value, and what stands under a secret's key or in env_vars. */
 export function secretsInValue(value: unknown, key = ''): string[] {
   if (typeof value === 'string') {
-    const own = secretKey.test(key) && !isLaunchToken(key) && !isPlace(value) && looksRandom(value) ? [value] : [];
+    const own = isSecretName(key) && !isLaunchToken(key) && !isPlace(value) && looksRandom(value) ? [value] : [];
     return [...own, ...secretsInText(value, 'any')];
   }
   if (typeof value !== 'object' || value === null) return [];
@@ -43,10 +38,7 @@ export function cleanText(text: string, secrets: readonly string[]): string {
   let clean = redact(text);
   // One may be the beginning of another.
   for (const secret of secrets.toSorted((a, b) => b.length - a.length)) clean = clean.replaceAll(secret, '***');
-  return clean.replace(
-    /-----BEGIN [A-Z ]*PRIVATE KEY-----[^]*?-----END [A-Z ]*PRIVATE KEY-----/g,
-    '*** private key ***',
-  );
+  return clean;
 }
 
 /** A value with all that stands under a secret's name masked, and every value of `env_vars`. */
@@ -58,8 +50,7 @@ export function cleanValue(value: unknown, secrets: readonly string[]): unknown 
     Object.entries(value).map(([key, each]): [string, unknown] => {
       if (/^env_?vars$/i.test(key) && typeof each === 'object' && each !== null)
         return [key, Object.fromEntries(Object.keys(each).map((name) => [name, '***']))];
-      const masked =
-        secretKey.test(key) && !harmless.test(key) && (typeof each === 'string' || typeof each === 'number');
+      const masked = isSecretName(key) && ((typeof each === 'string' && !isNoSecret(each)) || typeof each === 'number');
       return [key, masked ? '***' : cleanValue(each, secrets)];
     }),
   );
@@ -69,7 +60,9 @@ export function cleanValue(value: unknown, secrets: readonly string[]): unknown 
 export function cleanYaml(text: string, secrets: readonly string[]): string {
   const lines = text.split('\n').map((line) => {
     const [, head, key] = /^(\s*(?:- )?["']?([\w.-]+)["']?\s*:\s+)\S/.exec(line) ?? [];
-    return head !== undefined && secretKey.test(key ?? '') && !harmless.test(key ?? '') ? `${head}***` : line;
+    return head !== undefined && isSecretName(key ?? '') && !isNoSecret(line.slice(head.length).trim())
+      ? `${head}***`
+      : line;
   });
   return cleanText(lines.join('\n'), secrets);
 }

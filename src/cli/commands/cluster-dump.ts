@@ -1,18 +1,19 @@
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { JournalAnswer } from '../../api/types.ts';
 import { namesIn } from '../../base/json-file.ts';
+import { secretsInText } from '../../base/redact.ts';
 import { version } from '../../base/version.ts';
-import { secretsInText } from '../../core/secrets-in-text.ts';
-import type { JournalAnswer } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';
-import type { Target } from '../../head/client/target.ts';
+import { type Target, targetFor } from '../../head/client/target.ts';
 import { headErrors } from '../../head/errors.ts';
 import { readCluster, type StateFolder, servingOf, supervisorOf } from '../../head/state-folder.ts';
 import type { Io, Run } from '../command.ts';
-import { targetOf } from './cluster-connection.ts';
+import type { clusterDumpOptions } from './cluster.ts';
+import { headMeant } from './cluster-connection.ts';
 import { type ArchiveEntry, archiveOf } from './cluster-dump-archive.ts';
 import { cleanText, cleanValue, cleanYaml, knownSecrets, secretsInValue } from './cluster-dump-secrets.ts';
 
@@ -22,8 +23,9 @@ const factsKept = 2_000;
 /** A log that is full of what looks like secrets must not take a dump minutes. */
 const mostSecrets = 1_000;
 
-export const run: Run = async (invocation, io) => {
-  const target = await targetOf(invocation, io);
+export const run: Run<typeof clusterDumpOptions> = async (invocation, io) => {
+  const meant = await headMeant(invocation, io);
+  const target = targetFor(meant, io.env, io.events, invocation.options);
   const token = await target.place(io.signal).then(
     (place) => place.token,
     () => undefined,
@@ -40,14 +42,13 @@ export const run: Run = async (invocation, io) => {
   });
   await askHead(target, pack, io);
   if (target.folder !== undefined) await readFolder(target.folder, pack);
-  if (record?.remote !== undefined || invocation.options['local'] === true) {
+  if (record?.remote !== undefined || invocation.options.local) {
     const { nodeFiles } = await import('./cluster-dump-nodes.ts');
-    for (const { name, what, text } of await nodeFiles(invocation, io)) pack.text(name, what, text);
+    for (const { name, what, text } of await nodeFiles('name' in meant ? meant : undefined, invocation.options, io))
+      pack.text(name, what, text);
   }
 
-  const file =
-    (invocation.options['output'] as string | undefined) ??
-    `manta-dump-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}.tar.gz`;
+  const file = invocation.options.output ?? `manta-dump-${new Date(now).toISOString().replaceAll(/[:.]/g, '-')}.tar.gz`;
   const bytes = archiveOf(pack.entries(), now);
   writeFileSync(resolve(io.cwd, file), bytes, { mode: 0o600 });
   io.out(

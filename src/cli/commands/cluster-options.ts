@@ -15,16 +15,16 @@ export const onlyCluster: Argument = {
 
 export const requiredCluster: Argument = { ...clusterArgument, required: true };
 
-export const clusterNameOption: Option = {
+export const clusterNameOption = {
   name: 'cluster-name',
   short: 'n',
   value: 'NAME',
   summary: "the cluster's name; wins over the one in the file",
   complete: 'cluster-name',
-};
+} as const satisfies Option;
 
 /** Which cluster a command speaks to; the first three as `ray job` has them. */
-export const connectionOptions: readonly Option[] = [
+export const connectionOptions = [
   {
     name: 'address',
     value: 'URL',
@@ -39,10 +39,10 @@ export const connectionOptions: readonly Option[] = [
     summary: 'a cluster that is known here; also MANTA_CLUSTER, default the only one that runs',
     complete: 'cluster-name',
   },
-];
+] as const satisfies readonly Option[];
 
 /** Ray's command line takes them nearly everywhere. */
-export const rayLogOptions: readonly Option[] = [
+export const rayLogOptions = [
   {
     name: 'log-style',
     value: 'STYLE',
@@ -58,20 +58,20 @@ export const rayLogOptions: readonly Option[] = [
     anyCase: true,
     summary: 'true is --color, false is --no-color',
   },
-];
+] as const satisfies readonly Option[];
 
-export const noConfigCache: Option = {
+export const noConfigCache = {
   name: 'no-config-cache',
   summary: "taken for ray's sake",
   ignored: 'the cluster file is read anew each time, so there is no cache to leave out',
-};
+} as const satisfies Option;
 
-export const disableUsageStats: Option = {
+export const disableUsageStats = {
   name: 'disable-usage-stats',
   summary: 'let the Ray that is started report nothing about its use',
-};
+} as const satisfies Option;
 
-export const portForward: Option = {
+export const portForward = {
   name: 'port-forward',
   short: 'p',
   value: 'PORT',
@@ -80,13 +80,19 @@ export const portForward: Option = {
   max: 65_535,
   many: true,
   summary: 'let this port of this machine lead to the same port of the head, while the command runs',
-};
+} as const satisfies Option;
 
 /** Where a command goes on without the terminal. */
-export const screenOptions: readonly Option[] = [
+export const screenOptions = [
   { name: 'screen', summary: 'run it in a screen', excludes: ['tmux'] },
   { name: 'tmux', summary: 'run it in a tmux' },
-];
+] as const satisfies readonly Option[];
 
-export const startOption: Option = { name: 'start', summary: 'start the cluster first, if it does not run' };
-export const stopOption: Option = { name: 'stop', summary: 'end the cluster when the command has ended' };
+export const startOption = {
+  name: 'start',
+  summary: 'start the cluster first, if it does not run',
+} as const satisfies Option;
+export const stopOption = {
+  name: 'stop',
+  summary: 'end the cluster when the command has ended',
+} as const satisfies Option;

@@ -1,8 +1,9 @@
 import type { Run } from '../command.ts';
+import type { configCheckOptions } from './config.ts';
 import { exitCodeOf, isError, type LoadedFile, loadFile } from './config-file.ts';
 import { counted, problemsJson, problemText } from './config-problems.ts';
 
-export const run: Run = async ({ args, options }, io) => {
+export const run: Run<typeof configCheckOptions> = async ({ args, options }, io) => {
   const verdicts: { opened: boolean; fine: boolean; errors: number; warnings: number }[] = [];
   for (const name of args) {
     io.signal.throwIfAborted();
@@ -10,8 +11,8 @@ export const run: Run = async ({ args, options }, io) => {
     const errors = file.problems.filter(isError).length;
     const warnings = file.problems.length - errors;
     verdicts.push({
-      opened: file.opened,
-      fine: errors === 0 && !(options['strict'] === true && warnings > 0),
+      opened: file.failed === undefined,
+      fine: errors === 0 && !(options.strict && warnings > 0),
       errors,
       warnings,
     });

@@ -1,21 +1,23 @@
-import { realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { writeDurably } from '../../base/durable.ts';
 import { messageOf } from '../../base/errors.ts';
 import { specErrors } from '../../core/spec/errors.ts';
 import { convertCluster } from '../../core/spec/legacy/convert.ts';
 import type { Run } from '../command.ts';
+import type { configConvertOptions } from './config.ts';
 import { loadFile } from './config-file.ts';
 import { problemsJson, problemText } from './config-problems.ts';
 
-export const run: Run = async ({ args, options }, io) => {
+export const run: Run<typeof configConvertOptions> = async ({ args, options }, io) => {
   const [name] = args as [string];
   const file = await loadFile(name, io);
   const result = file.source ? convertCluster(file.source, file.env) : { problems: file.problems };
   if ('problems' in result) {
     io.out(io.json ? problemsJson(name, result.problems) : problemText(name, file.bytes, result.problems, io));
-    return file.opened ? 1 : 2;
+    return file.failed === undefined ? 1 : 2;
   }
-  if (options['write'] === true && name !== '-') {
+  if (options.write && name !== '-') {
     if (result.changed) await replaceFile(resolve(io.cwd, name), result.text);
     io.out(
       io.json
@@ -30,14 +32,11 @@ export const run: Run = async ({ args, options }, io) => {
 
 /** The old text or the new one, never half of it; links and permissions stay. */
 async function replaceFile(named: string, text: string): Promise<void> {
-  const beside = `${named}.manta-${process.pid}`;
   try {
     const path = await realpath(named);
     const { mode } = await stat(path);
-    await writeFile(beside, text, { flag: 'wx', mode });
-    await rename(beside, path);
+    writeDurably(path, text, { mode: mode & 0o7777 });
   } catch (error) {
-    await rm(beside, { force: true });
     throw specErrors.NotWritten({ file: named, why: messageOf(error) }, error);
   }
 }

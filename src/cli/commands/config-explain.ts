@@ -2,9 +2,10 @@ import { specErrors } from '../../core/spec/errors.ts';
 import { explainKey, listKeys, nearestKey } from '../../core/spec/keys/explain.ts';
 import { keyReference } from '../../core/spec/keys/reference.ts';
 import type { Run } from '../command.ts';
+import type { configExplainOptions } from './config.ts';
 
-export const run: Run = async ({ args, options }, io) => {
-  if (options['markdown'] === true) {
+export const run: Run<typeof configExplainOptions> = async ({ args, options }, io) => {
+  if (options.markdown) {
     io.out(io.json ? `${JSON.stringify({ markdown: keyReference() })}\n` : keyReference());
     return 0;
   }

@@ -1,4 +1,4 @@
-import { redact } from '../../base/errors.ts';
+import { redact } from '../../base/redact.ts';
 import type { Problem } from '../../core/spec/problem.ts';
 import type { Io } from '../command.ts';
 import { styleFor } from '../render/style.ts';

@@ -2,18 +2,19 @@ import type { Problem } from '../../core/spec/problem.ts';
 import { pythonJson } from '../../core/spec/ray/json.ts';
 import { prepareAsRay } from '../../core/spec/ray/prepare.ts';
 import type { Run } from '../command.ts';
+import type { configShowOptions } from './config.ts';
 import { exitCodeOf, isError, type LoadedFile, loadFile } from './config-file.ts';
 import { counted, problemsJson, problemText } from './config-problems.ts';
 import { shownValue, specText } from './config-spec-text.ts';
 
-export const run: Run = async ({ args, options }, io) => {
+export const run: Run<typeof configShowOptions> = async ({ args, options }, io) => {
   const results: { opened: boolean; fine: boolean }[] = [];
-  const asLines = io.json || (options['ray'] === true && args.length > 1);
+  const asLines = io.json || (options.ray && args.length > 1);
   for (const name of args) {
     io.signal.throwIfAborted();
     const file = await loadFile(name, io);
-    const shown = options['ray'] === true ? asRay(file) : asManta(file);
-    results.push({ opened: file.opened, fine: 'config' in shown });
+    const shown = options.ray ? asRay(file) : asManta(file);
+    results.push({ opened: file.failed === undefined, fine: 'config' in shown });
     if ('problems' in shown) {
       io.out(asLines ? problemsJson(name, shown.problems) : problemText(name, file.bytes, shown.problems, io));
       continue;

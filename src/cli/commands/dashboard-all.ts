@@ -1,7 +1,7 @@
+import type { ClusterAnswer } from '../../api/types.ts';
 import { wallClock } from '../../base/wall-clock.ts';
-import type { ClusterAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
-import { chooseTarget, type Target } from '../../head/client/target.ts';
+import { type Target, targetFor } from '../../head/client/target.ts';
 import { servingOf, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { ClusterWatch, knownClusters } from '../../launcher/cluster-list.ts';
 import { type ClusterPages, serveClusterPages } from '../../launcher/cluster-pages.ts';
@@ -24,7 +24,7 @@ export async function holdAll(
 ): Promise<number> {
   const open = new Map<string, Target>();
   const targetOf = (name: string): Target => {
-    const known = open.get(name) ?? chooseTarget({ name }, io.env, io.events);
+    const known = open.get(name) ?? targetFor({ name }, io.env, io.events);
     open.set(name, known);
     return known;
   };

@@ -7,10 +7,11 @@ import { clusterHost } from '../../head/cluster-host.ts';
 import { headErrors } from '../../head/errors.ts';
 import { readCluster, type StateFolder, stateHome } from '../../head/state-folder.ts';
 import { writeWay } from '../../launcher/browser-way.ts';
-import type { Invocation, Io, Run } from '../command.ts';
+import type { InvocationOf, Io, Run } from '../command.ts';
+import type { dashboardOptions } from './cluster.ts';
 import { targetOf } from './cluster-connection.ts';
 
-export const run: Run = async (invocation, io) => {
+export const run: Run<typeof dashboardOptions> = async (invocation, io) => {
   const target = await targetOf(invocation, io).catch((error: unknown) => {
     if (!clientErrors.SeveralClusters.is(error)) throw error;
     return undefined;
@@ -32,9 +33,9 @@ export const run: Run = async (invocation, io) => {
 };
 
 /** Nothing says which cluster is meant: one page for all of them. */
-async function all(invocation: Invocation, io: Io): Promise<number> {
+async function all(invocation: InvocationOf<typeof dashboardOptions>, io: Io): Promise<number> {
   const { holdAll } = await import('./dashboard-all.ts');
-  const port = invocation.options['port'] as number;
+  const port = invocation.options.port;
   return await holdAll(io, {
     port,
     // Clusters of this machine may have the usual port.
@@ -53,14 +54,14 @@ const lookEvery = 500;
 
 /** The page of a cluster of other machines is reached through a tunnel, which stands until Ctrl-C. */
 async function hold(
-  invocation: Invocation,
+  invocation: InvocationOf<typeof dashboardOptions>,
   target: Target & { readonly folder: StateFolder },
   http: HttpClient,
   io: Io,
 ): Promise<number> {
   const { holdTunnel, mantadSocket } = await import('../../launcher/tunnel.ts');
-  const port = invocation.options['port'] as number;
-  const remotePort = invocation.options['remote-port'] as number;
+  const port = invocation.options.port;
+  const remotePort = invocation.options.remotePort;
   const far = remotePort === usualPort ? undefined : await farPort(target.folder, remotePort, io);
   const { folder } = target;
   const known = isUp(folder);
@@ -115,10 +116,14 @@ async function linkTo(url: string, http: HttpClient): Promise<string> {
 }
 
 /** Each link lets in once: the browser that is opened has another than the one on the screen. */
-async function show(newLink: () => string | Promise<string>, { options }: Invocation, io: Io): Promise<void> {
+async function show(
+  newLink: () => string | Promise<string>,
+  { options }: InvocationOf<typeof dashboardOptions>,
+  io: Io,
+): Promise<void> {
   const link = await newLink();
   io.out(io.json ? `${JSON.stringify({ url: link })}\n` : `${link}\n`);
-  if (options['no-open'] !== true && !io.json && io.terminal && hasScreen(io)) openBrowser(await newLink(), io);
+  if (!options.noOpen && !io.json && io.terminal && hasScreen(io)) openBrowser(await newLink(), io);
 }
 
 const hasScreen = ({ env }: Io): boolean =>

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import type { ClusterAnswer, EventAnswer, JobRow, NodeAnswer } from '../../api/types.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { ClusterAnswer, EventAnswer, JobRow, NodeAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';
 import { readStream } from '../../head/client/stream.ts';
-import { chooseTarget } from '../../head/client/target.ts';
+import { targetFor } from '../../head/client/target.ts';
+import { readConfig } from '../../head/load-spec.ts';
 import { stateFolder, stateHome } from '../../head/state-folder.ts';
 import { demoJobs, demoName, demoSpec } from '../../launcher/demo-cluster.ts';
 import { down } from '../../launcher/down.ts';
@@ -27,14 +28,14 @@ export const run: Run = async (_invocation, io) => {
       {
         home: stateHome(io.env),
         name: demoName,
-        file: { path: 'demo', text: demoSpec, env: {} },
+        file: readConfig({ path: 'demo', text: demoSpec, env: {} }),
         overrides: {},
         clock: wallClock,
         events: io.events,
       },
       io.signal,
     );
-    const http = new HttpClient(chooseTarget({ name: demoName }, io.env, io.events), io.signal);
+    const http = new HttpClient(targetFor({ name: demoName }, io.env, io.events), io.signal);
     const { ticket } = await http.json<{ ticket: string }>('POST', '/api/manta/v1/tickets');
     io.events.emit(demoEvents.page, { url: `${serving.url}/?ticket=${ticket}` });
     const done = await show(http, io);

@@ -7,9 +7,10 @@ import { toRayAnswer } from '../../core/plan/ray-answer.ts';
 import { readRayRequest } from '../../core/plan/ray-form.ts';
 import { nodeTypeOrder } from '../../core/plan/ray-order.ts';
 import type { Run } from '../command.ts';
+import type { devPlanOptions } from './dev.ts';
 
-export const run: Run = async ({ options }, io) => {
-  const policy = options['as-ray'] === true ? ray : manta;
+export const run: Run<typeof devPlanOptions> = async ({ options }, io) => {
+  const policy = options.asRay ? ray : manta;
   let number = 0;
   let bad = false;
   for await (const line of createInterface({ input: io.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {

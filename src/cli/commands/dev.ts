@@ -1,8 +1,16 @@
-import type { Command } from '../command.ts';
+import { rayVersion, releaseOf } from '../../core/ray-version.ts';
+import { type Command, defineCommand, type Option } from '../command.ts';
+
+export const devPlanOptions = [
+  {
+    name: 'as-ray',
+    summary: `decide exactly as Ray ${releaseOf(rayVersion)} does, ties included, without Manta's improvements`,
+  },
+] as const satisfies readonly Option[];
 
 /** For those who work on Manta or want to check it against Ray. */
 export const devCommands: readonly Command[] = [
-  {
+  defineCommand({
     path: ['dev', 'plan'],
     summary: "plan scheduling requests in the form of Ray's own planner",
     description:
@@ -12,11 +20,9 @@ export const devCommands: readonly Command[] = [
       'A line that is no request gives {"error": {"line", "column", "path", "message"}}, and the others go on.\n' +
       'Exit code: 0 all lines planned, 1 some line was no request.',
     args: [],
-    options: [
-      { name: 'as-ray', summary: "decide exactly as Ray 2.60 does, ties included, without Manta's improvements" },
-    ],
+    options: devPlanOptions,
     hidden: true,
     examples: ['manta dev plan < requests.jsonl', 'manta dev plan --as-ray < requests.jsonl'],
     load: () => import('./dev-plan.ts'),
-  },
+  }),
 ];

@@ -1,42 +1,38 @@
 import { wallClock } from '../../base/wall-clock.ts';
+import type { MeantCluster } from '../../head/client/target.ts';
+import { readConfig } from '../../head/load-spec.ts';
 import { readCluster, removeCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { type DownRemoteResult, downRemote } from '../../launcher/down-remote.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import { launcherEvents } from '../../launcher/events.ts';
 import { openRemote, type RemoteCluster, startedElsewhere } from '../../launcher/remote-cluster.ts';
-import type { Invocation, Io } from '../command.ts';
-import type { MeantCluster } from './which-cluster.ts';
+import type { Io } from '../command.ts';
+import { confirmed } from '../confirm.ts';
+import type { DownSettings } from './down.ts';
 
 /** `down` of a cluster of other machines. Exit code 1 when something is left somewhere that was not given up; it is named. */
-export async function runDownRemote(
-  { options }: Invocation,
-  meant: MeantCluster,
-  confirmed: (question: string) => Promise<boolean>,
-  io: Io,
-): Promise<number> {
+export async function bringDownRemote(meant: MeantCluster, settings: DownSettings, io: Io): Promise<number> {
   if (await endedWithoutHead(meant, io)) return 0;
   const cluster = openIfKnown(meant, io);
   if (cluster === undefined) return 0;
   const { name } = cluster;
-  const workersOnly = options['workers-only'] === true || options['keep-min-workers'] === true;
-  const forget = options['forget'] === true;
+  const { yes = false, keepMinWorkers = false, forget = false } = settings;
+  const workersOnly = settings.workersOnly === true || keepMinWorkers;
   let begun = false;
   try {
-    if (options['yes'] !== true) {
-      if (!io.terminal) throw launcherErrors.NotConfirmed({ name });
-      const what = workersOnly ? `the workers of '${name}'` : `the cluster '${name}'`;
-      const hosts = `${cluster.workerAddresses.length + (workersOnly ? 0 : 1)} hosts`;
-      if (!(await confirmed(`End ${what} on ${hosts}, and everything that runs in it? [y/N] `))) {
-        io.out('Nothing was ended.\n');
-        return 1;
-      }
+    const what = workersOnly ? `the workers of '${name}'` : `the cluster '${name}'`;
+    const hosts = `${cluster.workerAddresses.length + (workersOnly ? 0 : 1)} hosts`;
+    const question = `End ${what} on ${hosts}, and everything that runs in it?`;
+    if (!(await confirmed(question, yes, io, { nobody: () => launcherErrors.NotConfirmed({ name }) }))) {
+      io.out('Nothing was ended.\n');
+      return 1;
     }
     begun = true;
     const { wasThere, ended, left } = await downRemote(
       {
         cluster,
         workersOnly,
-        keepMinWorkers: options['keep-min-workers'] === true,
+        keepMinWorkers,
         forget,
         env: io.env,
         clock: wallClock,
@@ -60,12 +56,12 @@ export async function runDownRemote(
 }
 
 /** A cloud's cluster whose head never came: what was asked for is ended by the cloud's own list. */
-async function endedWithoutHead({ name }: MeantCluster, io: Io): Promise<boolean> {
-  const folder = stateFolder(stateHome(io.env), name ?? 'default');
+async function endedWithoutHead({ name, file }: MeantCluster, io: Io): Promise<boolean> {
+  const folder = stateFolder(stateHome(io.env), name);
   const { remote, config } = readCluster(folder) ?? {};
   if (remote?.clusterId === undefined || remote.address !== undefined || config === undefined) return false;
   const { endCloudInstances } = await import('../../launcher/cloud-head.ts');
-  const request = { folder, config, env: io.env, clock: wallClock, events: io.events };
+  const request = { folder, file: readConfig(config, file), env: io.env, clock: wallClock, events: io.events };
   const { ended, left } = await endCloudInstances(request, 'all', 0, io.signal);
   if (left.length > 0) throw launcherErrors.StillThere({ name: folder.name, what: left.map(({ host }) => host) });
   removeCluster(folder);

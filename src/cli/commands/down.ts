@@ -1,28 +1,38 @@
-import { createInterface } from 'node:readline/promises';
 import { wallClock } from '../../base/wall-clock.ts';
-import { clusterNames, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import type { MeantCluster } from '../../head/client/target.ts';
+import { readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { down } from '../../launcher/down.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
+import { isOfOtherMachines } from '../../launcher/remote-cluster.ts';
 import type { Io, Run } from '../command.ts';
-import { isOfOtherMachines } from './up.ts';
-import { whichCluster } from './which-cluster.ts';
+import { confirmed } from '../confirm.ts';
+import type { OptionValues } from '../option-values.ts';
+import { findCluster, onlyKnown } from './find-cluster.ts';
+import type { downOptions } from './up-down.ts';
 
-export const run: Run = async (invocation, io) => {
-  const { options } = invocation;
-  const home = stateHome(io.env);
-  const given = await whichCluster(invocation, io);
-  const meant = { ...given, name: given.name ?? onlyCluster(home) };
+/** What `down` was told; what is missing was not said. */
+export type DownSettings = Partial<OptionValues<typeof downOptions>>;
+
+export const run: Run<typeof downOptions> = async (invocation, io) => {
+  // A cluster that does not run may be meant too, and none is no failure: `down` may be repeated.
+  const meant = await findCluster(invocation, io, (home) => onlyKnown(home) ?? 'default');
+  return await bringDown(meant, invocation.options, io);
+};
+
+/** Ends a cluster, after asking. */
+export async function bringDown(meant: MeantCluster, settings: DownSettings, io: Io): Promise<number> {
   const { name } = meant;
-  if (isOfOtherMachines(meant, io)) {
-    const { runDownRemote } = await import('./down-remote.ts');
-    return await runDownRemote(invocation, meant, (question) => confirmed(question, io), io);
+  const home = stateHome(io.env);
+  if (isOfOtherMachines({ home, ...meant })) {
+    const { bringDownRemote } = await import('./down-remote.ts');
+    return await bringDownRemote(meant, settings, io);
   }
+  const { yes = false, keepState = false } = settings;
   const folder = stateFolder(home, name);
-  const keepState = options['keep-state'] === true;
-  if (readCluster(folder) !== undefined && options['yes'] !== true) {
-    if (!io.terminal) throw launcherErrors.NotConfirmed({ name });
+  if (readCluster(folder) !== undefined) {
     const rest = keepState ? '' : ', and delete its jobs and their output';
-    if (!(await confirmed(`End the cluster '${name}' and everything that runs in it${rest}? [y/N] `, io))) {
+    const question = `End the cluster '${name}' and everything that runs in it${rest}?`;
+    if (!(await confirmed(question, yes, io, { nobody: () => launcherErrors.NotConfirmed({ name }) }))) {
       io.out('Nothing was ended.\n');
       return 1;
     }
@@ -34,20 +44,4 @@ export const run: Run = async (invocation, io) => {
       wasThere ? `The cluster '${name}' is down.\n` : `There is no cluster '${name}' on this machine; nothing to do.\n`,
     );
   return 0;
-};
-
-/** The one cluster there is, when there is one; `default` otherwise. */
-function onlyCluster(home: string): string {
-  const names = clusterNames(home);
-  return names.length === 1 ? (names[0] as string) : 'default';
-}
-
-async function confirmed(question: string, io: Io): Promise<boolean> {
-  const lines = createInterface({ input: io.stdin, output: process.stderr });
-  try {
-    const answer = await lines.question(question, { signal: io.signal });
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    lines.close();
-  }
 }

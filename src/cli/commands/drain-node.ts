@@ -1,14 +1,14 @@
 import type { Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
+import type { drainNodeOptions } from './cluster.ts';
 import { drainNode } from './drain.ts';
 
 const command = 'manta drain-node';
 
-export const run: Run = (invocation, io) => {
-  const { 'node-id': node, reason } = invocation.options as { 'node-id'?: string; reason: string };
+export const run: Run<typeof drainNodeOptions> = (invocation, io) => {
+  const { nodeId: node, reason, deadlineRemainingSeconds: seconds } = invocation.options;
   if (node === undefined)
     throw cliErrors.MissingArgument({ command, argument: '--node-id', usage: `${command} --node-id ID` });
-  const seconds = invocation.options['deadline-remaining-seconds'] as number | undefined;
   const within = seconds === undefined ? {} : { within: seconds * 1_000 };
   return drainNode(
     { ...invocation, args: [node] },

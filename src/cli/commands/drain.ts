@@ -1,6 +1,7 @@
-import type { DrainBody } from '../../head/api/types.ts';
-import type { Invocation, Io, Run } from '../command.ts';
+import type { DrainBody } from '../../api/types.ts';
+import type { InvocationOf, Io, Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { connectionOptions } from './cluster-options.ts';
 
 interface DrainAnswer {
   readonly instance: string;
@@ -8,9 +9,13 @@ interface DrainAnswer {
   readonly reason?: string;
 }
 
-export const run: Run = (invocation, io) => drainNode(invocation, io, {});
+export const run: Run<typeof connectionOptions> = (invocation, io) => drainNode(invocation, io, {});
 
-export const drainNode = (invocation: Invocation, io: Io, body: DrainBody): Promise<number> =>
+export const drainNode = (
+  invocation: InvocationOf<typeof connectionOptions>,
+  io: Io,
+  body: DrainBody,
+): Promise<number> =>
   withHead(invocation, io, async (http) => {
     const path = `/api/manta/v1/nodes/${encodeURIComponent(invocation.args[0]!)}/drain`;
     const answer = await http.json<DrainAnswer>('POST', path, { json: body, repeatable: true });

@@ -2,12 +2,13 @@ import { tunnelOf } from '../../head/client/tunnel.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import type { Run } from '../command.ts';
 import { quoted } from '../quote.ts';
+import type { envOptions } from './cluster.ts';
 import { targetOf } from './cluster-connection.ts';
 
 const names = ['RAY_API_SERVER_ADDRESS', 'RAY_AUTH_MODE', 'RAY_AUTH_TOKEN'] as const;
 
-export const run: Run = async (invocation, io) => {
-  if (invocation.options['unset'] === true) {
+export const run: Run<typeof envOptions> = async (invocation, io) => {
+  if (invocation.options.unset) {
     io.out(io.json ? `${JSON.stringify({ unset: names })}\n` : `unset ${names.join(' ')}\n`);
     return 0;
   }

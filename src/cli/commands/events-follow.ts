@@ -1,17 +1,18 @@
-import type { EventAnswer } from '../../head/api/types.ts';
+import type { EventAnswer } from '../../api/types.ts';
 import { lastEvents, readStream } from '../../head/client/stream.ts';
 import type { Io, Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { printable } from '../render/renderer.ts';
 import { styleFor } from '../render/style.ts';
+import type { eventsOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 import { instantOf, localTime } from './job-times.ts';
 
 const ranks: Readonly<Record<EventAnswer['level'], number>> = { debug: 0, info: 1, result: 1, warn: 2, error: 3 };
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof eventsOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
-    const { since: text, level, lines } = invocation.options as { since?: string; level: 'info'; lines: number };
+    const { since: text, level, lines } = invocation.options;
     const since = text === undefined ? undefined : instantOf(text, Date.now(), -1);
     if (text !== undefined && since === undefined)
       throw cliErrors.BadValue({
@@ -25,7 +26,7 @@ export const run: Run = (invocation, io) =>
     const wanted = past.filter(isWanted);
     for (const event of since === undefined ? wanted.slice(-lines || wanted.length) : wanted)
       io.out(eventLine(event, io));
-    if (invocation.options['follow'] !== true) return 0;
+    if (!invocation.options.follow) return 0;
     for await (const message of readStream(http, past.at(-1)?.seq ?? 0, io)) {
       if (message.kind !== 'event') continue;
       const event = message.data as EventAnswer;

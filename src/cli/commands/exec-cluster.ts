@@ -1,27 +1,25 @@
-import { existsSync } from 'node:fs';
 import { targetOf } from '../../bringup/reach.ts';
 import { ownHosts } from '../../core/spec/local.ts';
-import { clientErrors } from '../../head/client/errors.ts';
-import { clusterNames, reachedFrom, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import type { MeantCluster } from '../../head/client/target.ts';
+import { reachedFrom, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { execErrors } from '../../launcher/exec-errors.ts';
 import type { Way } from '../../launcher/exec-way.ts';
 import { openRemote, type RemoteCluster } from '../../launcher/remote-cluster.ts';
-import type { Invocation, Io } from '../command.ts';
-import { whichCluster } from './which-cluster.ts';
+import type { Io } from '../command.ts';
+import { findCluster, type Said } from './find-cluster.ts';
 
-/** Runs `use` with the cluster of other machines that is meant, and closes what was opened of it. */
+/** Runs `use` with a cluster of other machines, and closes what was opened of it. */
 export async function withRemote<Value>(
-  invocation: Invocation,
+  meant: MeantCluster,
   io: Io,
   use: (cluster: RemoteCluster) => Promise<Value>,
 ): Promise<Value> {
-  const meant = await whichCluster(invocation, io);
+  const { name, file } = meant;
   const home = stateHome(io.env);
-  const name = meant.name ?? onlyName(home, io);
   const known = readCluster(stateFolder(home, name));
-  if (meant.file === undefined && (known?.engine === 'embedded' || known?.python !== undefined))
+  if (file === undefined && (known?.engine === 'embedded' || known?.python !== undefined))
     throw execErrors.NotOverSsh({ name });
-  const cluster = openRemote({ home, name, ...(meant.file && { file: meant.file }) });
+  const cluster = openRemote({ home, ...meant });
   try {
     return await use(cluster);
   } finally {
@@ -29,14 +27,13 @@ export async function withRemote<Value>(
   }
 }
 
-function onlyName(home: string, io: Io): string {
-  const named = io.env['MANTA_CLUSTER'];
-  if (named) return named;
-  const names = clusterNames(home).filter((each) => existsSync(stateFolder(home, each).files.cluster));
-  const [first, second] = names;
-  if (first === undefined) throw clientErrors.NoCluster({ home });
-  if (second !== undefined) throw clientErrors.SeveralClusters({ names });
-  return first;
+/** As `withRemote`, with the cluster that a command line means. */
+export async function withRemoteMeant<Value>(
+  said: Said,
+  io: Io,
+  use: (cluster: RemoteCluster) => Promise<Value>,
+): Promise<Value> {
+  return await withRemote(await findCluster(said, io), io, use);
 }
 
 /** The way to the head, where it follows from the cluster file alone. */

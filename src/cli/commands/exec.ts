@@ -1,47 +1,72 @@
 import type { Forward } from '../../base/host.ts';
 import { exec } from '../../launcher/exec.ts';
-import type { Invocation, Io, Run } from '../command.ts';
+import type { Io, Run } from '../command.ts';
+import type { OptionValues } from '../option-values.ts';
 import { quoted } from '../quote.ts';
-import { atTerminal, type ClusterHead, portsOf, withClusterHead } from './exec-head.ts';
+import { atTerminal, type ClusterHead, SoughtCluster, withClusterHead } from './exec-head.ts';
 import { startedIfAbsent, stoppedAfter } from './exec-start-stop.ts';
+import type { execOptions, submitOptions } from './launch.ts';
 
-export const run: Run = async (invocation, io) => {
+export const run: Run<typeof execOptions> = async (invocation, io) => {
+  const { options, cluster: word } = invocation;
   const [, ...words] = invocation.args;
   const command = words.length === 1 ? words[0]! : words.map(quoted).join(' ');
-  return await startedIfAbsent(invocation, io, () =>
-    withClusterHead(invocation, io, (cluster) => runCommand(cluster, command, invocation, io)),
+  const sought = new SoughtCluster(invocation, io);
+  return await startedIfAbsent(
+    options,
+    () => sought.find(),
+    io,
+    () =>
+      withClusterHead(sought, io, (cluster) =>
+        runCommand({ cluster, sought, command, word, where: options.runEnv }, options, io),
+      ),
   );
 };
 
+/** A command line for the head of a cluster. */
+interface Running {
+  readonly cluster: ClusterHead;
+  readonly sought: SoughtCluster;
+  readonly command: string;
+  /** CLUSTER, as it was typed. */
+  readonly word: string | undefined;
+  readonly where: OptionValues<typeof execOptions>['runEnv'];
+}
+
+type RunOptions = OptionValues<typeof execOptions> | OptionValues<typeof submitOptions>;
+
 /** Runs shell text on the head as the options say: here, or in a tmux or screen that outlasts this command. */
 export async function runCommand(
-  cluster: ClusterHead,
-  command: string,
-  invocation: Invocation,
+  { cluster, sought, command, word, where }: Running,
+  options: RunOptions,
   io: Io,
 ): Promise<number> {
-  const { options } = invocation;
-  const place = placeOf(cluster, command, options['run-env']);
-  const kind = (['tmux', 'screen'] as const).find((each) => options[each] === true);
+  const place = placeOf(cluster, command, where);
+  const { stop } = options;
+  const kind = (['tmux', 'screen'] as const).find((each) => options[each]);
   if (kind !== undefined) {
     const { startInSession } = await import('./sessions-start.ts');
-    return await startInSession({ cluster, command, place, kind }, invocation, io);
+    const screenOptions = 'extraScreenArgs' in options ? options.extraScreenArgs : undefined;
+    const wanted = { cluster, command, place, kind, stop, ...(screenOptions && { screenOptions }) };
+    return await startInSession(wanted, word ?? cluster.name, io);
   }
-  const forwards = await forwardsOf(invocation);
+  const forwards = await forwardsOf(options.portForward ?? []);
   const terminal = atTerminal();
   const request = { cluster: cluster.name, host: cluster.head, place, command, stdio: 'inherit' as const, terminal };
-  return await stoppedAfter(invocation, io, () =>
-    exec({ ...request, ...(forwards.length > 0 && { forwards }) }, io.signal),
+  return await stoppedAfter(
+    stop,
+    () => sought.find(),
+    io,
+    () => exec({ ...request, ...(forwards.length > 0 && { forwards }) }, io.signal),
   );
 }
 
-async function forwardsOf(invocation: Invocation): Promise<readonly Forward[]> {
-  const ports = portsOf(invocation);
+async function forwardsOf(ports: readonly number[]): Promise<readonly Forward[]> {
   return ports.length === 0 ? [] : await (await import('../../launcher/port-forward.ts')).portForwards(ports);
 }
 
 /** As with Ray, a command that begins with the engine's own name is for the host. */
-function placeOf({ place }: ClusterHead, command: string, where: unknown): ClusterHead['place'] {
+function placeOf({ place }: ClusterHead, command: string, where: Running['where']): ClusterHead['place'] {
   if (place.kind === 'host' || where === 'host') return { kind: 'host' };
   return where !== 'docker' && command.startsWith(place.engine) ? { kind: 'host' } : place;
 }

@@ -1,14 +1,15 @@
-import type { ExtendBody, TurnOffAnswer } from '../../head/api/types.ts';
+import type { ExtendBody, TurnOffAnswer } from '../../api/types.ts';
 import type { Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { withHead } from './cluster-connection.ts';
 import { durationGiven, instantGiven, turnOffStatus } from './turn-off-words.ts';
+import type { extendOptions } from './up-down.ts';
 
 const command = 'manta extend';
 
-export const run: Run = (invocation, io) => {
+export const run: Run<typeof extendOptions> = (invocation, io) => {
   const { args, options } = invocation;
-  const until = options['until'] as string | undefined;
+  const until = options.until;
   const [first, second] = args;
   // Where one cluster is known its name may be left out, and the length of time stands in its place.
   const alone = until === undefined && second === undefined;

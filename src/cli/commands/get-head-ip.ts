@@ -1,26 +1,28 @@
 import { existsSync } from 'node:fs';
 import { stateFolder, stateHome } from '../../head/state-folder.ts';
-import type { Invocation, Io, Run } from '../command.ts';
-import { rememberedWay, withClusterHead } from './exec-head.ts';
+import type { Io, Run } from '../command.ts';
+import { SoughtCluster, withClusterHead } from './exec-head.ts';
+import type { getHeadIpOptions } from './launch.ts';
 
-export const run: Run = async (invocation, io) => {
-  const address = knownAddress(invocation, io) ?? (await askedAddress(invocation, io));
+export const run: Run<typeof getHeadIpOptions> = async (invocation, io) => {
+  const sought = new SoughtCluster(invocation, io);
+  const address = (await knownAddress(sought, io)) ?? (await askedAddress(sought, io));
   io.out(io.json ? `${JSON.stringify({ address })}\n` : `${address}\n`);
   return 0;
 };
 
 /** A cluster that was started from here and is not ended needs no asking. */
-function knownAddress(invocation: Invocation, io: Io): string | undefined {
-  const way = rememberedWay(invocation, io);
+async function knownAddress(sought: SoughtCluster, io: Io): Promise<string | undefined> {
+  const way = await sought.knownWay();
   return way && isKnown(way.name, io) ? way.shown : undefined;
 }
 
 const isKnown = (name: string, io: Io): boolean => existsSync(stateFolder(stateHome(io.env), name).files.cluster);
 
 /** Any other is asked for where its head would be. */
-async function askedAddress(invocation: Invocation, io: Io): Promise<string> {
+async function askedAddress(sought: SoughtCluster, io: Io): Promise<string> {
   let address = '';
-  await withClusterHead(invocation, io, async ({ name, head, shown }) => {
+  await withClusterHead(sought, io, async ({ name, head, shown }) => {
     const { claimedNodes } = await import('../../launcher/node-claims.ts');
     const { execErrors } = await import('../../launcher/exec-errors.ts');
     if (!isKnown(name, io) && (await claimedNodes(head, name, { signal: io.signal })) === undefined)

@@ -1,9 +1,10 @@
 import type { Run } from '../command.ts';
-import { withRemote } from './exec-cluster.ts';
+import { withRemoteMeant } from './exec-cluster.ts';
+import type { getWorkerIpsOptions } from './launch.ts';
 import { workerAddresses } from './node-list.ts';
 
-export const run: Run = (invocation, io) =>
-  withRemote(invocation, io, async (cluster) => {
+export const run: Run<typeof getWorkerIpsOptions> = (invocation, io) =>
+  withRemoteMeant(invocation, io, async (cluster) => {
     const addresses = await workerAddresses(cluster, io);
     io.out(io.json ? `${JSON.stringify({ addresses })}\n` : addresses.map((address) => `${address}\n`).join(''));
     return 0;

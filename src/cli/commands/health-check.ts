@@ -1,8 +1,9 @@
-import type { ClusterAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer } from '../../api/types.ts';
 import type { Run } from '../command.ts';
+import type { healthCheckOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof healthCheckOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const { name, synced, unknown = [] } = await http.json<ClusterAnswer>('GET', '/api/manta/v1/cluster');
     if (io.json) io.out(`${JSON.stringify({ name, well: synced, ...(unknown.length > 0 && { unknown }) })}\n`);

@@ -1,9 +1,10 @@
 import { openJobs } from '../../head/client/jobs.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { jobOptions } from './job.ts';
 import { rayVoice } from './ray-voice.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof jobOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const jobs = await openJobs({ http, signal: io.signal, events: io.events });
     const voice = rayVoice(invocation, io);

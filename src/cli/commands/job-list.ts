@@ -2,10 +2,11 @@ import type { JobFacts } from '../../head/client/jobs.ts';
 import { openJobs } from '../../head/client/jobs.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { jobListOptions } from './job.ts';
 import { jobTable } from './job-text.ts';
 import { jobDetailsText, rayVoice } from './ray-voice.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof jobListOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const voice = rayVoice(invocation, io);
     if (voice !== undefined) {
@@ -13,12 +14,7 @@ export const run: Run = (invocation, io) =>
       voice.line(jobDetailsText(await http.json<Record<string, unknown>[]>('GET', '/api/jobs/')));
       return 0;
     }
-    const { state, user, search, limit } = invocation.options as {
-      state?: string[];
-      user?: string;
-      search?: string;
-      limit?: number;
-    };
+    const { state, user, search, limit } = invocation.options;
     const jobs = await openJobs({ http, signal: io.signal, events: io.events });
     const found: JobFacts[] = [];
     const query = { ...(state && { state: state.join(',') }), ...(user && { user }), ...(search && { search }) };

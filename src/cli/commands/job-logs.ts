@@ -1,13 +1,14 @@
 import type { OutputPiece, OutputQuery } from '../../head/client/jobs.ts';
 import { openJobs } from '../../head/client/jobs.ts';
-import type { Invocation, Run } from '../command.ts';
+import type { InvocationOf, Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { withHead } from './cluster-connection.ts';
+import type { jobLogsOptions } from './job.ts';
 import { printOutput } from './job-follow.ts';
 import { instantOf } from './job-times.ts';
 import { rayVoice } from './ray-voice.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof jobLogsOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const id = invocation.args[0]!;
     const query = queryOf(invocation);
@@ -15,7 +16,7 @@ export const run: Run = (invocation, io) =>
     const voice = rayVoice(invocation, io);
     await voice?.server(http);
     const { grep, tail, ...place } = query;
-    if (invocation.options['follow'] === true) {
+    if (invocation.options.follow) {
       await printOutput(jobs.follow(id, query), io, grep === undefined ? {} : { grep });
       voice?.standing(await jobs.get(id));
     } else if (grep !== undefined && tail !== undefined) {
@@ -24,8 +25,8 @@ export const run: Run = (invocation, io) =>
     return 0;
   });
 
-function queryOf({ options }: Invocation): OutputQuery {
-  const { tail, grep, since, attempt } = options as { tail?: number; grep?: string; since?: string; attempt?: number };
+function queryOf({ options }: InvocationOf<typeof jobLogsOptions>): OutputQuery {
+  const { tail, grep, since, attempt } = options;
   const from = since === undefined ? undefined : instantOf(since, Date.now(), -1);
   const bad = (option: string, value: string | number, expected: string): Error =>
     cliErrors.BadValue({ command: 'manta job logs', option, value: String(value), expected });

@@ -1,9 +1,10 @@
 import { openJobs } from '../../head/client/jobs.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { jobRetryOptions } from './job.ts';
 import { followToEnd, interruptible } from './job-follow.ts';
 
-export const run: Run = async (invocation, io) => {
+export const run: Run<typeof jobRetryOptions> = async (invocation, io) => {
   const detaching = interruptible(io);
   return await withHead(
     invocation,
@@ -13,8 +14,7 @@ export const run: Run = async (invocation, io) => {
       const before = await jobs.get(invocation.args[0]!);
       const job = await jobs.retry(before.id);
       const first = job.id === before.id ? before.attempts + 1 : 1;
-      if (invocation.options['no-wait'] !== true)
-        return await followToEnd(jobs, job.id, { attempt: first, detaching }, io);
+      if (!invocation.options.noWait) return await followToEnd(jobs, job.id, { attempt: first, detaching }, io);
       io.out(io.json ? `${JSON.stringify({ id: job.id, state: job.state })}\n` : `Job '${job.id}' runs again\n`);
       return 0;
     },

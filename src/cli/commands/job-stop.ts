@@ -2,12 +2,13 @@ import { isOver } from '../../core/jobs/job.ts';
 import { openJobs } from '../../head/client/jobs.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { jobStopOptions } from './job.ts';
 import { jobCommandEvents } from './job-events.ts';
 import { jobText } from './job-text.ts';
 import { whenOver } from './job-wait.ts';
 import { rayVoice } from './ray-voice.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof jobStopOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const jobs = await openJobs({ http, signal: io.signal, events: io.events });
     const voice = rayVoice(invocation, io);
@@ -18,10 +19,10 @@ export const run: Run = (invocation, io) =>
       else voice.line(`Attempting to stop job '${id}'`);
       await jobs.stop(id);
     }
-    if (voice !== undefined && invocation.options['no-wait'] === true) return 0;
+    if (voice !== undefined && invocation.options.noWait) return 0;
     for (const id of invocation.args) {
       voice?.line(`Waiting for job '${id}' to exit (disable with --no-wait):`);
-      const job = invocation.options['no-wait'] === true ? await jobs.get(id) : await whenOver(jobs, id, io.signal);
+      const job = invocation.options.noWait ? await jobs.get(id) : await whenOver(jobs, id, io.signal);
       const over = isOver(job.state) ? jobText(job) : `Job '${id}' was asked to stop and is ${job.state}\n`;
       if (voice !== undefined) voice.standing(job);
       else io.out(io.json ? `${JSON.stringify({ id, state: job.state, exitCode: job.exitCode })}\n` : over);

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { SubmitBody } from '../../api/types.ts';
 import { durationOf } from '../../core/duration.ts';
-import type { SubmitBody } from '../../head/api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
-import type { Invocation, Io } from '../command.ts';
+import type { InvocationOf, Io } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { quoted } from '../quote.ts';
+import type { jobSubmitOptions } from './job.ts';
 import { jobCommandEvents } from './job-events.ts';
 import { instantOf } from './job-times.ts';
 
@@ -13,44 +14,45 @@ const command = 'manta job submit';
 const badValue = (option: string, value: string, expected: string): Error =>
   cliErrors.BadValue({ command, option: `--${option}`, value: value.slice(0, 200), expected });
 
+type Invocation = InvocationOf<typeof jobSubmitOptions>;
+type Options = Invocation['options'];
+
 /** The job that a command line asks for; its runtime environment still names local paths. */
 export async function submissionOf(invocation: Invocation, io: Io): Promise<SubmitBody> {
   const { options } = invocation;
-  const text = (name: string): string | undefined => options[name] as string | undefined;
-  const number = (name: string): number | undefined => options[name] as number | undefined;
-  if (text('job-id') !== undefined) io.events.emit(jobCommandEvents.jobIdDeprecated, {});
-  const runtimeEnv = await runtimeEnvOf(invocation, io);
-  const metadata = jsonOption(invocation, 'metadata-json', isRecordOf('string'), 'a JSON object of texts');
-  const labels = jsonOption(invocation, 'entrypoint-label-selector', isRecordOf('string'), 'a JSON object of texts');
-  const resources = resourcesOf(invocation);
-  const gang = gangOf(invocation, resources);
-  const retries = retriesOf(text('retries'));
-  const timeLimit = when(
-    'time-limit',
-    text('time-limit'),
-    (value) => durationOf(value),
-    'a duration such as 90s or 2h',
+  if (options.jobId !== undefined) io.events.emit(jobCommandEvents.jobIdDeprecated, {});
+  const runtimeEnv = await runtimeEnvOf(options, io);
+  const metadata = jsonOption('metadata-json', options.metadataJson, isTexts, 'a JSON object of texts');
+  const labels = jsonOption(
+    'entrypoint-label-selector',
+    options.entrypointLabelSelector,
+    isTexts,
+    'a JSON object of texts',
   );
+  const resources = resourcesOf(options);
+  const gang = gangOf(options, resources);
+  const retries = retriesOf(options.retries);
+  const timeLimit = when('time-limit', options.timeLimit, (value) => durationOf(value), 'a duration such as 90s or 2h');
   const startAfter = when(
     'start-after',
-    text('start-after'),
+    options.startAfter,
     (value) => instantOf(value, Date.now(), 1),
     'a duration such as 10m, or a date and time',
   );
   return {
-    id: text('submission-id') ?? text('job-id') ?? newId(),
+    id: options.submissionId ?? options.jobId ?? newId(),
     entrypoint: entrypointOf(invocation),
     ...(Object.keys(runtimeEnv).length > 0 && { runtime_env: runtimeEnv }),
-    ...(metadata !== undefined && { metadata: metadata as Record<string, string> }),
+    ...(metadata !== undefined && { metadata }),
     ...(Object.keys(resources).length > 0 && gang === undefined && { resources }),
-    ...(labels !== undefined && { labels: labels as Record<string, string> }),
+    ...(labels !== undefined && { labels }),
     ...(gang && { gang }),
-    ...(number('priority') !== undefined && { priority: number('priority')! }),
+    ...(options.priority !== undefined && { priority: options.priority }),
     ...(retries && { retries }),
     ...(timeLimit !== undefined && { time_limit_s: timeLimit / 1_000 }),
     ...(startAfter !== undefined && { start_after: startAfter }),
-    ...(text('cron') !== undefined && { cron: text('cron')! }),
-    ...(options['depends-on'] !== undefined && { depends_on: options['depends-on'] as string[] }),
+    ...(options.cron !== undefined && { cron: options.cron }),
+    ...(options.dependsOn !== undefined && { depends_on: options.dependsOn }),
   };
 }
 
@@ -70,10 +72,10 @@ function newId(): string {
   return `raysubmit_${Array.from({ length: 16 }, () => letters[Math.floor(Math.random() * letters.length)]).join('')}`;
 }
 
-async function runtimeEnvOf({ options }: Invocation, io: Io): Promise<Record<string, unknown>> {
-  const file = options['runtime-env'] as string | undefined;
-  const json = options['runtime-env-json'] as string | undefined;
-  const workingDir = options['working-dir'] as string | undefined;
+async function runtimeEnvOf(
+  { runtimeEnv: file, runtimeEnvJson: json, workingDir }: Options,
+  io: Io,
+): Promise<Record<string, unknown>> {
   if (file !== undefined && json !== undefined)
     throw clientErrors.BadRuntimeEnv({ from: '--runtime-env', problem: 'give it or --runtime-env-json, not both' });
   const env =
@@ -102,33 +104,29 @@ async function fromFile(file: string, io: Io): Promise<unknown> {
   });
 }
 
-function resourcesOf(invocation: Invocation): Record<string, number> {
+function resourcesOf(options: Options): Record<string, number> {
   const custom = jsonOption(
-    invocation,
     'entrypoint-resources',
-    isRecordOf('number'),
+    options.entrypointResources,
+    isNumbers,
     'a JSON object of numbers, such as {"name": 1}',
   );
-  const given: [string, string][] = [
-    ['CPU', 'entrypoint-num-cpus'],
-    ['GPU', 'entrypoint-num-gpus'],
-    ['memory', 'entrypoint-memory'],
-  ];
-  const own = given.flatMap(([name, option]) => {
-    if (custom !== undefined && name in (custom as object))
-      throw badValue('entrypoint-resources', name, `anything but CPU, GPU and memory, which have options of their own`);
-    const amount = invocation.options[option] as number | undefined;
-    return amount === undefined ? [] : [[name, amount]];
-  });
-  return { ...(custom as Record<string, number> | undefined), ...Object.fromEntries(own) };
+  const own: Readonly<Record<string, number | undefined>> = {
+    CPU: options.entrypointNumCpus,
+    GPU: options.entrypointNumGpus,
+    memory: options.entrypointMemory,
+  };
+  const twice = Object.keys(own).find((name) => custom !== undefined && Object.hasOwn(custom, name));
+  if (twice !== undefined)
+    throw badValue('entrypoint-resources', twice, `anything but CPU, GPU and memory, which have options of their own`);
+  const given = Object.entries(own).flatMap(([name, amount]) => (amount === undefined ? [] : [[name, amount]]));
+  return { ...custom, ...Object.fromEntries(given) };
 }
 
-function gangOf(invocation: Invocation, resources: Record<string, number>): SubmitBody['gang'] {
-  const { gang, strategy } = invocation.options as { gang?: number; strategy?: string };
-  const isBundles = (value: unknown): boolean => Array.isArray(value) && value.every(isRecordOf('number'));
-  const bundles = jsonOption(invocation, 'bundles', isBundles, 'a JSON list such as [{"CPU": 1}, {"CPU": 1}]');
+function gangOf({ gang, strategy, bundles: text }: Options, resources: Record<string, number>): SubmitBody['gang'] {
+  const bundles = jsonOption('bundles', text, isBundles, 'a JSON list such as [{"CPU": 1}, {"CPU": 1}]');
   const shape = strategy === undefined ? {} : { strategy };
-  if (bundles !== undefined) return { bundles: bundles as Record<string, number>[], ...shape };
+  if (bundles !== undefined) return { bundles, ...shape };
   if (gang === undefined) {
     if (strategy !== undefined)
       throw badValue('strategy', strategy, 'effect on a gang only: give --gang or --bundles too');
@@ -168,13 +166,12 @@ function when(
   return value;
 }
 
-function jsonOption(
-  { options }: Invocation,
+function jsonOption<Value>(
   name: string,
-  fits: (value: unknown) => boolean,
+  text: string | undefined,
+  fits: (value: unknown) => value is Value,
   expected: string,
-): unknown {
-  const text = options[name] as string | undefined;
+): Value | undefined {
   if (text === undefined) return undefined;
   const value = parseJson(name, text);
   if (!fits(value)) throw badValue(name, text, expected);
@@ -192,7 +189,8 @@ function parseJson(option: string, text: string): unknown {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isRecordOf =
-  (type: 'string' | 'number') =>
-  (value: unknown): boolean =>
-    isRecord(value) && Object.values(value).every((each) => typeof each === type);
+const isTexts = (value: unknown): value is Record<string, string> =>
+  isRecord(value) && Object.values(value).every((each) => typeof each === 'string');
+const isNumbers = (value: unknown): value is Record<string, number> =>
+  isRecord(value) && Object.values(value).every((each) => typeof each === 'number');
+const isBundles = (value: unknown): value is Record<string, number>[] => Array.isArray(value) && value.every(isNumbers);

@@ -1,16 +1,17 @@
-import type { SubmitBody } from '../../head/api/types.ts';
+import type { SubmitBody } from '../../api/types.ts';
 import { clientErrors } from '../../head/client/errors.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import { openJobs } from '../../head/client/jobs.ts';
 import type { Io, Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { jobSubmitOptions } from './job.ts';
 import { jobCommandEvents } from './job-events.ts';
 import { followToEnd, interruptible } from './job-follow.ts';
 import { submissionOf } from './job-submission.ts';
 import { localTime } from './job-times.ts';
 import { rayVoice } from './ray-voice.ts';
 
-export const run: Run = async (invocation, io) => {
+export const run: Run<typeof jobSubmitOptions> = async (invocation, io) => {
   const body = await submissionOf(invocation, io);
   const detaching = interruptible(io);
   return await withHead(
@@ -26,7 +27,7 @@ export const run: Run = async (invocation, io) => {
         throw clientErrors.SubmitUnanswered({ job: whole.id, why: error.message }, error);
       });
       const { id, notBefore } = job;
-      const leave = invocation.options['no-wait'] === true || body.cron !== undefined;
+      const leave = invocation.options.noWait || body.cron !== undefined;
       if (voice !== undefined) voice.submitted(id);
       else if (!leave) io.events.emit(jobCommandEvents.submitted, { job: id });
       if (!leave) {

@@ -7,11 +7,12 @@ import { isPassing } from '../../head/client/persistent.ts';
 import type { Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { withHead } from './cluster-connection.ts';
+import type { jobWaitOptions } from './job.ts';
 import { exitCodeOf } from './job-follow.ts';
 import { jobText } from './job-text.ts';
 
-export const run: Run = (invocation, io) => {
-  const { timeout: text } = invocation.options as { timeout?: string };
+export const run: Run<typeof jobWaitOptions> = (invocation, io) => {
+  const { timeout: text } = invocation.options;
   const timeout = text === undefined ? undefined : durationOf(text);
   if (text !== undefined && timeout === undefined)
     throw cliErrors.BadValue({

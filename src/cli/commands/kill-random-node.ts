@@ -1,21 +1,22 @@
-import type { NodeAnswer } from '../../head/api/types.ts';
+import type { NodesAnswer } from '../../api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
-import { chooseTarget } from '../../head/client/target.ts';
+import { targetFor } from '../../head/client/target.ts';
 import { execErrors } from '../../launcher/exec-errors.ts';
 import { oneOf, stopNode } from '../../launcher/kill-node.ts';
 import { hostOfNode, workerNode } from '../../launcher/node-shell.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
 import type { Io, Run } from '../command.ts';
 import { confirmed } from '../confirm.ts';
-import { withRemote } from './exec-cluster.ts';
+import { withRemoteMeant } from './exec-cluster.ts';
+import type { killRandomNodeOptions } from './launch.ts';
 import { workerAddresses } from './node-list.ts';
 
-export const run: Run = (invocation, io) =>
-  withRemote(invocation, io, async (cluster) => {
+export const run: Run<typeof killRandomNodeOptions> = (invocation, io) =>
+  withRemoteMeant(invocation, io, async (cluster) => {
     const { yes, hard } = invocation.options;
-    if (!(await confirmed('This will kill a node in your cluster. Confirm', yes === true, io))) return 1;
-    const address = await (hard === true ? endInstance : stopRay)(cluster, io);
-    io.out(io.json ? `${JSON.stringify({ address, hard: hard === true })}\n` : `${address}\n`);
+    if (!(await confirmed('This will kill a node in your cluster. Confirm', yes, io))) return 1;
+    const address = await (hard ? endInstance : stopRay)(cluster, io);
+    io.out(io.json ? `${JSON.stringify({ address, hard })}\n` : `${address}\n`);
     return 0;
   });
 
@@ -29,9 +30,9 @@ async function stopRay(cluster: RemoteCluster, io: Io): Promise<string> {
 
 /** By the provider, which mantad orders it from: nobody on the node is told. */
 async function endInstance(cluster: RemoteCluster, io: Io): Promise<string> {
-  const http = new HttpClient(chooseTarget({ name: cluster.name }, io.env, io.events), io.signal);
+  const http = new HttpClient(targetFor({ name: cluster.name }, io.env, io.events), io.signal);
   try {
-    const { nodes } = await http.json<{ nodes: readonly NodeAnswer[] }>('GET', '/api/manta/v1/nodes');
+    const { nodes } = await http.json<NodesAnswer>('GET', '/api/manta/v1/nodes');
     const running = nodes.filter(({ kind, status, byHand }) => kind === 'worker' && !byHand && status === 'running');
     const { instance, address, machine } = chosen(cluster, running);
     const path = `/api/manta/v1/nodes/${encodeURIComponent(instance)}/end`;

@@ -2,15 +2,16 @@ import { openText } from '../../launcher/exec.ts';
 import { findNode, hostOfNode } from '../../launcher/node-shell.ts';
 import { rayLogText, stepLogsText } from '../../launcher/node-shell-logs.ts';
 import type { Run } from '../command.ts';
-import { withRemote } from './exec-cluster.ts';
+import { withRemoteMeant } from './exec-cluster.ts';
+import type { logsOptions } from './launch.ts';
 import { nodesOf } from './node-list.ts';
 
-export const run: Run = (invocation, io) =>
-  withRemote(invocation, io, async (cluster) => {
-    const { lines, follow, file } = invocation.options as { lines: number; follow?: boolean; file?: string };
+export const run: Run<typeof logsOptions> = (invocation, io) =>
+  withRemoteMeant(invocation, io, async (cluster) => {
+    const { lines, follow, file } = invocation.options;
     const node = await findNode(cluster, invocation.args.at(-1)!, () => nodesOf(cluster, io));
     const host = await hostOfNode(cluster, node, io.signal);
-    const request = { cluster: cluster.name, place: node.place, lines, follow: follow === true };
+    const request = { cluster: cluster.name, place: node.place, lines, follow };
     const text = file === undefined ? stepLogsText(request) : rayLogText(request, file);
     return await openText({ host, stdio: ['ignore', 'inherit', 'inherit'], terminal: false }, text, io.signal);
   });

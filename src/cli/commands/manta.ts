@@ -1,23 +1,23 @@
-import type { Command } from '../command.ts';
+import { type Command, defineCommand } from '../command.ts';
 
 /** Commands about the program itself. */
 export const mantaCommands: readonly Command[] = [
-  {
+  defineCommand({
     path: ['help'],
     summary: 'say what a command does and takes',
     args: [{ name: 'COMMAND', summary: 'its words: config check', many: true }],
     options: [],
     examples: ['manta help config check'],
     load: () => import('./help.ts'),
-  },
-  {
+  }),
+  defineCommand({
     path: ['version'],
     summary: 'print the version of Manta and of the Node that runs it',
     args: [],
     options: [],
     load: () => import('./version.ts'),
-  },
-  {
+  }),
+  defineCommand({
     path: ['completion'],
     summary: 'print the completion script of a shell',
     description:
@@ -32,8 +32,8 @@ export const mantaCommands: readonly Command[] = [
     options: [],
     examples: ['eval "$(manta completion bash)"'],
     load: () => import('./completion.ts'),
-  },
-  {
+  }),
+  defineCommand({
     path: ['__complete'],
     summary: 'answer a completion script: what may come next',
     description:
@@ -46,5 +46,5 @@ export const mantaCommands: readonly Command[] = [
     hidden: true,
     passThrough: true,
     load: () => import('./complete.ts'),
-  },
+  }),
 ];

@@ -1,14 +1,15 @@
-import type { ClusterAnswer, EventAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer, EventAnswer } from '../../api/types.ts';
 import { lastEvents, readStream } from '../../head/client/stream.ts';
 import type { Io, Run } from '../command.ts';
 import { styleFor } from '../render/style.ts';
+import type { monitorOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 import { eventLine } from './events-follow.ts';
 import { localTime } from './job-times.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof monitorOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
-    const lines = invocation.options['lines'] as number;
+    const lines = invocation.options.lines;
     const past = await lastEvents(http);
     for (const event of past.slice(past.length - Math.min(lines, past.length))) io.out(eventLine(event, io));
     let shown = '';

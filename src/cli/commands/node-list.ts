@@ -1,6 +1,6 @@
-import type { NodeAnswer } from '../../head/api/types.ts';
+import type { NodeAnswer, NodesAnswer } from '../../api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
-import { chooseTarget } from '../../head/client/target.ts';
+import { targetFor } from '../../head/client/target.ts';
 import { claimedNodes } from '../../launcher/node-claims.ts';
 import type { KnownNode } from '../../launcher/node-shell.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
@@ -26,9 +26,9 @@ export async function workerAddresses(cluster: RemoteCluster, io: Io): Promise<r
 async function askNodes(cluster: RemoteCluster, io: Io): Promise<readonly NodeAnswer[]> {
   let http: HttpClient | undefined;
   try {
-    http = new HttpClient(chooseTarget({ name: cluster.name }, io.env, io.events), io.signal);
+    http = new HttpClient(targetFor({ name: cluster.name }, io.env, io.events), io.signal);
     const path = '/api/manta/v1/nodes';
-    return (await http.json<{ nodes: readonly NodeAnswer[] }>('GET', path, { silence: 10_000 })).nodes;
+    return (await http.json<NodesAnswer>('GET', path, { silence: 10_000 })).nodes;
   } catch {
     io.signal.throwIfAborted();
     return [];

@@ -1,9 +1,11 @@
 import { isatty } from 'node:tty';
+import { ownValue } from '../../base/own-value.ts';
 import type { JobState } from '../../core/jobs/job.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import type { JobFacts } from '../../head/client/jobs.ts';
-import type { Invocation, Io } from '../command.ts';
+import type { InvocationOf, Io } from '../command.ts';
 import { printable } from '../render/renderer.ts';
+import type { rayLogOptions } from './cluster-options.ts';
 
 /** What `ray job` prints on standard output, line for line, for scripts that read it. */
 export interface RayVoice {
@@ -18,9 +20,9 @@ export interface RayVoice {
 type Level = 'INFO' | 'SUCC' | 'WARN' | 'ERR';
 
 /** Only where a script called Manta by the name of `ray`. */
-export function rayVoice({ options }: Invocation, io: Io): RayVoice | undefined {
+export function rayVoice({ options }: InvocationOf<typeof rayLogOptions>, io: Io): RayVoice | undefined {
   if (io.asRay !== true) return undefined;
-  const style = options['log-style'];
+  const { logStyle: style } = options;
   // By Ray's own rule it is standard input that decides.
   const pretty = style === 'pretty' || (style !== 'record' && isatty(0));
   const say = (text: string, level: Level = 'INFO', depth = 0): void => {
@@ -83,7 +85,7 @@ function timestamp(): string {
 export function jobDetailsText(jobs: readonly Readonly<Record<string, unknown>>[]): string {
   const one = (job: Readonly<Record<string, unknown>>): string => {
     const fields = Object.entries(job).map(([name, value]) => {
-      const kind = enumOf[name];
+      const kind = ownValue(enumOf, name);
       return `${name}=${kind === undefined || value === null ? pythonText(value) : `<${kind}.${String(value)}: '${String(value)}'>`}`;
     });
     return `JobDetails(${fields.join(', ')})`;
@@ -111,7 +113,9 @@ function pythonString(text: string): string {
   const escaped = Array.from(text, (letter) => {
     if (letter === quote) return `\\${quote}`;
     const code = letter.codePointAt(0)!;
-    return escapes[letter] ?? (code < 32 || code === 127 ? `\\x${code.toString(16).padStart(2, '0')}` : letter);
+    return (
+      ownValue(escapes, letter) ?? (code < 32 || code === 127 ? `\\x${code.toString(16).padStart(2, '0')}` : letter)
+    );
   });
   return quote + escaped.join('') + quote;
 }

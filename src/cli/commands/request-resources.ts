@@ -1,5 +1,6 @@
-import type { Invocation, Run } from '../command.ts';
+import type { InvocationOf, Run } from '../command.ts';
 import { cliErrors } from '../errors.ts';
+import type { requestResourcesOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 
 interface Bundle {
@@ -7,7 +8,7 @@ interface Bundle {
   readonly count: number;
 }
 
-export const run: Run = (invocation, io) => {
+export const run: Run<typeof requestResourcesOptions> = (invocation, io) => {
   const bundles = bundlesOf(invocation);
   return withHead(invocation, io, async (http) => {
     const answer = await http.json('POST', '/api/manta/v1/request-resources', { json: { bundles }, repeatable: true });
@@ -22,11 +23,11 @@ export const run: Run = (invocation, io) => {
 };
 
 /** As Ray counts it: `num_cpus` is that many bundles of one CPU, beside the others. */
-function bundlesOf({ options }: Invocation): Bundle[] {
-  const { 'num-cpus': cpus, bundles: text, clear } = options as { 'num-cpus'?: number; bundles?: string; clear?: true };
+function bundlesOf({ options }: InvocationOf<typeof requestResourcesOptions>): Bundle[] {
+  const { numCpus: cpus, bundles: text, clear } = options;
   const bad = (option: string, value: string, expected: string): Error =>
     cliErrors.BadValue({ command: 'manta request-resources', option, value, expected });
-  if (clear === true) {
+  if (clear) {
     if (cpus !== undefined || text !== undefined) throw bad('--clear', 'together with a request', 'nothing beside it');
     return [];
   }

@@ -1,14 +1,15 @@
 import { localFiles } from '../../launcher/mounts.ts';
 import { copyDown, copyPaths } from '../../launcher/rsync.ts';
 import type { Run } from '../command.ts';
-import { withRemote } from './exec-cluster.ts';
+import { withRemoteMeant } from './exec-cluster.ts';
+import type { rsyncDownOptions } from './launch.ts';
 import { onThisSide } from './rsync-paths.ts';
 
-export const run: Run = (invocation, io) => {
+export const run: Run<typeof rsyncDownOptions> = (invocation, io) => {
   const [source, target] = invocation.args.slice(invocation.cluster === undefined ? 0 : 1);
   const paths = copyPaths(source, target === undefined ? undefined : onThisSide(target, io));
-  return withRemote(invocation, io, async ({ name, head, place, spec, config }) => {
-    const files = localFiles(spec, config.path, io.cwd);
+  return withRemoteMeant(invocation, io, async ({ name, head, place, spec, file }) => {
+    const files = localFiles(spec, file.config.path, io.cwd);
     await copyDown({ cluster: name, host: head, place, files, events: io.events }, paths, io.signal);
     return 0;
   });

@@ -3,16 +3,17 @@ import { localFiles } from '../../launcher/mounts.ts';
 import { headNode, hostOfNode, workerNode } from '../../launcher/node-shell.ts';
 import { copyPaths, copyUp } from '../../launcher/rsync.ts';
 import type { Run } from '../command.ts';
-import { withRemote } from './exec-cluster.ts';
+import { withRemoteMeant } from './exec-cluster.ts';
+import type { rsyncUpOptions } from './launch.ts';
 import { workerAddresses } from './node-list.ts';
 import { onThisSide } from './rsync-paths.ts';
 
-export const run: Run = (invocation, io) => {
+export const run: Run<typeof rsyncUpOptions> = (invocation, io) => {
   const [source, target] = invocation.args.slice(invocation.cluster === undefined ? 0 : 1);
   const paths = copyPaths(source === undefined ? undefined : onThisSide(source, io), target);
-  return withRemote(invocation, io, async (cluster) => {
-    const files = localFiles(cluster.spec, cluster.config.path, io.cwd);
-    const all = invocation.options['all-nodes'] === true;
+  return withRemoteMeant(invocation, io, async (cluster) => {
+    const files = localFiles(cluster.spec, cluster.file.config.path, io.cwd);
+    const all = invocation.options.allNodes;
     const workers = all ? await workerAddresses(cluster, io) : [];
     const nodes = [headNode(cluster), ...workers.map((address) => workerNode(cluster, address))];
     await Promise.all(

@@ -3,16 +3,16 @@ import { openText } from '../../launcher/exec.ts';
 import { findSession, listSessions, type Session } from '../../launcher/sessions.ts';
 import { logText } from '../../launcher/sessions-text.ts';
 import type { Io, Run } from '../command.ts';
-import { type ClusterHead, withClusterHead } from './exec-head.ts';
+import { type ClusterHead, SoughtCluster, withClusterHead } from './exec-head.ts';
 import { tableText } from './job-text.ts';
 import { ageWords } from './job-times.ts';
+import type { sessionsOptions } from './launch.ts';
 
-export const run: Run = (invocation, io) =>
-  withClusterHead(invocation, io, async (cluster) => {
+export const run: Run<typeof sessionsOptions> = (invocation, io) =>
+  withClusterHead(new SoughtCluster(invocation, io), io, async (cluster) => {
     const sessions = await listSessions(cluster.head, cluster.name, { signal: io.signal });
-    const id = invocation.options['log'] as string | undefined;
-    if (id !== undefined)
-      return await printLog(cluster, findSession(sessions, id), invocation.options['follow'] === true, io);
+    const id = invocation.options.log;
+    if (id !== undefined) return await printLog(cluster, findSession(sessions, id), invocation.options.follow, io);
     if (io.json) for (const session of sessions) io.out(`${JSON.stringify(session)}\n`);
     else io.out(sessions.length === 0 ? 'no sessions\n' : table(sessions, io));
     return 0;

@@ -1,4 +1,4 @@
-import type { Argument, Command } from '../command.ts';
+import { type Argument, type Command, defineCommand } from '../command.ts';
 
 const directory: Argument = {
   name: 'DIR',
@@ -9,7 +9,7 @@ const directory: Argument = {
 
 /** Commands that put a `ray` in front of the real one. */
 export const shimCommands: readonly Command[] = [
-  {
+  defineCommand({
     path: ['shim', 'install'],
     summary: 'put a ray into a folder that sends cluster and job commands to Manta',
     description:
@@ -21,8 +21,8 @@ export const shimCommands: readonly Command[] = [
     options: [],
     examples: ['manta shim install ~/.local/bin'],
     load: () => import('./shim-install.ts'),
-  },
-  {
+  }),
+  defineCommand({
     path: ['shim', 'remove'],
     summary: 'take that ray out of the folder again',
     description: 'A ray that Manta did not make stays.',
@@ -30,5 +30,5 @@ export const shimCommands: readonly Command[] = [
     options: [],
     examples: ['manta shim remove ~/.local/bin'],
     load: () => import('./shim-remove.ts'),
-  },
+  }),
 ];

@@ -6,7 +6,7 @@ import { plan } from '../../core/plan/plan-cluster.ts';
 import { demoScenario } from '../../simulation/demo.ts';
 import { simulationErrors } from '../../simulation/errors.ts';
 import { simulationEvents } from '../../simulation/events.ts';
-import { type FaultProfile, faultProfiles } from '../../simulation/faults.ts';
+import { faultProfiles } from '../../simulation/faults.ts';
 import { builtInScenario, loadWorkload, taskScenario } from '../../simulation/load-workload.ts';
 import { findRayPython, RayProcess } from '../../simulation/ray-process.ts';
 import { outcomePage } from '../../simulation/report/html.ts';
@@ -16,43 +16,41 @@ import { outcomeText } from '../../simulation/report/text.ts';
 import type { Scenario } from '../../simulation/scenario.ts';
 import { type Simulation, type SimulationOptions, simulateManta, simulateRay } from '../../simulation/simulate.ts';
 import { publishedWorkloads } from '../../simulation/workloads/published.ts';
-import type { Invocation, Io, Run } from '../command.ts';
+import type { Io, Run } from '../command.ts';
+import type { OptionValues } from '../option-values.ts';
 import { loadSpec } from './config-file.ts';
 import { LiveDrawing } from './simulate-live.ts';
+import type { simulateOptions } from './simulation.ts';
 
-type Options = Invocation['options'];
+type Options = OptionValues<typeof simulateOptions>;
 
-export const run: Run = async ({ args, options }, io) => {
+export const run: Run<typeof simulateOptions> = async ({ args, options }, io) => {
   const scenarios = await chooseScenarios(args, options, io);
-  const seeds = Array.from(
-    { length: Math.max(1, Number(options['seeds'])) },
-    (_, index) => Number(options['seed']) + index,
-  );
-  const ray = options['compare'] === 'ray' ? new RayProcess(findRayPython(io.env)) : undefined;
+  const seeds = Array.from({ length: options.seeds }, (_, index) => options.seed + index);
+  const ray = options.compare === 'ray' ? new RayProcess(findRayPython(io.env)) : undefined;
   const outcomes: Outcome[] = [];
   try {
     for (const scenario of scenarios) {
       const outcome = await simulate(scenario, seeds, options, io, ray);
       outcomes.push(outcome);
       if (io.json) io.out(`${JSON.stringify(outcomeData(outcome))}\n`);
-      else if (options['markdown'] !== true)
-        io.out(`${outcomes.length > 1 ? '\n' : ''}${outcomeText(outcome, io.columns)}`);
+      else if (!options.markdown) io.out(`${outcomes.length > 1 ? '\n' : ''}${outcomeText(outcome, io.columns)}`);
     }
   } finally {
     ray?.close();
   }
-  if (options['markdown'] === true && !io.json) io.out(outcomesMarkdown(outcomes));
-  if (typeof options['html'] === 'string') await writeFile(resolve(io.cwd, options['html']), outcomePage(outcomes));
+  if (options.markdown && !io.json) io.out(outcomesMarkdown(outcomes));
+  if (options.html !== undefined) await writeFile(resolve(io.cwd, options.html), outcomePage(outcomes));
   return outcomes.some(({ sides: [own] }) => (own?.unfinished ?? 0) > 0) ? 1 : 0;
 };
 
 async function chooseScenarios(args: readonly string[], options: Options, io: Io): Promise<readonly Scenario[]> {
-  if (options['demo'] === true) return [builtInScenario(demoScenario)];
-  if (options['workloads'] === 'published') return publishedWorkloads.map(builtInScenario);
+  if (options.demo) return [builtInScenario(demoScenario)];
+  if (options.workloads === 'published') return publishedWorkloads.map(builtInScenario);
   const [cluster] = args;
   const spec = cluster === undefined ? undefined : await loadSpec(cluster, io);
-  const workload = options['workload'];
-  if (typeof workload === 'string') {
+  const { workload } = options;
+  if (workload !== undefined) {
     const path = resolve(io.cwd, workload);
     const published = publishedWorkloads.find((each) => each.name === workload);
     if (published !== undefined && !existsSync(path)) {
@@ -82,7 +80,7 @@ async function simulate(
   io: Io,
   ray: RayProcess | undefined,
 ): Promise<Outcome> {
-  const faults = String(options['faults']) as FaultProfile;
+  const faults = options.faults;
   const total = seeds.length * (ray === undefined ? 1 : 2);
   const runs: Simulation[][] = [];
   for (const seed of seeds) {
@@ -102,7 +100,7 @@ async function simulate(
 }
 
 async function runManta(common: SimulationOptions, options: Options, io: Io): Promise<Simulation> {
-  const wanted = options['live'] === true || options['demo'] === true;
+  const wanted = options.live || options.demo;
   if (!wanted || !io.terminal || io.json) return simulateManta(common, plan);
   const drawing = new LiveDrawing(common.scenario, io);
   const events: EventSink = { emit: (kind, data) => drawing.happened(kind.text(data), kind.level) };
@@ -111,8 +109,7 @@ async function runManta(common: SimulationOptions, options: Options, io: Io): Pr
   return simulation;
 }
 
-const sampleEvery = (options: Options): number =>
-  options['demo'] === true || options['live'] === true ? 10_000 : 5_000;
+const sampleEvery = (options: Options): number => (options.demo || options.live ? 10_000 : 5_000);
 
 const replay = (scenario: Scenario, seed: number, faults: string): string =>
   `manta simulate --workload ${scenario.name} --faults ${faults} --seed ${seed}`;

@@ -3,13 +3,14 @@ import { findNode, hostOfNode } from '../../launcher/node-shell.ts';
 import { portForwards } from '../../launcher/port-forward.ts';
 import type { Run } from '../command.ts';
 import { quoted } from '../quote.ts';
-import { withRemote } from './exec-cluster.ts';
-import { atTerminal, portsOf } from './exec-head.ts';
+import { withRemoteMeant } from './exec-cluster.ts';
+import { atTerminal } from './exec-head.ts';
+import type { sshOptions } from './launch.ts';
 import { nodesOf } from './node-list.ts';
 
-export const run: Run = (invocation, io) =>
-  withRemote(invocation, io, async (cluster) => {
-    const forwards = await portForwards(portsOf(invocation));
+export const run: Run<typeof sshOptions> = (invocation, io) =>
+  withRemoteMeant(invocation, io, async (cluster) => {
+    const forwards = await portForwards(invocation.options.portForward ?? []);
     const node = await findNode(cluster, invocation.args.at(-1)!, () => nodesOf(cluster, io));
     const host = await hostOfNode(cluster, node, io.signal);
     const words = invocation.rest;

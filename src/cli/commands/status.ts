@@ -1,20 +1,14 @@
-import type { TurnOffAnswer } from '../../head/api/types.ts';
+import type { StatusAnswer } from '../../api/types.ts';
 import { headErrors } from '../../head/errors.ts';
 import type { Run } from '../command.ts';
+import type { statusOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 import { turnOffStatus } from './turn-off-words.ts';
 
-interface StatusAnswer {
-  readonly turnOff?: TurnOffAnswer;
-  readonly text: string;
-  readonly verboseText: string;
-  readonly unknown?: readonly string[];
-}
-
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof statusOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const answer = await http.json<StatusAnswer>('GET', '/api/manta/v1/status');
-    const text = invocation.options['verbose'] === true ? answer.verboseText : answer.text;
+    const text = invocation.options.verbose ? answer.verboseText : answer.text;
     io.out(
       io.json
         ? `${JSON.stringify(answer)}\n`
@@ -30,5 +24,5 @@ export const run: Run = (invocation, io) =>
   });
 
 /** Behind the text, whose lines are Ray's: there an engine that does not answer looks like one that has nothing to do. */
-const unknownStatus = ({ unknown = [] }: StatusAnswer): string =>
+const unknownStatus = ({ unknown = [] }: Partial<StatusAnswer>): string =>
   unknown.length === 0 ? '' : `\n${unknown.join('\n')}\n`;

@@ -1,14 +1,17 @@
+import type { ClusterAnswer, TurnOffAnswer } from '../../api/types.ts';
 import { durationOf } from '../../core/duration.ts';
-import type { ClusterAnswer, TurnOffAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
-import { chooseTarget } from '../../head/client/target.ts';
-import type { Invocation, Io } from '../command.ts';
+import { targetFor } from '../../head/client/target.ts';
+import type { Io } from '../command.ts';
 import { cliErrors } from '../errors.ts';
 import { instantOf, localTime } from './job-times.ts';
 
 /** When `--for` and `--until` let a cluster end, by the clock where it runs; null for never. Undefined: neither was given. */
-export function untilGiven(options: Invocation['options']): ((now: number) => number | null) | undefined {
-  const [length, when] = [options['for'] as string | undefined, options['until'] as string | undefined];
+export function untilGiven(options: {
+  readonly for?: string;
+  readonly until?: string;
+}): ((now: number) => number | null) | undefined {
+  const { for: length, until: when } = options;
   if (length !== undefined) {
     const duration = durationGiven(length, '--for', 'manta up');
     return (now) => now + duration;
@@ -63,7 +66,7 @@ const whenWords = ({ at }: TurnOffAnswer): string => (at === undefined ? '' : `,
 
 /** What a cluster that was brought up says of its end; nothing where it does not answer. */
 export async function turnOffOf(name: string, io: Io): Promise<TurnOffAnswer | undefined> {
-  const http = new HttpClient(chooseTarget({ name }, io.env, io.events), io.signal);
+  const http = new HttpClient(targetFor({ name }, io.env, io.events), io.signal);
   try {
     return (await http.json<ClusterAnswer>('GET', '/api/manta/v1/cluster')).turnOff;
   } catch {

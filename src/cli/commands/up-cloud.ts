@@ -1,58 +1,49 @@
-import { createInterface } from 'node:readline/promises';
+import type { MantaError } from '../../base/errors.ts';
 import { wallClock } from '../../base/wall-clock.ts';
-import { loadSpec } from '../../head/load-spec.ts';
-import { type ClusterFile, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
+import type { MeantCluster } from '../../head/client/target.ts';
+import { type GivenFile, readConfig, specOf } from '../../head/load-spec.ts';
+import { readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import { localFiles } from '../../launcher/mounts.ts';
 import { isCloud } from '../../providers/clouds.ts';
-import type { Invocation, Io } from '../command.ts';
-import type { MeantCluster } from './which-cluster.ts';
+import type { Io } from '../command.ts';
+import { confirmed } from '../confirm.ts';
+import { overridesIn, type UpSettings } from './up.ts';
 
-/**
- * Sees to it that a cluster of a cloud has an instance for its head, after asking. `agreed`: the user has said yes to it.
- * `there`: nothing had to be asked, because it is there or none is needed.
- */
-export async function headInCloud(
-  { options }: Invocation,
-  { name, file }: MeantCluster,
-  overrides: NonNullable<ClusterFile['overrides']>,
-  io: Io,
-): Promise<'there' | 'agreed' | 'declined'> {
-  const known = name === undefined ? undefined : readCluster(stateFolder(stateHome(io.env), name));
-  const config = file ?? known?.config;
-  if (config === undefined) return 'there';
-  const spec = loadSpec({ name: name ?? 'default', config, overrides });
-  if (!isCloud(spec.provider.type)) return 'there';
-  const folder = stateFolder(stateHome(io.env), name ?? spec.name);
+/** The head of a cluster that is brought up, as far as a cloud has a part in it, and the file that it is of. */
+export interface CloudHead {
+  /** `agreed`: the user has said yes to it. `there`: nothing had to be asked, because it is there or none is needed. */
+  readonly is: 'there' | 'agreed' | 'declined';
+  readonly file?: GivenFile;
+}
+
+/** Sees to it that a cluster of a cloud has an instance for its head, after asking. */
+export async function headInCloud(meant: MeantCluster, settings: UpSettings, io: Io): Promise<CloudHead> {
+  const folder = stateFolder(stateHome(io.env), meant.name);
+  const known = readCluster(folder);
+  const file = meant.file ?? (known?.config && readConfig(known.config));
+  if (file === undefined) return { is: 'there' };
+  const spec = specOf(file, overridesIn(settings));
+  if (!isCloud(spec.provider.type)) return { is: 'there', file };
   // What can be found wrong here is found before anything costs money.
-  localFiles(spec, config.path, io.cwd);
+  localFiles(spec, file.config.path, io.cwd);
   const { ensureCloudHead, hasCloudHead } = await import('../../launcher/cloud-head.ts');
-  const request = { folder, config, env: io.env, clock: wallClock, events: io.events };
+  const request = { folder, file, env: io.env, clock: wallClock, events: io.events };
   const there = await hasCloudHead(request, io.signal);
   const reachable = there && known?.remote?.address !== undefined;
-  if (options['plan'] === true && reachable) return 'there';
-  if (options['plan'] === true || !there) {
+  if (settings.plan && reachable) return { is: 'there', file };
+  if (settings.plan || !there) {
     const workers = spec.nodeTypes.reduce((sum, type) => sum + type.minWorkers, 0);
     const plan = `${known === undefined ? 'New cluster' : 'Cluster'} '${folder.name}' on ${spec.provider.type}: ${
       there ? 'the head is on its way' : `an instance of ${spec.headType} for the head`
     }, and ${workers} ${workers === 1 ? 'worker' : 'workers'} to begin with.\n`;
-    if (options['plan'] === true) {
+    if (settings.plan) {
       io.out(io.json ? `${JSON.stringify({ name: folder.name, done: false, plan })}\n` : plan);
-      return 'declined';
+      return { is: 'declined' };
     }
-    if (options['yes'] !== true && !(await agreed(folder.name, plan, io))) return 'declined';
+    const nobody = (): MantaError => launcherErrors.NotAgreed({ name: folder.name, plan });
+    if (!(await confirmed('Go on?', settings.yes === true, io, { shown: plan, nobody }))) return { is: 'declined' };
   }
   await ensureCloudHead(request, io.signal);
-  return there ? 'there' : 'agreed';
-}
-
-async function agreed(name: string, plan: string, io: Io): Promise<boolean> {
-  if (!io.terminal) throw launcherErrors.NotAgreed({ name, plan });
-  process.stderr.write(plan);
-  const lines = createInterface({ input: io.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await lines.question('Go on? [y/N] ', { signal: io.signal })).trim());
-  } finally {
-    lines.close();
-  }
+  return { is: there ? 'there' : 'agreed', file };
 }

@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts';
+import { type Command, defineCommand, type Option } from '../command.ts';
 import {
   clusterArgument,
   clusterNameOption,
@@ -8,9 +8,80 @@ import {
   rayLogOptions,
 } from './cluster-options.ts';
 
+export const upOptions = [
+  clusterNameOption,
+  {
+    name: 'min-workers',
+    value: 'N',
+    type: 'integer',
+    summary: 'workers to keep, where the file has one type of worker',
+  },
+  { name: 'max-workers', value: 'N', type: 'integer', summary: 'workers at most, in place of the file' },
+  {
+    name: 'engine',
+    value: 'ENGINE',
+    choices: ['embedded', 'ray'],
+    summary: 'on this machine: embedded, or a real Ray whose raylets are the workers; wins over the file',
+  },
+  {
+    name: 'no-restart',
+    summary: 'leave a Ray that runs as it is, also where its start commands changed',
+    excludes: ['restart-only'],
+  },
+  { name: 'restart-only', summary: 'run the start commands alone, without sync and set-up' },
+  {
+    name: 'for',
+    value: 'DURATION',
+    summary: 'let the cluster end by itself after so long: 8h, 90m',
+    excludes: ['until'],
+  },
+  {
+    name: 'until',
+    value: 'WHEN',
+    summary: 'let it end by itself then: 18:00, or a date and time; never takes that back',
+  },
+  { name: 'yes', short: 'y', summary: 'do not ask' },
+  { name: 'plan', summary: 'say what would be done, and do nothing' },
+  { name: 'no-wait', summary: 'come back when the head is up, as `ray up` does' },
+  {
+    name: 'port',
+    value: 'PORT',
+    type: 'integer',
+    summary: 'port of the API and the page on this machine (8265, or the next free one)',
+  },
+  {
+    name: 'use-login-shells',
+    off: 'use-normal-shells',
+    summary: 'whether commands of the file run in login shells (without it they do)',
+  },
+  disableUsageStats,
+  {
+    name: 'redirect-command-output',
+    summary: "taken for ray's sake",
+    ignored: 'output of set-up commands is always kept in files on the node, and shown when a command fails',
+  },
+  noConfigCache,
+  ...rayLogOptions,
+] as const satisfies readonly Option[];
+
+export const downOptions = [
+  clusterNameOption,
+  { name: 'yes', short: 'y', summary: 'do not ask' },
+  { name: 'workers-only', summary: 'end the workers, keep the head' },
+  { name: 'keep-min-workers', summary: 'keep as many workers as min_workers says' },
+  { name: 'keep-state', summary: 'keep jobs, logs and journal for the next `up`' },
+  { name: 'forget', summary: 'give up machines that do not answer; they are named' },
+  ...rayLogOptions,
+] as const satisfies readonly Option[];
+
+export const extendOptions = [
+  { name: 'until', value: 'WHEN', summary: 'until then, in place of DURATION: 18:00, or a date and time' },
+  ...connectionOptions,
+] as const satisfies readonly Option[];
+
 /** Commands that start and end a cluster. */
 export const upDownCommands: readonly Command[] = [
-  {
+  defineCommand({
     path: ['up'],
     formerly: ['create-or-update'],
     inRay: true,
@@ -26,61 +97,7 @@ export const upDownCommands: readonly Command[] = [
         summary: `${clusterArgument.summary}; without it a cluster on this machine`,
       },
     ],
-    options: [
-      clusterNameOption,
-      {
-        name: 'min-workers',
-        value: 'N',
-        type: 'integer',
-        summary: 'workers to keep, where the file has one type of worker',
-      },
-      { name: 'max-workers', value: 'N', type: 'integer', summary: 'workers at most, in place of the file' },
-      {
-        name: 'engine',
-        value: 'ENGINE',
-        choices: ['embedded', 'ray'],
-        summary: 'on this machine: embedded, or a real Ray whose raylets are the workers; wins over the file',
-      },
-      {
-        name: 'no-restart',
-        summary: 'leave a Ray that runs as it is, also where its start commands changed',
-        excludes: ['restart-only'],
-      },
-      { name: 'restart-only', summary: 'run the start commands alone, without sync and set-up' },
-      {
-        name: 'for',
-        value: 'DURATION',
-        summary: 'let the cluster end by itself after so long: 8h, 90m',
-        excludes: ['until'],
-      },
-      {
-        name: 'until',
-        value: 'WHEN',
-        summary: 'let it end by itself then: 18:00, or a date and time; never takes that back',
-      },
-      { name: 'yes', short: 'y', summary: 'do not ask' },
-      { name: 'plan', summary: 'say what would be done, and do nothing' },
-      { name: 'no-wait', summary: 'come back when the head is up, as `ray up` does' },
-      {
-        name: 'port',
-        value: 'PORT',
-        type: 'integer',
-        summary: 'port of the API and the page on this machine (8265, or the next free one)',
-      },
-      {
-        name: 'use-login-shells',
-        off: 'use-normal-shells',
-        summary: 'whether commands of the file run in login shells (without it they do)',
-      },
-      disableUsageStats,
-      {
-        name: 'redirect-command-output',
-        summary: "taken for ray's sake",
-        ignored: 'output of set-up commands is always kept in files on the node, and shown when a command fails',
-      },
-      noConfigCache,
-      ...rayLogOptions,
-    ],
+    options: upOptions,
     examples: [
       'manta up cluster.yaml',
       'manta up cluster.yaml --plan',
@@ -90,8 +107,8 @@ export const upDownCommands: readonly Command[] = [
       'manta up --engine ray',
     ],
     load: () => import('./up.ts'),
-  },
-  {
+  }),
+  defineCommand({
     path: ['down'],
     formerly: ['teardown'],
     inRay: true,
@@ -104,19 +121,11 @@ export const upDownCommands: readonly Command[] = [
         summary: `${clusterArgument.summary}; without it the only one`,
       },
     ],
-    options: [
-      clusterNameOption,
-      { name: 'yes', short: 'y', summary: 'do not ask' },
-      { name: 'workers-only', summary: 'end the workers, keep the head' },
-      { name: 'keep-min-workers', summary: 'keep as many workers as min_workers says' },
-      { name: 'keep-state', summary: 'keep jobs, logs and journal for the next `up`' },
-      { name: 'forget', summary: 'give up machines that do not answer; they are named' },
-      ...rayLogOptions,
-    ],
+    options: downOptions,
     examples: ['manta down cluster.yaml -y', 'manta down', 'manta down second --keep-state'],
     load: () => import('./down.ts'),
-  },
-  {
+  }),
+  defineCommand({
     path: ['extend'],
     summary: 'keep a cluster that ends by itself for longer',
     description:
@@ -125,14 +134,11 @@ export const upDownCommands: readonly Command[] = [
       { ...clusterArgument, summary: `${clusterArgument.summary}; without it the only one` },
       { name: 'DURATION', summary: 'for how long: 2h, 90m' },
     ],
-    options: [
-      { name: 'until', value: 'WHEN', summary: 'until then, in place of DURATION: 18:00, or a date and time' },
-      ...connectionOptions,
-    ],
+    options: extendOptions,
     examples: ['manta extend 2h', 'manta extend cluster.yaml 2h', 'manta extend training --until 22:00'],
     load: () => import('./extend.ts'),
-  },
-  {
+  }),
+  defineCommand({
     path: ['demo'],
     summary: 'show a cluster of this machine scale up for a sweep of jobs, and down again',
     description:
@@ -141,5 +147,5 @@ export const upDownCommands: readonly Command[] = [
     options: [],
     examples: ['manta demo'],
     load: () => import('./demo.ts'),
-  },
+  }),
 ];

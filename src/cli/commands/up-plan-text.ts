@@ -1,4 +1,5 @@
 import { effectWords, type KeyChange } from '../../core/spec/changes.ts';
+import type { LocalPlan } from '../../launcher/up.ts';
 import type { UpPlan } from '../../launcher/up-plan.ts';
 import type { WorkerPlan } from '../../launcher/up-plan-workers.ts';
 
@@ -32,6 +33,18 @@ export function planText(plan: UpPlan): string {
     );
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** The plan for a cluster of this machine in words. */
+export function localPlanText({ name, action, upgrade }: LocalPlan): string {
+  const words = {
+    make: `New cluster '${name}' on this machine.`,
+    start: `Cluster '${name}' is known on this machine and does not run: it is started, with its jobs.`,
+    apply: `Cluster '${name}' runs on this machine: the new settings are applied, and its jobs go on.`,
+    nothing: `Cluster '${name}' runs on this machine as asked.`,
+  }[action];
+  const upgraded = upgrade === undefined ? '' : `  upgrade  mantad ${upgrade.from} to ${upgrade.to}; jobs go on\n`;
+  return `${words}\n${upgraded}`;
 }
 
 /** True when there is nothing to agree to: what mantad does anyway, such as making a lost worker again, is none of it. */

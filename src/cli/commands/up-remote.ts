@@ -1,8 +1,8 @@
-import { createInterface } from 'node:readline/promises';
+import type { TurnOffAnswer } from '../../api/types.ts';
+import type { MantaError } from '../../base/errors.ts';
 import { wallClock } from '../../base/wall-clock.ts';
-import type { TurnOffAnswer } from '../../head/api/types.ts';
 import { HttpClient } from '../../head/client/http.ts';
-import { chooseTarget } from '../../head/client/target.ts';
+import { type MeantCluster, targetFor } from '../../head/client/target.ts';
 import { stateHome } from '../../head/state-folder.ts';
 import { launcherErrors } from '../../launcher/errors.ts';
 import { launcherEvents } from '../../launcher/events.ts';
@@ -11,27 +11,22 @@ import { openRemote } from '../../launcher/remote-cluster.ts';
 import type { UpPlan } from '../../launcher/up-plan.ts';
 import { type UpRemoteResult, upRemote } from '../../launcher/up-remote.ts';
 import { MantadTold, type Waited, waitForWorkers } from '../../launcher/wait-workers.ts';
-import type { Invocation, Io } from '../command.ts';
+import type { Io } from '../command.ts';
+import { confirmed } from '../confirm.ts';
 import { turnOffLine, turnOffOf, untilGiven } from './turn-off-words.ts';
+import { overridesIn, type UpSettings } from './up.ts';
 import { isNothing, planText } from './up-plan-text.ts';
 import { warnOfFile } from './up-warnings.ts';
-import type { MeantCluster } from './which-cluster.ts';
 
 /** `up` of a cluster of other machines: shows the plan, asks, brings the head up, and waits for the workers. */
-export async function runUpRemote(invocation: Invocation, meant: MeantCluster, io: Io): Promise<number> {
-  const { options } = invocation;
-  const number = (key: string): number | undefined => options[key] as number | undefined;
-  const [minWorkers, maxWorkers] = [number('min-workers'), number('max-workers')];
+export async function bringUpRemote(meant: MeantCluster, settings: UpSettings, io: Io): Promise<number> {
   const home = stateHome(io.env);
-  const overrides = {
-    ...(minWorkers !== undefined && { minWorkers }),
-    ...(maxWorkers !== undefined && { maxWorkers }),
-  };
-  const until = untilGiven(options);
+  const overrides = overridesIn(settings);
+  const until = untilGiven(settings);
   const { headInCloud } = await import('./up-cloud.ts');
-  const head = await headInCloud(invocation, meant, overrides, io);
-  if (head === 'declined') return options['plan'] === true ? 0 : 1;
-  const cluster = openRemote({ home, ...meant, overrides });
+  const head = await headInCloud(meant, settings, io);
+  if (head.is === 'declined') return settings.plan ? 0 : 1;
+  const cluster = openRemote({ home, ...meant, ...(head.file && { file: head.file }), overrides });
   warnOfFile(cluster, io);
   let agreedTo = false;
   let told: MantadTold | undefined;
@@ -42,27 +37,27 @@ export async function runUpRemote(invocation: Invocation, meant: MeantCluster, i
         home,
         overrides,
         ...(until && { until }),
-        noRestart: options['no-restart'] === true,
-        restartOnly: options['restart-only'] === true,
-        loginShells: options['use-login-shells'] !== false,
-        usageStats: options['disable-usage-stats'] !== true,
+        noRestart: settings.noRestart === true,
+        restartOnly: settings.restartOnly === true,
+        loginShells: settings.useLoginShells !== false,
+        usageStats: settings.disableUsageStats !== true,
         cwd: io.cwd,
         env: io.env,
         clock: wallClock,
         events: io.events,
         onHandedOver: (began) => {
-          const target = chooseTarget({ name: cluster.name }, io.env, io.events);
+          const target = targetFor({ name: cluster.name }, io.env, io.events);
           told = new MantadTold(target, began, io.events, io.signal);
         },
-        agree: async (plan) => (agreedTo = await agreed(plan, head === 'agreed', invocation, io)),
+        agree: async (plan) => (agreedTo = await agreed(plan, head.is === 'agreed', settings, io)),
       },
       io.signal,
     );
     if (!result.done) {
       if (io.json) io.out(`${JSON.stringify({ name: cluster.name, done: false, plan: result.plan })}\n`);
-      return options['plan'] === true ? 0 : 1;
+      return settings.plan ? 0 : 1;
     }
-    const waited = options['no-wait'] === true ? undefined : told && (await workers(cluster.name, result, told, io));
+    const waited = settings.noWait ? undefined : told && (await workers(cluster.name, result, told, io));
     if (cluster.spec.provider.type === 'local')
       await leaveForRay(cluster, addressesOf(waited), io.signal).catch((error: unknown) =>
         io.events.emit(launcherEvents.notForRay, { why: (error as Error).message }),
@@ -80,27 +75,22 @@ const addressesOf = (waited: Waited | undefined): readonly string[] =>
   waited?.running.flatMap(({ address }) => address ?? []) ?? [];
 
 /** An instance that was agreed to costs money from then on: nobody is asked twice about it. */
-async function agreed(plan: UpPlan, already: boolean, { options }: Invocation, io: Io): Promise<boolean> {
-  if (options['plan'] === true) {
-    if (!io.json) io.out(planText(plan));
+async function agreed(plan: UpPlan, already: boolean, settings: UpSettings, io: Io): Promise<boolean> {
+  const text = planText(plan);
+  if (settings.plan) {
+    if (!io.json) io.out(text);
     return false;
   }
-  if (options['yes'] === true || already || isNothing(plan)) {
-    if (!io.json) process.stderr.write(planText(plan));
+  if (settings.yes || already || isNothing(plan)) {
+    if (!io.json) process.stderr.write(text);
     return true;
   }
-  if (!io.terminal) throw launcherErrors.NotAgreed({ name: plan.cluster, plan: planText(plan) });
-  process.stderr.write(planText(plan));
-  const lines = createInterface({ input: io.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await lines.question('Go on? [y/N] ', { signal: io.signal })).trim());
-  } finally {
-    lines.close();
-  }
+  const nobody = (): MantaError => launcherErrors.NotAgreed({ name: plan.cluster, plan: text });
+  return await confirmed('Go on?', false, io, { shown: text, nobody });
 }
 
 async function workers(name: string, { plan }: UpRemoteResult, told: MantadTold, io: Io): Promise<Waited> {
-  const http = new HttpClient(chooseTarget({ name }, io.env, io.events), io.signal);
+  const http = new HttpClient(targetFor({ name }, io.env, io.events), io.signal);
   try {
     return await waitForWorkers(http, plan.workers.wanted, told, io.signal);
   } finally {

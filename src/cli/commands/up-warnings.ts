@@ -3,7 +3,6 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { ownHosts } from '../../core/spec/local.ts';
-import { openCluster } from '../../core/spec/read.ts';
 import { launcherEvents } from '../../launcher/events.ts';
 import type { RemoteCluster } from '../../launcher/remote-cluster.ts';
 import type { Io } from '../command.ts';
@@ -12,9 +11,7 @@ import type { Io } from '../command.ts';
 const mostShown = 8;
 
 /** Tells what in the file does not mean what its writer may believe, such as keys of an earlier Ray. */
-export function warnOfFile({ config, spec }: RemoteCluster, io: Pick<Io, 'events'>): void {
-  const { problems } = openCluster(config.path, Buffer.from(config.text), config.env);
-  const warnings = problems.filter(({ severity }) => severity === 'warning');
+export function warnOfFile({ file: { config, warnings }, spec }: RemoteCluster, io: Pick<Io, 'events'>): void {
   for (const { at, message } of warnings.slice(0, mostShown))
     io.events.emit(launcherEvents.fileWarning, { file: config.path, line: at.line, message });
   const more = warnings.length - mostShown;

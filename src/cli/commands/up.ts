@@ -1,59 +1,60 @@
 import { resolve } from 'node:path';
 import { wallClock } from '../../base/wall-clock.ts';
-import { loadSpec } from '../../head/load-spec.ts';
-import { type ClusterFile, type RayPython, readCluster, stateFolder, stateHome } from '../../head/state-folder.ts';
-import { findRay, makeRay, ownRayVersion } from '../../launcher/ray-venv.ts';
+import { rayVersion } from '../../core/ray-version.ts';
+import type { MeantCluster } from '../../head/client/target.ts';
+import { type ClusterFile, type RayPython, stateHome } from '../../head/state-folder.ts';
+import { findRay, makeRay } from '../../launcher/ray-venv.ts';
 import { rayVenvErrors } from '../../launcher/ray-venv-errors.ts';
 import { rayVenvEvents } from '../../launcher/ray-venv-events.ts';
-import { isRemote } from '../../launcher/remote-cluster.ts';
-import { up } from '../../launcher/up.ts';
-import type { Invocation, Io, Run } from '../command.ts';
+import { isOfOtherMachines } from '../../launcher/remote-cluster.ts';
+import { planHere, up } from '../../launcher/up.ts';
+import type { Io, Run } from '../command.ts';
 import { confirmed } from '../confirm.ts';
+import type { OptionValues } from '../option-values.ts';
 import { quoted } from '../quote.ts';
+import { findCluster } from './find-cluster.ts';
 import { turnOffLine, turnOffOf, untilGiven } from './turn-off-words.ts';
-import { type MeantCluster, whichCluster } from './which-cluster.ts';
+import type { upOptions } from './up-down.ts';
+import { localPlanText } from './up-plan-text.ts';
 
-export const run: Run = async (invocation, io) => {
-  const meant = await whichCluster(invocation, io);
-  if (isOfOtherMachines(meant, io)) {
-    if (engineOf(invocation)) throw rayVenvErrors.OtherMachines({ engine: engineOf(invocation) as string });
-    const { runUpRemote } = await import('./up-remote.ts');
-    return await runUpRemote(invocation, meant, io);
-  }
-  return await runHere(invocation, meant, io);
-};
+/** What `up` was told; what is missing was not said. */
+export type UpSettings = Partial<OptionValues<typeof upOptions>>;
 
-/** By its file, or by what is known of it here. */
-export function isOfOtherMachines({ name, file }: MeantCluster, io: Io): boolean {
-  if (file !== undefined) return isRemote(loadSpec({ name: name ?? 'default', config: file }));
-  if (name === undefined) return false;
-  return readCluster(stateFolder(stateHome(io.env), name))?.remote !== undefined;
+export const run: Run<typeof upOptions> = async (invocation, io) =>
+  await bringUp(await findCluster(invocation, io, () => 'default'), invocation.options, io);
+
+/** Brings a cluster up, or to what its file says. */
+export async function bringUp(meant: MeantCluster, settings: UpSettings, io: Io): Promise<number> {
+  if (!isOfOtherMachines({ home: stateHome(io.env), ...meant })) return await bringUpHere(meant, settings, io);
+  const { engine } = settings;
+  if (engine !== undefined) throw rayVenvErrors.OtherMachines({ engine });
+  const { bringUpRemote } = await import('./up-remote.ts');
+  return await bringUpRemote(meant, settings, io);
 }
 
-async function runHere({ args, options }: Invocation, meant: MeantCluster, io: Io): Promise<number> {
-  const [path] = args;
-  const number = (key: string): number | undefined => options[key] as number | undefined;
-  const minWorkers = number('min-workers');
-  const maxWorkers = number('max-workers');
-  const port = number('port');
-  const until = untilGiven(options)?.(Date.now());
-  const engine = engineOf({ options });
-  const { folder, serving, done } = await up(
-    {
-      home: stateHome(io.env),
-      ...meant,
-      overrides: { ...(minWorkers !== undefined && { minWorkers }), ...(maxWorkers !== undefined && { maxWorkers }) },
-      ...(engine && { engine }),
-      findRay: () => findOrMakeRay(options['yes'] === true, io),
-      ...(port !== undefined && { port }),
-      ...(until !== undefined && { until }),
-      clock: wallClock,
-      events: io.events,
-    },
-    io.signal,
-  );
+async function bringUpHere(meant: MeantCluster, settings: UpSettings, io: Io): Promise<number> {
+  const { port, engine } = settings;
+  const until = untilGiven(settings)?.(Date.now());
+  const request = {
+    home: stateHome(io.env),
+    ...meant,
+    overrides: overridesIn(settings),
+    ...(engine && { engine }),
+    findRay: () => findOrMakeRay(settings.yes === true, io),
+    ...(port !== undefined && { port }),
+    ...(until !== undefined && { until }),
+    clock: wallClock,
+    events: io.events,
+  };
+  if (settings.plan === true) {
+    const plan = planHere(request);
+    io.out(io.json ? `${JSON.stringify({ plan })}\n` : localPlanText(plan));
+    return 0;
+  }
+  const { folder, serving, done } = await up(request, io.signal);
   const turnOff = await turnOffOf(folder.name, io);
-  const boot = path === '-' ? undefined : bootCommand(folder.name, meant.file?.path, options, io);
+  const path = meant.file?.config.path;
+  const boot = path === '-' ? undefined : bootCommand(folder.name, path, settings, io);
   if (io.json)
     io.out(
       `${JSON.stringify({ name: folder.name, url: serving.url, done, folder: folder.path, boot, ...(turnOff && { turnOff }) })}\n`,
@@ -67,8 +68,11 @@ async function runHere({ args, options }: Invocation, meant: MeantCluster, io: I
   return 0;
 }
 
-const engineOf = ({ options }: Pick<Invocation, 'options'>): ClusterFile['engine'] | undefined =>
-  options['engine'] as ClusterFile['engine'] | undefined;
+/** Limits that win over the file. */
+export const overridesIn = ({ minWorkers, maxWorkers }: UpSettings): NonNullable<ClusterFile['overrides']> => ({
+  ...(minWorkers !== undefined && { minWorkers }),
+  ...(maxWorkers !== undefined && { maxWorkers }),
+});
 
 /** The Ray of this machine; where there is none, one that is installed when the user agrees. */
 async function findOrMakeRay(yes: boolean, io: Io): Promise<RayPython> {
@@ -78,15 +82,17 @@ async function findOrMakeRay(yes: boolean, io: Io): Promise<RayPython> {
     io.events.emit(rayVenvEvents.using, { version: found.version, python: found.path });
     return found;
   }
-  const question = `There is no Ray on this machine. Install Ray ${ownRayVersion} (about 500 MB) into ${search.home}/ray?`;
-  if (!(await confirmed(question, yes, io))) throw rayVenvErrors.Declined({ version: ownRayVersion });
+  const question = `There is no Ray on this machine. Install Ray ${rayVersion} (about 500 MB) into ${search.home}/ray?`;
+  if (!(await confirmed(question, yes, io))) throw rayVenvErrors.Declined({ version: rayVersion });
   return await makeRay(search);
 }
 
 /** The same request again, in words that need neither this shell's folder nor its path. */
-function bootCommand(name: string, file: string | undefined, options: Invocation['options'], io: Io): string {
-  const given = ['min-workers', 'max-workers', 'port', 'engine'].flatMap((key) =>
-    options[key] === undefined ? [] : [`--${key}`, String(options[key])],
+function bootCommand(name: string, file: string | undefined, settings: UpSettings, io: Io): string {
+  const { minWorkers, maxWorkers, port, engine } = settings;
+  const said = { 'min-workers': minWorkers, 'max-workers': maxWorkers, port, engine };
+  const given = Object.entries(said).flatMap(([option, value]) =>
+    value === undefined ? [] : [`--${option}`, String(value)],
   );
   const home = io.env['MANTA_HOME'] ? `MANTA_HOME=${quoted(resolve(io.cwd, io.env['MANTA_HOME']))} ` : '';
   const words = [process.execPath, process.argv[1] ?? 'manta', 'up', '-n', name, ...given];

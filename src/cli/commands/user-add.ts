@@ -1,9 +1,10 @@
 import type { Run } from '../command.ts';
+import type { userAddOptions } from './cluster.ts';
 import { withHead } from './cluster-connection.ts';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof userAddOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
-    const { admin, weight } = invocation.options as { admin?: true; weight?: number };
+    const { admin, weight } = invocation.options;
     const name = invocation.args[0]!;
     const answer = await http.json<{ user: { name: string }; token: string }>('POST', '/api/manta/v1/users', {
       json: { name, ...(admin && { admin }), ...(weight !== undefined && { weight }) },

@@ -1,19 +1,18 @@
+import type { UserAnswer, UsersAnswer } from '../../api/types.ts';
 import type { Run } from '../command.ts';
 import { withHead } from './cluster-connection.ts';
+import type { connectionOptions } from './cluster-options.ts';
 import { tableText } from './job-text.ts';
 import { localTime } from './job-times.ts';
 
-interface UserAnswer {
-  readonly name: string;
-  readonly admin: boolean;
-  readonly weight: number;
-  readonly createdAt: number;
-  readonly revokedAt?: number;
-}
-
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof connectionOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
-    const { users } = await http.json<{ users: UserAnswer[] }>('GET', '/api/manta/v1/users');
+    const users: UserAnswer[] = [];
+    for (let after: string | undefined, more = true; more; more = after !== undefined) {
+      const page = await http.json<UsersAnswer>('GET', '/api/manta/v1/users', { query: { after } });
+      users.push(...page.users);
+      after = page.next;
+    }
     if (io.json) for (const user of users) io.out(`${JSON.stringify(user)}\n`);
     else
       io.out(

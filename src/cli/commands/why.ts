@@ -1,15 +1,16 @@
+import type { WhyAnswer } from '../../api/types.ts';
 import type { MantaError } from '../../base/errors.ts';
-import type { WhyAnswer } from '../../head/api/types.ts';
 import type { HttpClient } from '../../head/client/http.ts';
 import type { Io, Run } from '../command.ts';
 import { printable } from '../render/renderer.ts';
 import { styleFor } from '../render/style.ts';
 import { withHead } from './cluster-connection.ts';
+import type { connectionOptions } from './cluster-options.ts';
 import { localTime } from './job-times.ts';
 
 export type Kind = 'job' | 'node' | 'demand';
 
-export const run: Run = (invocation, io) =>
+export const run: Run<typeof connectionOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const subject = invocation.args[0]!;
     return await explain(http, subject === 'demand' ? ['demand'] : ['job', 'node'], subject, io);

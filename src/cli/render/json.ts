@@ -1,9 +1,7 @@
-import { redact } from '../../base/errors.ts';
 import type { MantaEvent } from '../../base/events.ts';
+import { isSecretName, redact } from '../../base/redact.ts';
 import type { Renderer, Streams, Verbosity } from './renderer.ts';
 import { isShown } from './renderer.ts';
-
-const secretKey = /^(?:.*secret.*|.*passw(?:or)?d.*|token|.*api[_-]?key|.*access[_-]?key)$/i;
 
 /** One JSON object a line: events and errors on standard error, results on standard output. */
 export function jsonRenderer(streams: Streams, verbosity: Verbosity): Renderer {
@@ -24,7 +22,7 @@ export function jsonRenderer(streams: Streams, verbosity: Verbosity): Renderer {
 
 /** Hides credentials, and writes what JSON has no form for. */
 function safely(key: string, value: unknown): unknown {
-  if (typeof value === 'string') return secretKey.test(key) ? '***' : redact(value);
+  if (typeof value === 'string') return isSecretName(key) ? '***' : redact(value);
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Map) return Object.fromEntries(value);
   if (value instanceof Set) return [...value];

@@ -1,5 +1,5 @@
-import { redact } from '../../base/errors.ts';
 import type { MantaEvent } from '../../base/events.ts';
+import { redact } from '../../base/redact.ts';
 import { eventLine, failureText } from './plain.ts';
 import type { Renderer, Streams, Verbosity } from './renderer.ts';
 import { isShown, printable } from './renderer.ts';

@@ -1,5 +1,5 @@
-import { redact } from '../../base/errors.ts';
 import type { MantaEvent } from '../../base/events.ts';
+import { redact } from '../../base/redact.ts';
 import type { Failure, Renderer, Streams, Verbosity } from './renderer.ts';
 import { isShown, printable } from './renderer.ts';
 import type { Style } from './style.ts';

@@ -12,6 +12,9 @@ export interface Limits {
   /** Waiting, in the whole cluster; more are refused. */
   readonly queued: number;
   readonly queuedPerUser: number;
+  /** Memory of the head that all jobs may take, those that are over and kept included; more are refused. */
+  readonly jobBytes: number;
+  readonly jobBytesPerUser: number;
   /** A job that found no room for this long is not overtaken any more by others that want what it waits for. */
   readonly patience: Duration;
   /** Share of each user; 1 when not listed. */
@@ -24,6 +27,9 @@ export const defaultLimits: Limits = {
   headJobs: 64,
   queued: 100_000,
   queuedPerUser: 100_000,
+  // 100,000 small jobs of one user fit (about 1.7 KB each), beside them the work of others, and all of it into half a GB.
+  jobBytes: 320 << 20,
+  jobBytesPerUser: 224 << 20,
   patience: 300_000,
   weights: new Map(),
   admins: new Set(),

@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import type { LabelRule, LabelSelector, Labels } from '../resources.ts';
 
 /**
@@ -18,7 +19,7 @@ export function parseSelector(selector: Labels): LabelSelector | undefined {
 /** A label that is missing is never `in` and always `not-in`. */
 export function matchesLabels(selector: LabelSelector, labels: Labels): boolean {
   return selector.every((rule) => {
-    const value = labels[rule.label];
+    const value = ownValue(labels, rule.label);
     const within = value !== undefined && rule.values.includes(value);
     return rule.operator === 'in' ? within : !within;
   });

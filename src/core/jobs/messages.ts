@@ -1,3 +1,4 @@
+import { redact } from '../../base/redact.ts';
 import type { EndCause, Job } from './job.ts';
 
 /** Ray's words for where a job stands; programs match on them. */
@@ -37,9 +38,9 @@ export function errorTypeOf(cause: EndCause): string | undefined {
   }
 }
 
-/** A message without the output of the job or of its set-up that it may quote: what everybody may read. */
+/** A message as everybody may read it: without credentials, and without the output of the job or of its set-up. */
 export const withoutOutput = (message: string): string =>
-  (message.split('\n', 1)[0] ?? '').replace(/, last available logs.*$/, '');
+  redact(message.split('\n', 1)[0]?.split(', last available logs', 1)[0] ?? '');
 
 /** What became of a failed attempt, in words; the last lines of its output are part of Ray's text. */
 export function failureText(end: {

@@ -1,5 +1,5 @@
 import type { InstanceView } from '../instance.ts';
-import type { Resources } from '../resources.ts';
+import { amountOf, type Resources } from '../resources.ts';
 import type { Run } from './shape.ts';
 import type { TypeInfo } from './state.ts';
 
@@ -57,13 +57,13 @@ function workOf(instances: readonly InstanceView[], tasks: readonly Run[]): Reso
   for (const { node, status, kind } of instances) {
     if (node === undefined || status !== 'running' || kind === 'head' || node.idleFor > 0) continue;
     const used: Record<string, number> = Object.create(null);
-    for (const name in node.total) used[name] = (node.total[name] ?? 0) - (node.available[name] ?? 0);
+    for (const name in node.total) used[name] = amountOf(node.total, name) - amountOf(node.available, name);
     work.push(used);
   }
   return work;
 }
 
 function holds(room: Resources, asked: Resources): boolean {
-  for (const name in asked) if ((asked[name] ?? 0) > (room[name] ?? 0)) return false;
+  for (const name in asked) if (amountOf(asked, name) > amountOf(room, name)) return false;
   return true;
 }

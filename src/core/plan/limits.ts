@@ -1,4 +1,5 @@
 import type { InstanceView } from '../instance.ts';
+import { amountOf } from '../resources.ts';
 import { type Bin, isExempt } from './bin.ts';
 import type { Pass } from './pass.ts';
 import type { EndReason } from './plan.ts';
@@ -138,7 +139,7 @@ function loss({ instance, state }: Bin): { runs: number; idle: number; used: num
   let names = 0;
   for (const [name, total] of Object.entries(node.total)) {
     if (!(total > 0)) continue;
-    sum += (total - (node.available[name] ?? 0)) / total;
+    sum += (total - amountOf(node.available, name)) / total;
     names++;
   }
   return { runs: node.id === '' ? 0 : 1, idle: node.idleFor, used: names === 0 ? 0 : sum / names };

@@ -1,4 +1,5 @@
 import type { Instant } from '../../base/clock.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { GangDemand, StandingDemand } from '../demand.ts';
 import type { InstanceView, NodeTypeName } from '../instance.ts';
 import { isPending } from '../lifecycle.ts';
@@ -56,7 +57,7 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
   const fresh = new Map<TypeInfo, State>();
   const types = spec.nodeTypes.map((type, index): TypeInfo => {
     const offer = bestOffer(type, view.memory.refusals, now);
-    const memory = view.memory.availability?.[type.name];
+    const memory = view.memory.availability && ownValue(view.memory.availability, type.name);
     const info: TypeInfo = {
       index,
       name: type.name,
@@ -195,7 +196,7 @@ function compareInstances(a: InstanceView, b: InstanceView, types: ReadonlyMap<N
   return (
     rank(a) - rank(b) ||
     compareText(a.type, b.type) ||
-    (progress[a.status] ?? 9) - (progress[b.status] ?? 9) ||
+    (ownValue(progress, a.status) ?? 9) - (ownValue(progress, b.status) ?? 9) ||
     (a.node?.idleFor ?? 0) - (b.node?.idleFor ?? 0) ||
     a.requestedAt - b.requestedAt ||
     compareText(a.id, b.id)

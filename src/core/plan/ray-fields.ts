@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import { planErrors } from './errors.ts';
 
 /** A JSON object whose fields are not checked yet. Reading one of the wrong kind throws MANTA_PLAN_BAD_REQUEST. */
@@ -9,19 +10,19 @@ export function fieldsOf(value: unknown, path: string): Fields {
 }
 
 export function mapAt(fields: Fields, key: string, path: string): Fields {
-  const value = fields[key];
+  const value = ownValue(fields, key);
   return value === undefined || value === null ? {} : fieldsOf(value, join(path, key));
 }
 
 export function listAt(fields: Fields, key: string, path: string): readonly unknown[] {
-  const value = fields[key];
+  const value = ownValue(fields, key);
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value;
   throw planErrors.BadRequest({ path: join(path, key), problem: `expected a list, got ${describe(value)}` });
 }
 
 export function textAt(fields: Fields, key: string, path: string, otherwise: string): string {
-  const value = fields[key];
+  const value = ownValue(fields, key);
   if (value === undefined || value === null) return otherwise;
   if (typeof value === 'string') return value;
   throw planErrors.BadRequest({ path: join(path, key), problem: `expected text, got ${describe(value)}` });
@@ -33,7 +34,7 @@ export function numberAt(fields: Fields, key: string, path: string, otherwise: n
 }
 
 export function optionalNumberAt(fields: Fields, key: string, path: string): number | undefined {
-  const value = fields[key];
+  const value = ownValue(fields, key);
   if (value === undefined || value === null) return undefined;
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof number === 'number' && Number.isFinite(number)) return number;
@@ -46,7 +47,7 @@ export function countAt(fields: Fields, key: string, path: string): number {
   if (Number.isInteger(count) && Math.abs(count) <= mostThings) return count;
   throw planErrors.BadRequest({
     path: join(path, key),
-    problem: `expected a whole number, got ${describe(fields[key])}`,
+    problem: `expected a whole number, got ${describe(ownValue(fields, key))}`,
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Instant } from '../../base/clock.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { GangDemand, PlacementRule, Request, StandingDemand, TaskDemand } from '../demand.ts';
 import type { InstanceStatus, InstanceView } from '../instance.ts';
 import type { LabelSelector } from '../resources.ts';
@@ -94,7 +95,7 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
   const maxNodesOfType = new Map<string, number>();
   const nodeTypes = (typeOrder ?? Object.keys(configs)).map((name) => {
     const path = `node_type_configs.${name}`;
-    const config = fieldsOf(configs[name], path);
+    const config = fieldsOf(ownValue(configs, name), path);
     maxNodesOfType.set(name, countAt(config, 'max_worker_nodes', path));
     return readType(name, config, path, heads(name));
   });
@@ -120,7 +121,7 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
   const note = (key: string, as: 'recoverable' | 'recent'): void => {
     const map = mapAt(fields, key, '');
     for (const name of Object.keys(map))
-      availability[name] = { ...availability[name], [as]: numberAt(map, name, key, 1) };
+      availability[name] = { ...ownValue(availability, name), [as]: numberAt(map, name, key, 1) };
   };
   note('recoverable_resource_availabilities', 'recoverable');
   note('cloud_resource_availabilities', 'recent');
@@ -180,7 +181,7 @@ function readType(name: string, config: Fields, path: string, heads: number): Sc
 function readInstance(entry: Fields, path: string, id: string): InstanceView | undefined {
   const instance = fieldsOf(entry['im_instance'], `${path}.im_instance`);
   const given = instance['status'];
-  const status = statuses[typeof given === 'number' ? (statusNumbers[given - 1] ?? '') : String(given)];
+  const status = ownValue(statuses, typeof given === 'number' ? (statusNumbers[given - 1] ?? '') : String(given));
   if (status === undefined) return undefined;
   const kind = instance['node_kind'];
   const hash = textAt(instance, 'launch_config_hash', path, '');

@@ -1,6 +1,8 @@
 import type { Duration, Instant } from '../../base/clock.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { InstanceView } from '../instance.ts';
 import { isPending } from '../lifecycle.ts';
+import { amountOf } from '../resources.ts';
 import { type Bin, isExempt } from './bin.ts';
 import { end, mayEnd, typeFloor } from './limits.ts';
 import type { Pass } from './pass.ts';
@@ -121,7 +123,7 @@ function used({ instance, state }: Bin): number {
   if (node === undefined) return 0;
   const parts = Object.entries(node.total)
     .filter(([, total]) => total > 0)
-    .map(([name, total]) => (total - (node.available[name] ?? 0)) / total);
+    .map(([name, total]) => (total - amountOf(node.available, name)) / total);
   return parts.length === 0 ? 0 : parts.reduce((sum, part) => sum + part, 0) / parts.length;
 }
 
@@ -143,7 +145,7 @@ function endUnneeded(
     const unneeded = !unit.some(isNeeded) && spared >= unit.length;
     for (const { instance } of unit) {
       const { id } = instance as InstanceView;
-      const since = pass.view.memory.unneededSince[id];
+      const since = ownValue(pass.view.memory.unneededSince, id);
       if (unneeded && since === undefined) facts.push({ kind: 'unneeded', instance: id, since: pass.now });
       if (!unneeded && since !== undefined) facts.push({ kind: 'needed-again', instance: id });
     }
@@ -151,7 +153,9 @@ function endUnneeded(
     const inSetUp = unit.some(({ instance }) => instance?.status === 'setting-up');
     const grace = pass.spec.pendingIdleTimeout ?? (inSetUp ? setUpGrace : pendingGrace);
     const since = Math.max(
-      ...unit.map(({ instance }) => pass.view.memory.unneededSince[(instance as InstanceView).id] ?? pass.now),
+      ...unit.map(
+        ({ instance }) => ownValue(pass.view.memory.unneededSince, (instance as InstanceView).id) ?? pass.now,
+      ),
     );
     if (pass.now - since >= grace && mayEnd(pass)) retire(unit, () => ({ kind: 'unneeded-pending', since }));
     else {

@@ -1,5 +1,5 @@
 import type { GangDemand, PlacementRule, Request, StandingDemand, TaskDemand } from '../demand.ts';
-import { type LabelSelector, sumResources } from '../resources.ts';
+import { amountOf, type LabelSelector, sumResources } from '../resources.ts';
 import type { Policy } from './policy.ts';
 
 /** Ray gives every node one of each of these without naming it: `node:__internal_implicit_resource_<anything>`. */
@@ -122,7 +122,7 @@ function requestKey(request: Request): string {
   if (names.length > 1) names.sort();
   let key = '';
   // The length keeps names apart whatever stands in them.
-  for (const name of names) key += `${name.length}:${name}=${request.resources[name]},`;
+  for (const name of names) key += `${name.length}:${name}=${amountOf(request.resources, name)},`;
   if (request.selectors.length > 0) key += `|${selectorsKey(request.selectors)}`;
   if (request.placement.length > 0)
     key += `|${JSON.stringify(request.placement.map((p) => [p.kind, p.label, p.value]))}`;

@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import type { Labels, Resources } from '../resources.ts';
 import type { ScalingType } from '../scaling.ts';
 import type { Shape, Vocabulary } from './shape.ts';
@@ -96,13 +97,13 @@ export class States {
     for (const name in facts.total) {
       const total = facts.total[name] as number;
       const index = resources.get(name);
-      if (index !== undefined) key += `${index}=${total}/${facts.available[name]},`;
-      else if (this.backgroundCounts) key += `*${total}/${facts.available[name]},`;
+      if (index !== undefined) key += `${index}=${total}/${ownValue(facts.available, name)},`;
+      else if (this.backgroundCounts) key += `*${total}/${ownValue(facts.available, name)},`;
       else key += '*,';
     }
     for (const name in facts.available)
-      if (facts.total[name] === undefined && resources.has(name))
-        key += `+${resources.get(name)}=${facts.available[name]},`;
+      if (!Object.hasOwn(facts.total, name) && resources.has(name))
+        key += `+${resources.get(name)}=${ownValue(facts.available, name)},`;
     const labels = this.labelsOf(facts.labels);
     for (const [label, value] of labels) key += `|${label}=${JSON.stringify(value)}`;
     const known = this.known.get(key);
@@ -166,7 +167,7 @@ export class States {
       }
       slots.push(index);
       totals.push(total);
-      fixedDemand.push(this.fixedPart(total, facts.available[name]));
+      fixedDemand.push(this.fixedPart(total, ownValue(facts.available, name)));
       fixedStanding.push(this.fixedPart(total, total));
     }
     for (const [name, available] of Object.entries(facts.available)) {

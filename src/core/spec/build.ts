@@ -1,4 +1,5 @@
 import type { Duration } from '../../base/clock.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { Resources } from '../resources.ts';
 import {
   type AuthSpec,
@@ -29,10 +30,10 @@ export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): C
   const maxWorkers = local?.maxWorkers ?? Number(file.max_workers);
   const headType = local ? localTypeName : String(file.head_node_type);
   const nodeTypes = inFileOrder(Object.keys(types), modern.typeNames).map((name) =>
-    nodeType(name, mapOf(types[name]), {
+    nodeType(name, mapOf(ownValue(types, name)), {
       file,
       provider,
-      own: mapOf(mapOf(mapOf(manta).node_types)[name]),
+      own: mapOf(ownValue(mapOf(mapOf(manta).node_types), name)),
       maxWorkers,
       isHead: name === headType && !local,
     }),
@@ -154,7 +155,10 @@ function authOf(auth: PlainMap): AuthSpec {
 function filesOf(file: PlainMap, written: readonly string[]): FileSpec {
   const mounts = mapOf(file.file_mounts);
   return {
-    mounts: inFileOrder(Object.keys(mounts), written).map((remote) => ({ remote, local: String(mounts[remote]) })),
+    mounts: inFileOrder(Object.keys(mounts), written).map((remote) => ({
+      remote,
+      local: String(ownValue(mounts, remote)),
+    })),
     clusterSynced: textsOf(file.cluster_synced_files),
     syncContinuously: file.file_mounts_sync_continuously === true,
     exclude: textsOf(file.rsync_exclude),

@@ -1,5 +1,5 @@
-import { redact } from '../../base/errors.ts';
-import { secretName, secretsInText } from '../secrets-in-text.ts';
+import { ownValue } from '../../base/own-value.ts';
+import { isSecretName, redact, secretsInText } from '../../base/redact.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
 
@@ -52,7 +52,7 @@ function textsIn(value: Plain): readonly string[] {
 
 function masked(value: Plain | undefined, name: string, secrets: readonly string[]): Plain | undefined {
   if (typeof value === 'string')
-    return secretName.test(name) ? '***' : secrets.reduce((text, each) => text.replaceAll(each, '***'), redact(value));
+    return isSecretName(name) ? '***' : secrets.reduce((text, each) => text.replaceAll(each, '***'), redact(value));
   if (Array.isArray(value)) return (value as readonly Plain[]).map((each) => masked(each, name, secrets) as Plain);
   if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, masked(each, key, secrets) as Plain]));
@@ -66,7 +66,7 @@ function compare(
 ): void {
   if (isMap(before) && isMap(after)) {
     for (const key of new Set([...Object.keys(after), ...Object.keys(before)]))
-      compare(before[key], after[key], [...path, key], found);
+      compare(ownValue(before, key), ownValue(after, key), [...path, key], found);
     return;
   }
   if (textOf(before) === textOf(after)) return;
@@ -117,8 +117,8 @@ function effectOf([top = '', second = '', third = '']: readonly string[]): KeyEf
       return second === 'manta' ? 'settings' : 'hosts';
     return 'launch';
   }
-  if (top === 'available_node_types') return byTypeKey[third] ?? (third === '' ? 'launch' : 'settings');
-  return byTopKey[top] ?? 'settings';
+  if (top === 'available_node_types') return ownValue(byTypeKey, third) ?? (third === '' ? 'launch' : 'settings');
+  return ownValue(byTopKey, top) ?? 'settings';
 }
 
 /** Why a change of this kind matters, for a reader who decides whether to go on. */

@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import { templateProblems as problems } from './check/template-problems.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { keyFor } from './keys/table.ts';
@@ -36,7 +37,7 @@ export function fillEnvironment(
         found.push(report(problems.EnvSyntax, spot, { text: match, what: pathText(path) }));
         return match;
       }
-      const given = Object.hasOwn(env, inside) ? env[inside] : undefined;
+      const given = ownValue(env, inside);
       if (given === undefined) {
         found.push(report(problems.EnvUnset, spot, { name: inside, what: pathText(path) }));
         return match;
@@ -67,13 +68,14 @@ const mapValues = (map: PlainMap, change: (value: Plain, key: string) => Plain):
 export function parseDotEnv(text: string): Environment {
   const found: Record<string, string> = {};
   for (const line of text.split(/\r?\n/)) {
-    const match = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(line);
+    const match = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/.exec(line.trim());
     if (!match) continue;
-    const [, key, raw] = match as unknown as [string, string, string];
+    const [, key, behind] = match as unknown as [string, string, string];
+    const raw = behind.trimStart();
     const quoted = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$/.exec(raw);
     found[key] = quoted
       ? (quoted[2] ?? (quoted[1] as string).replace(/\\n/g, '\n').replace(/\\(.)/g, '$1'))
-      : raw.replace(/\s+#.*$/, '').trim();
+      : (raw.split(/\s#/, 1)[0] ?? '').trim();
   }
   return found;
 }

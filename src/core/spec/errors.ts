@@ -8,6 +8,12 @@ export const specErrors = {
     message: (e) => `${e.file} cannot be used: ${e.first}${e.errors > 1 ? `, and ${e.errors - 1} more` : ''}`,
     hint: (e) => (e.errors > 1 ? `\`manta config check ${e.file}\` lists them all` : e.hint),
   }),
+  Directory: defineError<{ file: string }>({
+    code: 'MANTA_SPEC_DIRECTORY',
+    exit: 1,
+    message: (e) => `\`${e.file}\` is a directory, not a cluster file`,
+    hint: () => 'give the file in it, or the name of a cluster that was started from here',
+  }),
   NoSuchKey: defineError<{ key: string; nearest: string | undefined }>({
     code: 'MANTA_SPEC_NO_SUCH_KEY',
     exit: 2,

@@ -21,6 +21,8 @@ export interface OwnHost {
    */
   readonly jump?: string;
   readonly proxyCommand?: string;
+  /** Sessions from the machine that launches can use the agent of its user there. */
+  readonly forwardAgent?: boolean;
 }
 
 /** Hosts of one node type. */
@@ -71,6 +73,7 @@ function loginOf(own: PlainMap, { auth }: ClusterSpec): Omit<OwnHost, 'name' | '
     ...(isText(key) && { key }),
     ...(isText(own.jump) && { jump: own.jump }),
     ...(isText(proxyCommand) && { proxyCommand }),
+    ...(own.forward_agent === true && { forwardAgent: true }),
   };
 }
 

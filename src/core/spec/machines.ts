@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import type { Resources } from '../resources.ts';
 import type { Plain, PlainMap } from './cluster.ts';
 import { isMap } from './source.ts';
@@ -46,7 +47,7 @@ function awsMachine(name: string): Resources | undefined {
   if (!match) return undefined;
   const [, family = '', times, xlarge, small] = match;
   const cpus = xlarge === undefined ? (small === 'large' || /^t[34]/.test(family) ? 2 : 1) : 4 * Number(times ?? 1);
-  const gpus = Object.hasOwn(awsGpus, family) ? (awsGpus[family]?.[`${times ?? ''}xlarge`] ?? 1) : undefined;
+  const gpus = Object.hasOwn(awsGpus, family) ? (ownValue(awsGpus, family)?.[`${times ?? ''}xlarge`] ?? 1) : undefined;
   return withGpus(cpus, gpus);
 }
 

@@ -56,7 +56,7 @@ function zonesOf(provider: PlainMap, launch: PlainMap, own: Plain | undefined): 
         ? launch.Placement.AvailabilityZone
         : undefined;
   if (typeof placement === 'string') return [placement];
-  if (['SubnetId', 'SubnetIds', 'NetworkInterfaces'].some((key) => key in launch)) return [undefined];
+  if (['SubnetId', 'SubnetIds', 'NetworkInterfaces'].some((key) => Object.hasOwn(launch, key))) return [undefined];
   const zones =
     typeof provider.availability_zone === 'string'
       ? provider.availability_zone.split(',').map((zone) => zone.trim())

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
-import { createJson, makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
+import { createLiveJson, makeFolder, namesIn, readLiveJson, writeLiveJson } from '../../base/json-file.ts';
 import type { EndCause } from '../../core/jobs/job.ts';
 import type { AttemptOrder } from '../runner.ts';
 import type { Placement } from './placement.ts';
@@ -34,7 +34,10 @@ export function attemptKey(id: string): string {
     : `-${createHash('sha256').update(id).digest('hex').slice(0, 32)}`;
 }
 
-/** The engine's and the agents' common memory of attempts, one folder each. It outlives both. */
+/**
+ * The engine's and the agents' common memory of attempts, one folder each. It outlives both, but not a power cut, which
+ * ends the attempts too: then they count as lost, and nobody was told otherwise before the journal had it.
+ */
 export class AttemptFiles {
   readonly root: string;
 
@@ -47,16 +50,22 @@ export class AttemptFiles {
     return join(this.root, attemptKey(id));
   }
 
+  makeWorkFolder(id: string): string {
+    const folder = this.workFolder(id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return folder;
+  }
+
   workFolder(id: string): string {
     return join(this.folder(id), 'work');
   }
 
   writeOrder(record: OrderRecord): void {
-    writeJson(join(makeFolder(this.folder(record.order.id)), 'order.json'), record);
+    writeLiveJson(join(this.#made(record.order.id), 'order.json'), record);
   }
 
   writeEnd(id: string, end: EndRecord): void {
-    writeJson(join(makeFolder(this.folder(id)), 'end.json'), end);
+    writeLiveJson(join(this.#made(id), 'end.json'), end);
   }
 
   /**
@@ -64,27 +73,31 @@ export class AttemptFiles {
    * agent runs it.
    */
   claim(id: string, instance: string): string {
-    const file = join(makeFolder(this.folder(id)), 'claim.json');
-    return createJson(file, instance) ? instance : (readJson<string>(file) ?? instance);
+    const file = join(this.#made(id), 'claim.json');
+    return createLiveJson(file, instance) ? instance : (readLiveJson<string>(file) ?? instance);
   }
 
   end(id: string): EndRecord | undefined {
-    return readJson<EndRecord>(join(this.folder(id), 'end.json'));
+    return readLiveJson<EndRecord>(join(this.folder(id), 'end.json'));
   }
 
   /** Everything that was taken over and not forgotten. A folder without a readable order never got its acknowledgement. */
   all(): { readonly record: OrderRecord; readonly end?: EndRecord }[] {
     return namesIn(this.root).flatMap((name) => {
-      try {
-        const record = readJson<OrderRecord>(join(this.root, name, 'order.json'));
-        if (!record) throw new SyntaxError('no order');
-        const end = readJson<EndRecord>(join(this.root, name, 'end.json'));
-        return [end ? { record, end } : { record }];
-      } catch {
+      const record = readLiveJson<OrderRecord>(join(this.root, name, 'order.json'));
+      if (!record) {
         rmSync(join(this.root, name), { recursive: true, force: true });
         return [];
       }
+      const end = readLiveJson<EndRecord>(join(this.root, name, 'end.json'));
+      return [end ? { record, end } : { record }];
     });
+  }
+
+  #made(id: string): string {
+    const folder = this.folder(id);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return folder;
   }
 
   async remove(id: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { FSWatcher } from 'node:fs';
 import { realpathSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Duration } from '../../base/clock.ts';
-import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
+import { makeFolder, namesIn, readJson, readLiveJson, writeJson } from '../../base/json-file.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { Infeasible } from '../../core/plan/plan.ts';
 import type { Engine, EngineNode, EngineState } from '../engine.ts';
@@ -179,7 +179,7 @@ export class EmbeddedEngine implements Engine, Runner {
     for (const name of namesIn(folder)) {
       if (name.startsWith('.') || !name.endsWith('.json') || this.#nodes.has(name.slice(0, -5))) continue;
       const file = join(folder, name);
-      const record = readJson<AgentRecord>(file);
+      const record = readLiveJson<AgentRecord>(file);
       if (record) this.#nodes.add(record, () => rmSync(file, { force: true }));
     }
   }

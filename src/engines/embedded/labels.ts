@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import type { LabelRule, Labels } from '../../core/resources.ts';
 
 /** Reads one value of Ray's label selectors: `v`, `!v`, `in(a,b)`, `!in(a,b)`. */
@@ -11,7 +12,7 @@ export function readLabelRule(label: string, value: string): LabelRule {
 export function matchesLabels(wanted: Labels, has: Labels): boolean {
   return Object.entries(wanted).every(([label, value]) => {
     const rule = readLabelRule(label, value);
-    const there = has[label];
+    const there = ownValue(has, label);
     const listed = there !== undefined && rule.values.includes(there);
     return rule.operator === 'in' ? listed : !listed;
   });

@@ -82,11 +82,11 @@ function placeGang(parts: readonly Resources[], strategy: string, nodes: readonl
 const size = (resources: Resources): number => Object.values(resources).reduce((sum, amount) => sum + amount, 0);
 
 function byFit(asked: Resources): (a: Room, b: Room) => number {
-  const names = Object.keys(asked).filter((name) => (asked[name] ?? 0) > 0);
+  const names = Object.keys(asked).filter((name) => amountOf(asked, name) > 0);
   const spares = (node: Room): number => ((node.total.GPU ?? 0) > 0 && !(asked.GPU ?? 0) ? 1 : 0);
   const leftover = (node: Room): number =>
     names.reduce(
-      (sum, name) => sum + (amountOf(node.available, name) - amountOf(asked, name)) / (node.total[name] || 1),
+      (sum, name) => sum + (amountOf(node.available, name) - amountOf(asked, name)) / (amountOf(node.total, name) || 1),
       0,
     );
   return (a, b) => spares(a) - spares(b) || leftover(a) - leftover(b) || (a.id < b.id ? -1 : 1);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
+  existsSync,
   fsyncSync,
   openSync,
   readFileSync,
@@ -11,7 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
-import { makeFolder, namesIn } from '../../base/json-file.ts';
+import { makeFolder, syncFolder, writeDurably } from '../../base/durable.ts';
+import { namesIn } from '../../base/json-file.ts';
 import type { AttemptReport } from '../runner.ts';
 
 /** What must outlive this process of an attempt that was handed to Ray. */
@@ -76,7 +78,9 @@ export class AttemptRecords {
 
   /** With `lasting`, a power cut right after it does not undo it. */
   write(record: AttemptRecord, lasting = false): void {
-    const file = openSync(this.#file(record.submission), 'a', 0o600);
+    const path = this.#file(record.submission);
+    const isNew = lasting && !existsSync(path);
+    const file = openSync(path, 'a', 0o600);
     try {
       // Begins with the line end: a full disk may have left half a line.
       writeFileSync(file, `\n${JSON.stringify(record)}`);
@@ -84,6 +88,7 @@ export class AttemptRecords {
     } finally {
       closeSync(file);
     }
+    if (isNew) syncFolder(this.#folder);
   }
 
   /** Its id is free for another attempt from here on. */
@@ -114,8 +119,9 @@ export class AttemptRecords {
   }
 
   #trimUsed(): void {
-    const lines = readLines(this.#usedFile).slice(-this.#mostUsed);
-    writeFileSync(this.#usedFile, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 });
+    const known = readLines(this.#usedFile);
+    const lines = known.slice(-this.#mostUsed);
+    if (lines.length < known.length) writeDurably(this.#usedFile, lines.map((line) => `${line}\n`).join(''));
     this.#usedLines = lines.length;
     this.#used.clear();
     for (const id of lines) this.#used.set(id, (this.#used.get(id) ?? 0) + 1);
@@ -138,7 +144,8 @@ function fileName(submission: string): string {
 }
 
 function lastWhole(text: string): AttemptRecord {
-  const found = text.split('\n').findLast((line) => isRecord(read(line)));
+  // A power cut may leave zeros in place of what was written last.
+  const found = text.split(/[\n\0]/).findLast((line) => isRecord(read(line)));
   if (found === undefined) throw new Error('it holds no whole record');
   return read(found) as AttemptRecord;
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Duration } from '../../base/clock.ts';
 import { MantaError } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { endLog, logExtent, openLogWriter, setupLogOf } from '../../base/log-segments.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import type { AttemptOrder, AttemptReport } from '../runner.ts';
 import { type AttemptRecord, AttemptRecords } from './attempt-record.ts';
 import type { Bookings } from './bookings.ts';
@@ -40,10 +40,10 @@ interface Attempt {
   pull?: LogPull;
   /** Set from the moment Ray says that it is over until its output is here. */
   ending?: Promise<void>;
-  /** Of this process's clock that nobody sets. */
+  /** Of the clock that nobody sets, as all instants here. */
   runningSince?: number;
   handedAt: number;
-  /** Of this process's clock: when a stop that was asked for turns into a kill. */
+  /** When a stop that was asked for turns into a kill. */
   graceEnd?: number;
   killing?: Promise<void>;
   /** What went wrong with it last: said once. */
@@ -62,6 +62,8 @@ const questionsPerSecond = 50;
 /** Attempts that were handed to Ray: followed to their ends, their output fetched, kept until they are forgotten. */
 export class RayAttempts {
   readonly #edges: AttemptEdges;
+  /** It is never set, forwards or backwards. */
+  readonly #clock: Clock;
   readonly #records: AttemptRecords;
   readonly #attempts = new Map<string, Attempt>();
   readonly #starting = new Map<string, Promise<void>>();
@@ -75,12 +77,13 @@ export class RayAttempts {
 
   constructor(edges: AttemptEdges) {
     this.#edges = edges;
+    this.#clock = steadyClock(edges.clock);
     this.#records = new AttemptRecords(edges.folder, (path, why) =>
       this.#trouble('read the record of an attempt', new Error(`${why.message}; set aside as '${path}'`)),
     );
     const { infos, killSupervisor } = edges;
     const remove = (name: string, signal: AbortSignal) => edges.jobs.delete(name, signal);
-    const leaving = { records: this.#records, infos, killSupervisor, delete: remove };
+    const leaving = { clock: edges.clock, records: this.#records, infos, killSupervisor, delete: remove };
     this.#leaving = new LeavingJobs(leaving, this.#closing.signal);
     for (const record of this.#records.all())
       if (record.forgotten) this.#letGo(record);
@@ -142,7 +145,7 @@ export class RayAttempts {
       if (grace > 0) left = Math.max(grace, unheardGrace);
       throw error;
     } finally {
-      attempt.graceEnd = Math.min(attempt.graceEnd ?? Number.POSITIVE_INFINITY, performance.now() + left);
+      attempt.graceEnd = Math.min(attempt.graceEnd ?? Number.POSITIVE_INFINITY, this.#clock.now() + left);
       attempt.killing ??= this.#kill(attempt).finally(() => delete attempt.killing);
       this.#look();
     }
@@ -184,7 +187,7 @@ export class RayAttempts {
     const attempt: Attempt = this.#attempts.get(id) ?? {
       record: { format: 1, id, submission: this.#records.submissionOf(id), log, entrypoint: order.entrypoint },
       report: { id, state: 'waiting', logSize: 0 },
-      handedAt: performance.now(),
+      handedAt: this.#clock.now(),
     };
     this.#attempts.set(id, attempt);
     this.#edges.onTaken(order);
@@ -209,7 +212,7 @@ export class RayAttempts {
       if (!(error instanceof MantaError && rayErrors.PackageTooLarge.is(error))) throw error;
       return await this.#end(attempt, { cause: 'setup-failed', message: error.message });
     }
-    attempt.handedAt = performance.now();
+    attempt.handedAt = this.#clock.now();
     this.#save(attempt, { accepted: true });
     this.#tell(attempt);
     this.#look();
@@ -230,9 +233,10 @@ export class RayAttempts {
     const { infos, killSupervisor } = this.#edges;
     const { id, submission } = attempt.record;
     const edges: KillEdges = {
+      clock: this.#clock,
       infos,
       killSupervisor,
-      graceLeft: () => (attempt.graceEnd ?? 0) - performance.now(),
+      graceLeft: () => (attempt.graceEnd ?? 0) - this.#clock.now(),
       isOver: () => attempt.record.end !== undefined || attempt.ending !== undefined,
       giveUp: () => this.#endBy(attempt, this.#end(attempt, { cause: 'stopped', message: 'stopped' })),
       trouble: (error) => this.#troubleWith(attempt, `end '${id}'`, error),
@@ -254,7 +258,7 @@ export class RayAttempts {
     for (let failures = 0; !signal.aborted; ) {
       this.#wake = new AbortController();
       const period = this.#period() * 2 ** Math.min(failures, 4);
-      await sleep(period, undefined, { signal: this.#wake.signal }).catch(() => {});
+      await this.#clock.sleep(period, this.#wake.signal).catch(() => {});
       if (signal.aborted) return;
       this.#looking = this.#readAll();
       failures = await this.#looking.then(
@@ -268,7 +272,7 @@ export class RayAttempts {
   #period(): Duration {
     const open = this.#open();
     if (open.length === 0) return 60_000;
-    const now = performance.now();
+    const now = this.#clock.now();
     const soon = open.some(({ handedAt, report }) => report.state === 'waiting' && now - handedAt < startingFor);
     return (soon ? startingPeriod : runningPeriod) + open.length / 2;
   }
@@ -318,7 +322,7 @@ export class RayAttempts {
     attempt.pull = new LogPull({ submission, entrypoint, agent, log }, this.#pullEdges);
     const node = info.driver_node_id ?? '';
     this.#edges.onRunning(id, node);
-    if (first) attempt.runningSince = performance.now();
+    if (first) attempt.runningSince = this.#clock.now();
     attempt.report = { ...attempt.report, state: 'running', node, startedAt };
     if (!isTerminal(info)) this.#tell(attempt);
   }
@@ -388,7 +392,7 @@ export class RayAttempts {
   }
 
   #ran({ runningSince }: Attempt): Pick<AttemptReport, 'ranFor'> {
-    return runningSince === undefined ? {} : { ranFor: performance.now() - runningSince };
+    return runningSince === undefined ? {} : { ranFor: this.#clock.now() - runningSince };
   }
 
   #save(attempt: Attempt, more: Partial<AttemptRecord>, lasting = false): void {

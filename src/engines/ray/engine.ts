@@ -3,6 +3,7 @@ import type { Clock, Duration } from '../../base/clock.ts';
 import { type EventSink, silent } from '../../base/events.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { Infeasible } from '../../core/plan/plan.ts';
+import { untested } from '../../core/ray-version.ts';
 import type { ScalingSpec } from '../../core/scaling.ts';
 import type { Engine, EngineState } from '../engine.ts';
 import type { AttemptOrder, AttemptReport, Runner } from '../runner.ts';
@@ -25,7 +26,6 @@ import { PreemptedNodes } from './preempted-nodes.ts';
 import { readState } from './read-state.ts';
 import { StateWatch } from './state-watch.ts';
 import { submissionOf } from './submission.ts';
-import { untested } from './versions.ts';
 import { writeConstraint } from './write-demand.ts';
 
 export interface RayEngineOptions extends GcsOptions {
@@ -104,7 +104,11 @@ export class RayEngine implements Engine, Runner {
       onBooked: (order) => this.#bookings.add(order.id, order, this.#watch.latest, performance.now()),
       onRunning: (id, node) => this.#bookings.placed(id, node, this.#watch.latest, performance.now()),
     });
-    this.#watch = new StateWatch({ read: (signal) => this.#read(signal), busy: () => this.#attempts.busy });
+    this.#watch = new StateWatch({
+      clock: options.clock,
+      read: (signal) => this.#read(signal),
+      busy: () => this.#attempts.busy,
+    });
   }
 
   /** As the constructor, which does not wait for Ray; rejects when Ray does not answer, or does not take the token. */

@@ -1,4 +1,5 @@
 import { defineError } from '../../base/errors.ts';
+import type { RayRefusal } from './prose.ts';
 
 export const rayErrors = {
   NotAllowed: defineError<{ call: string; detail: string }>({
@@ -7,7 +8,7 @@ export const rayErrors = {
     message: (e) => `Ray did not accept the token for '${e.call}': ${e.detail}`,
     hint: () => "the token in the head's environment and the one that Manta uses must be the same",
   }),
-  Refused: defineError<{ call: string; detail: string }>({
+  Refused: defineError<{ call: string; detail: string; refusal?: RayRefusal }>({
     code: 'MANTA_RAY_REFUSED',
     exit: 6,
     message: (e) => `Ray refused '${e.call}': ${e.detail}`,

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { Duration } from '../../base/clock.ts';
 import { engineErrors } from '../errors.ts';
 import { rayErrors } from './errors.ts';
+import { type RayRefusal, readRefusal } from './prose.ts';
 
 export interface HttpQuestion {
   /** @default GET */
@@ -58,7 +59,7 @@ export class RayHttp {
   async json(url: string, question: HttpQuestion, signal: AbortSignal): Promise<unknown> {
     const answer = await this.ask(url, question, signal);
     const call = `${question.method ?? 'GET'} ${question.path}`;
-    if (answer.status !== 200) throw rayErrors.Refused({ call, detail: `${answer.status} ${textOf(answer)}` });
+    if (answer.status !== 200) throw refused(call, answer);
     try {
       return JSON.parse(answer.body.toString('utf8'));
     } catch (error) {
@@ -103,6 +104,12 @@ export class RayHttp {
 }
 
 class StaleConnection extends Error {}
+
+export const refusalOf = ({ status, body }: HttpAnswer): RayRefusal => readRefusal(status, body.toString('utf8'));
+
+/** The error that an answer which is no success is. */
+export const refused = (call: string, answer: HttpAnswer): Error =>
+  rayErrors.Refused({ call, detail: `${answer.status} ${textOf(answer)}`, refusal: refusalOf(answer) });
 
 /** The beginning of an answer that is no success; Ray's are often whole tracebacks, whose last line says most. */
 export function textOf(answer: HttpAnswer): string {

@@ -1,4 +1,5 @@
 import type { Clock, Duration } from '../../base/clock.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import { endedBySignal, type JobEnd, type JobInfo, type NodeFate, readEnd } from './job-info.ts';
 import type { LogPull } from './log-pull.ts';
 
@@ -46,8 +47,9 @@ export async function settleEnd(job: EndedJob, edges: EndEdges, signal: AbortSig
 
 /** What Ray says of a node that may be on its way out: for a while that it lives, also where it is gone. */
 async function verdictOn(node: string, within: Duration, edges: EndEdges, signal: AbortSignal): Promise<NodeFate> {
-  for (const until = performance.now() + within; ; await edges.clock.sleep(500, signal)) {
+  const clock = steadyClock(edges.clock);
+  for (const until = clock.now() + within; ; await clock.sleep(500, signal)) {
     const fate = await edges.fateOf(node, signal).catch(() => 'alive' as const);
-    if (fate !== 'alive' || performance.now() >= until) return fate;
+    if (fate !== 'alive' || clock.now() >= until) return fate;
   }
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import type { EndCause } from '../../core/jobs/job.ts';
+import { readDeath } from './prose.ts';
 
 /** What Ray keeps of a job that was submitted to it; those fields that are read here. */
 export interface JobInfo {
@@ -61,17 +62,11 @@ export function readEnd(info: JobInfo, asked: { readonly stopped: boolean; reado
   if (!info.error_type?.startsWith('JOB_SUPERVISOR_ACTOR'))
     return { cause: began ? 'failed' : 'start-failed', message };
   if (info.error_type === 'JOB_SUPERVISOR_ACTOR_START_TIMEOUT') return { cause: 'start-failed', message };
-  if (asked.fate === 'preempted' || /preempted/i.test(message)) return { cause: 'preempted', message };
-  if (asked.fate === 'lost' || /its node (?:has )?died|node was terminated|node is dead/i.test(message))
-    return { cause: 'node-lost', message };
-  if (/out of memory|\boom\b|memory pressure|low (?:on )?memory/i.test(withoutGuesses(message)))
-    return { cause: 'memory-limit', message };
-  return { cause: began ? 'failed' : 'start-failed', message };
+  const death = readDeath(message);
+  if (asked.fate === 'preempted' || death === 'preempted') return { cause: 'preempted', message };
+  if (asked.fate === 'lost') return { cause: 'node-lost', message };
+  return { cause: death ?? (began ? 'failed' : 'start-failed'), message };
 }
-
-/** Of a process that was killed Ray lists what may have done it, a lack of memory first; that is no finding. */
-const withoutGuesses = (message: string): string =>
-  message.replace(/(?:common causes|potential root causes)[^]*$/i, '');
 
 function exitOf(code: number): { exitCode: number; message: string } {
   if (code >= 0) return { exitCode: code, message: `exit code ${code}` };

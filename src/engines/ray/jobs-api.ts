@@ -1,5 +1,4 @@
-import { rayErrors } from './errors.ts';
-import { type HttpAnswer, type RayHttp, textOf } from './http.ts';
+import { type RayHttp, refusalOf, refused } from './http.ts';
 import type { JobInfo } from './job-info.ts';
 import type { Submission } from './submission.ts';
 
@@ -31,10 +30,9 @@ export class RayJobsApi {
       signal,
     );
     if (answer.status === 200) return {};
-    const text = answer.body.toString('utf8');
-    if (text.includes('already exists')) return {};
-    // The agent that takes jobs answers 400 to what it cannot read; the dashboard in front of it makes 500 of that.
-    if (answer.status === 400 || /status code 400/.test(text)) return { refused: lastLine(text) };
+    const { kind, line } = refusalOf(answer);
+    if (kind === 'exists') return {};
+    if (kind === 'invalid') return { refused: line };
     throw refused('POST /api/jobs/', answer);
   }
 
@@ -61,8 +59,3 @@ export class RayJobsApi {
     return answer.ray_version ?? '';
   }
 }
-
-const refused = (call: string, answer: HttpAnswer): Error =>
-  rayErrors.Refused({ call, detail: `${answer.status} ${textOf(answer)}` });
-
-const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim() ?? '';

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from '../../base/clock.ts';
+import type { Clock, Duration } from '../../base/clock.ts';
 import type { JobInfo } from './job-info.ts';
 
 export interface KillEdges {
+  /** One that is never set. */
+  readonly clock: Clock;
   /** What Ray's store has of these jobs; those it does not know are left out. */
   readonly infos: (ids: readonly string[], signal: AbortSignal) => Promise<ReadonlyMap<string, JobInfo>>;
   /** Ends the actor that runs the entrypoint, also one that has not found room yet. */
@@ -27,22 +28,22 @@ const settledWithin = 30_000;
  * stop at all: its supervisor is taken away. One that Ray cannot settle even then is given up.
  */
 export async function killJob(submission: string, edges: KillEdges, signal: AbortSignal): Promise<void> {
-  const { graceLeft, isOver } = edges;
+  const { clock, graceLeft, isOver } = edges;
   let killedAt: number | undefined;
   for (let pause = shortestPause; !signal.aborted && !isOver(); ) {
     try {
       const info = (await edges.infos([submission], signal)).get(submission);
       if (info?.status === 'PENDING' || graceLeft() <= 0) {
         await edges.killSupervisor(submission, signal);
-        killedAt ??= performance.now();
+        killedAt ??= clock.now();
         pause = Math.min(longestPause, pause * 2);
       }
     } catch (error) {
       edges.trouble(error);
       pause = longestPause;
     }
-    if (killedAt !== undefined && performance.now() - killedAt > settledWithin && !isOver()) await edges.giveUp();
+    if (killedAt !== undefined && clock.now() - killedAt > settledWithin && !isOver()) await edges.giveUp();
     const wait = killedAt === undefined && graceLeft() > 0 ? Math.min(graceLook, graceLeft()) : pause;
-    await sleep(wait, undefined, { signal }).catch(() => {});
+    await clock.sleep(wait, signal).catch(() => {});
   }
 }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from '../../base/clock.ts';
+import type { Clock, Duration } from '../../base/clock.ts';
 import type { AttemptRecord, AttemptRecords } from './attempt-record.ts';
 import { rayErrors } from './errors.ts';
 import { isTerminal } from './job-info.ts';
@@ -16,8 +15,7 @@ export interface LeavingEdges extends Pick<KillEdges, 'infos' | 'killSupervisor'
   readonly records: Pick<AttemptRecords, 'remove'>;
   /** Deletes a job at Ray. */
   readonly delete: (submission: string, signal: AbortSignal) => Promise<unknown>;
-  /** A stand-in for tests. Rejects or resolves early when the signal aborts. */
-  readonly pause?: (duration: Duration, signal: AbortSignal) => Promise<unknown>;
+  readonly clock: Clock;
 }
 
 /** Jobs that are forgotten here and not yet deleted at Ray. */
@@ -77,15 +75,13 @@ export class LeavingJobs {
         return true;
       } catch (error) {
         if (!rayErrors.Refused.is(error)) continue;
-        if (error.message.includes('non-terminal state')) return false;
-        if (/': 4\d\d /.test(error.message)) return true;
+        const { kind = 'fault' } = error.data.refusal ?? {};
+        if (kind !== 'fault') return kind !== 'not-over';
       }
     }
   }
 
   async #pause(duration: Duration): Promise<void> {
-    const signal = this.#closing;
-    const { pause = (wait) => sleep(wait, undefined, { signal, ref: false }) } = this.#edges;
-    await pause(duration, signal).catch(() => {});
+    await this.#edges.clock.sleep(duration, this.#closing).catch(() => {});
   }
 }

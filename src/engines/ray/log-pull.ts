@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Duration } from '../../base/clock.ts';
+import { within } from '../../base/deadline.ts';
 import { type LogWriter, openLogWriter } from '../../base/log-segments.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import { DriverLog } from './driver-log.ts';
 import type { RayHttp } from './http.ts';
 
@@ -31,6 +32,7 @@ const longestPause = 1_000;
 export class LogPull {
   readonly #source: LogSource;
   readonly #edges: PullEdges;
+  readonly #clock: Clock;
   readonly #writer: LogWriter;
   readonly #filter: DriverLog;
   readonly #closing = new AbortController();
@@ -43,6 +45,7 @@ export class LogPull {
   constructor(source: LogSource, edges: PullEdges) {
     this.#source = source;
     this.#edges = edges;
+    this.#clock = steadyClock(edges.clock);
     this.#writer = openLogWriter(source.log, { now: () => edges.clock.now() });
     this.#filter = new DriverLog(source.submission, source.entrypoint);
     this.#running = this.#follow();
@@ -58,23 +61,23 @@ export class LogPull {
   }
 
   /** Copies what is left and ends the log. False when the node gave nothing for so long and there is more. */
-  async finish(within: number): Promise<boolean> {
+  async finish(patience: Duration): Promise<boolean> {
     if (this.#over) return true;
     await this.#stopFollowing();
-    let deadline = performance.now() + within;
+    let deadline = this.#clock.now() + patience;
     for (let pause = shortestPause; ; pause = Math.min(longestPause, pause * 2)) {
       try {
-        while (await this.#next(AbortSignal.timeout(within), true)) {
-          deadline = performance.now() + within;
+        while (await within(this.#clock, patience, (signal) => this.#next(signal, true))) {
+          deadline = this.#clock.now() + patience;
           pause = shortestPause;
         }
         break;
       } catch {
-        if (performance.now() + pause > deadline) {
+        if (this.#clock.now() + pause > deadline) {
           this.#writer.close();
           return false;
         }
-        await sleep(pause);
+        await this.#clock.sleep(pause);
       }
     }
     this.#write(this.#filter.rest());
@@ -114,7 +117,7 @@ export class LogPull {
       } catch {
         pause = longestPause;
       }
-      await sleep(pause, undefined, { signal }).catch(() => {});
+      await this.#clock.sleep(pause, signal).catch(() => {});
     }
   }
 

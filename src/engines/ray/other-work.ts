@@ -1,5 +1,5 @@
 import { rayErrors } from './errors.ts';
-import { type RayHttp, textOf } from './http.ts';
+import { type RayHttp, refused } from './http.ts';
 import { isTerminal, supervisorNamespace } from './job-info.ts';
 import type { RayJob } from './jobs-api.ts';
 
@@ -56,8 +56,7 @@ export async function otherWork(
 async function applicationsOf(dashboard: string, http: RayHttp, signal: AbortSignal): Promise<readonly string[]> {
   const path = '/api/serve/applications/';
   const answer = await http.ask(dashboard, { path }, signal);
-  if (answer.status !== 200)
-    throw rayErrors.Refused({ call: `GET ${path}`, detail: `${answer.status} ${textOf(answer)}` });
+  if (answer.status !== 200) throw refused(`GET ${path}`, answer);
   const { applications } = JSON.parse(answer.body.toString('utf8')) as { applications?: Record<string, unknown> };
   return Object.keys(applications ?? {});
 }

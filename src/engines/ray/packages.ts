@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { type FileToPack, writeZip } from '../../base/archive.ts';
 import { makeFolder } from '../../base/json-file.ts';
 import { rayErrors } from './errors.ts';
-import { type RayHttp, textOf } from './http.ts';
+import { type RayHttp, refused } from './http.ts';
 
 /**
  * Brings an archive to the same path on every node, also on those that come later, and returns that path. The same name
@@ -134,7 +134,7 @@ export class RayPackages {
       signal,
     );
     if (answer.status === 200) return `gcs://${name}`;
-    throw rayErrors.Refused({ call: `PUT ${pathOf(name)}`, detail: `${answer.status} ${textOf(answer)}` });
+    throw refused(`PUT ${pathOf(name)}`, answer);
   }
 
   async #ship(name: string, path: string, signal: AbortSignal): Promise<string> {

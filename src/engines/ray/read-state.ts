@@ -42,7 +42,7 @@ function readNode(node: RayNode): EngineNode {
     id: Buffer.from(node.id).toString('hex'),
     ...(node.instanceId === '' ? {} : { providerId: node.instanceId }),
     ...(node.type === '' ? {} : { type: node.type }),
-    head: headResource in node.total,
+    head: Object.hasOwn(node.total, headResource),
     state: stateOf(node.status),
     total: node.total,
     available: node.available,

@@ -1,5 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from '../../base/clock.ts';
+import type { Clock, Duration } from '../../base/clock.ts';
+import { ownValue } from '../../base/own-value.ts';
+import { steadyClock } from '../../base/steady-clock.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { EngineState } from '../engine.ts';
 
@@ -7,8 +8,7 @@ export interface StateWatchOptions {
   readonly read: (signal: AbortSignal) => Promise<EngineState>;
   /** Attempts are under way, or somebody waits for changes: look often. */
   readonly busy: () => boolean;
-  /** Between two looks; a stand-in for tests. Rejects or resolves early when the signal aborts. */
-  readonly pause?: (period: Duration, signal: AbortSignal) => Promise<unknown>;
+  readonly clock: Clock;
 }
 
 const busyPeriod = 250;
@@ -23,6 +23,7 @@ const readingCost = 5;
 /** Keeps the newest state, and tells when something in it changed that a decision could depend on. */
 export class StateWatch {
   readonly #options: StateWatchOptions;
+  readonly #clock: Clock;
   readonly #listeners = new Set<() => void>();
   readonly #closing = new AbortController();
   #latest: EngineState | undefined;
@@ -32,12 +33,13 @@ export class StateWatch {
 
   constructor(options: StateWatchOptions) {
     this.#options = options;
+    this.#clock = steadyClock(options.clock);
     void this.#follow();
   }
 
   /** Undefined when none was read of late: nothing is known then. */
   get latest(): EngineState | undefined {
-    return performance.now() - this.#readAt > staleAfter ? undefined : this.#latest;
+    return this.#clock.now() - this.#readAt > staleAfter ? undefined : this.#latest;
   }
 
   watch(listener: () => void): () => void {
@@ -48,7 +50,7 @@ export class StateWatch {
   /** A state that was read by whoever needed it. */
   learn(state: EngineState): void {
     this.#latest = state;
-    this.#readAt = performance.now();
+    this.#readAt = this.#clock.now();
     const digest = this.#compared(state);
     if (digest === this.#digest) return;
     this.#digest = digest;
@@ -61,11 +63,10 @@ export class StateWatch {
 
   async #follow(): Promise<void> {
     const { signal } = this.#closing;
-    const { pause = pauseFor } = this.#options;
     while (!signal.aborted) {
       const base = this.#options.busy() || this.#listeners.size > 0 ? busyPeriod : quietPeriod;
       const period = Math.min(longestPeriod, Math.max(base, this.#cost / share));
-      await pause(period, signal).catch(() => {});
+      await this.#clock.sleep(period, signal).catch(() => {});
       if (signal.aborted) return;
       try {
         this.learn(await this.#options.read(signal));
@@ -86,9 +87,6 @@ export class StateWatch {
   }
 }
 
-const pauseFor = (period: Duration, signal: AbortSignal): Promise<unknown> =>
-  sleep(period, undefined, { signal, ref: false });
-
 /** Without what changes by itself: the instant, how long nodes have been idle, and the order of names, which Ray shuffles. */
 function digestOf({ nodes, demand }: EngineState): string {
   const lines = nodes.map(
@@ -102,7 +100,7 @@ function digestOf({ nodes, demand }: EngineState): string {
 const amounts = (resources: Resources): string =>
   Object.keys(resources)
     .sort()
-    .map((name) => `${name}=${resources[name]}`)
+    .map((name) => `${name}=${ownValue(resources, name)}`)
     .join();
 
 const byName = (_: string, value: unknown): unknown =>

@@ -1,7 +1,7 @@
+import type { JournalAnswer } from '../../api/types.ts';
 import type { Fact } from '../../autoscaler/journal.ts';
-import { redact } from '../../base/errors.ts';
+import { redact } from '../../base/redact.ts';
 import type { Head } from '../head.ts';
-import type { JournalAnswer } from './types.ts';
 
 const scalingKinds: readonly Fact['kind'][] = ['launch', 'instance', 'adopted', 'end', 'refused', 'granted', 'planned'];
 

@@ -1,5 +1,7 @@
+import type { ClusterAnswer, WhyAnswer } from '../../api/types.ts';
 import type { Fact } from '../../autoscaler/journal.ts';
 import type { Instant } from '../../base/clock.ts';
+import { redactTexts } from '../../base/redact.ts';
 import { infeasibility } from '../../core/jobs/admit.ts';
 import { chooseNext, defaultLimits } from '../../core/jobs/choose.ts';
 import { usageOf } from '../../core/jobs/fair-share.ts';
@@ -17,7 +19,6 @@ import type { Head } from '../head.ts';
 import { sideNames, statusOf } from '../observer.ts';
 import { whyByHand, whyDemand, whyInstance } from '../why.ts';
 import { whyJob } from '../why-job.ts';
-import type { ClusterAnswer, WhyAnswer } from './types.ts';
 
 /** A failure older than this is no longer news. */
 const failuresShownFor = 1_800_000;
@@ -72,7 +73,9 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
   if (kind === 'job') {
     const job = head.queue.get(id);
     if (job === undefined) throw headErrors.NoSuchThing({ kind, id });
-    return aboutJob(head, answerOf(job, isOwner(job, reader)), now);
+    const mine = isOwner(job, reader);
+    const answer = aboutJob(head, answerOf(job, mine), now);
+    return mine ? answer : redactTexts(answer);
   }
   if (kind === 'node') {
     const found = head.sight().view?.instances.find((each) => each.id === id || each.node?.id.startsWith(id));

@@ -1,120 +1,65 @@
-import type { Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import type { Hono } from 'hono';
+import type { Wrong } from '../../api/check.ts';
+import { clusterRoutes } from '../../api/cluster.ts';
+import { demandRoutes } from '../../api/demand.ts';
+import { limits } from '../../api/limits.ts';
+import { openapiDocument } from '../../api/openapi.ts';
+import { pastRoutes } from '../../api/past.ts';
+import type { ClusterAnswer, NodeAnswer, StatusAnswer } from '../../api/types.ts';
 import { version } from '../../base/version.ts';
 import { statusText } from '../../core/status/text.ts';
-import { errorAnswer, failureAnswer } from '../../jobs/api-answer.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
 import type { JobsEnv } from '../../jobs/auth.ts';
-import { requireAdmin } from '../../jobs/permissions.ts';
+import { mountOn } from '../../jobs/manta-api/mount.ts';
 import { headErrors } from '../errors.ts';
 import type { Head } from '../head.ts';
-import { clusterAnswer, demandAnswer, isSynced, nodeAnswers, unknownOf } from '../observer.ts';
-import { readBundles } from './bundles.ts';
+import { clusterAnswer, demandAnswer, firstOf, isSynced, nodeAnswers, unknownOf } from '../observer.ts';
+import { bundlesOf } from './bundles.ts';
 import { drainReason } from './drain-reason.ts';
 import { journalAnswer } from './journal.ts';
-import { openapiDocument } from './openapi.ts';
 import { engineOf, launchedBecause, recentFailures, whyAnswer } from './questions.ts';
 import { headStatuses } from './statuses.ts';
 import { openStream } from './stream.ts';
-import type { ClusterAnswer, ExtendBody, NodeAnswer } from './types.ts';
-
-const base = '/api/manta/v1';
-const largestBody = 64 << 10;
 
 /** The cluster's part of Manta's own API. Authentication stands in front of it. */
 export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
-  const small = bodyLimit({
-    maxSize: largestBody,
-    onError: (c) => errorAnswer(c, apiErrors.TooLarge({ limit: largestBody }), 413),
-  });
-  const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
-    try {
-      return await handler(c);
-    } catch (error) {
-      return failureAnswer(c, error, headStatuses);
-    }
-  };
-  const number = (c: Context, name: string): number | undefined => {
-    const text = c.req.query(name);
-    return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-  };
+  const on = mountOn(app, headStatuses, (wrong) => apiErrors.BadValue(wrong));
+  const problem = ({ field, problem: what }: Wrong): { problem: string } => ({ problem: `${field} ${what}` });
 
-  app.get(
-    `${base}/cluster`,
-    route((c) => c.json(clusterOf(head, c.get('user').name))),
+  on(clusterRoutes.get, ({ user }) => clusterOf(head, user.name));
+  on(clusterRoutes.nodes, ({ query: { after, limit = limits.nodes.usual } }) => {
+    const all = nodesOf(head);
+    const from = after === undefined ? 0 : all.findIndex(({ instance }) => instance === after) + 1;
+    const nodes = all.slice(from, from + Math.min(limits.nodes.most, Math.max(1, limit)));
+    const last = nodes.at(-1);
+    return { nodes, ...(from + nodes.length < all.length && last && { next: last.instance }) };
+  });
+  on(clusterRoutes.status, () => statusAnswer(head));
+  on(demandRoutes.get, () => demandAnswer(head.sight()));
+  on(pastRoutes.events, ({ query: { after, limit = limits.events.usual } }) => {
+    const most = Math.min(limit, limits.events.most);
+    return { events: after === undefined ? head.events.last(most) : head.events.after(after, most) };
+  });
+  on(pastRoutes.history, ({ query: { until = head.clock.now(), since = until - 3_600_000, points } }) =>
+    head.history.between(since, until, Math.min(points ?? limits.points.usual, limits.points.most)),
   );
-  app.get(
-    `${base}/nodes`,
-    route((c) => c.json({ nodes: nodesOf(head) })),
+  on(pastRoutes.journal, ({ query: { limit = limits.facts.usual } }) =>
+    journalAnswer(head, Math.min(limit, limits.facts.most)),
   );
-  app.get(
-    `${base}/demand`,
-    route((c) => c.json(demandAnswer(head.sight()))),
+  on(pastRoutes.openapi, () => openapiDocument(version));
+  on(pastRoutes.stream, ({ c, user, query }) =>
+    openStream(c, head, query.after, { cluster: () => clusterOf(head, user.name), nodes: () => nodesOf(head) }),
   );
-  app.get(
-    `${base}/events`,
-    route((c) => {
-      const after = number(c, 'after');
-      const limit = Math.min(number(c, 'limit') ?? 200, 2_000);
-      return c.json({ events: after === undefined ? head.events.last(limit) : head.events.after(after, limit) });
-    }),
-  );
-  app.get(
-    `${base}/history`,
-    route((c) => {
-      const until = number(c, 'until') ?? head.clock.now();
-      return c.json(
-        head.history.between(
-          number(c, 'since') ?? until - 3_600_000,
-          until,
-          Math.min(number(c, 'points') ?? 600, 5_000),
-        ),
-      );
-    }),
-  );
-  app.get(
-    `${base}/journal`,
-    route((c) => {
-      requireAdmin(c.get('user'), 'read the journal');
-      return c.json(journalAnswer(head, Math.min(number(c, 'limit') ?? 1_000, 10_000)));
-    }),
-  );
-  app.get(
-    `${base}/openapi.json`,
-    route((c) => c.json(openapiDocument(version))),
-  );
-  app.get(`${base}/stream`, (c) =>
-    openStream(c, head, { cluster: () => clusterOf(head, c.get('user').name), nodes: () => nodesOf(head) }),
-  );
-  app.get(
-    `${base}/status`,
-    route((c) => {
-      const status = recentFailures(head);
-      const sight = head.sight();
-      return c.json({
-        text: statusText(status, localTime),
-        verboseText: statusText(status, localTime, { verbose: true }),
-        status,
-        synced: isSynced(sight),
-        unknown: unknownOf(sight, engineOf(head)),
-        ...turnOffOf(head),
-      });
-    }),
-  );
-  app.get(
-    `${base}/why/:kind/:id`,
-    route((c) => c.json(whyAnswer(head, c.req.param('kind') ?? '', c.req.param('id') ?? '', c.get('user')))),
-  );
-  app.post(
-    `${base}/request-resources`,
-    small,
-    route(async (c) => {
-      requireAdmin(c.get('user'), 'request resources');
-      const requests = readBundles(await c.req.json().catch(() => undefined));
+  on(pastRoutes.why, ({ params, user }) => whyAnswer(head, params.kind, params.id, user));
+  on(
+    demandRoutes.request,
+    async ({ body }) => {
+      const requests = bundlesOf(body);
       await head.engine.requestResources(requests, AbortSignal.timeout(10_000));
       head.wake();
-      return c.json({ requests });
-    }),
+      return { requests };
+    },
+    (wrong) => headErrors.BadBundles(problem(wrong)),
   );
   const nodeNamed = (id: string): NodeAnswer => {
     const found = nodesOf(head).find(
@@ -123,49 +68,48 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
     if (found === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
     return found;
   };
-  app.post(
-    `${base}/nodes/:id/drain`,
-    small,
-    route(async (c) => {
-      requireAdmin(c.get('user'), 'drain a node');
-      const id = c.req.param('id') ?? '';
+  on(
+    clusterRoutes.drain,
+    async ({ params: { id }, body }) => {
       const found = nodeNamed(id);
       if (found.node === undefined) throw headErrors.NoSuchThing({ kind: 'node', id });
-      const reason = drainReason(await c.req.json().catch(() => undefined), head.clock.now());
+      const reason = drainReason(body, head.clock.now());
       const answer = await head.engine.drain(found.node, reason, AbortSignal.timeout(10_000));
       if (answer.accepted && found.machine !== undefined) head.rest(found.machine);
       head.wake();
-      return c.json({ instance: found.instance, ...answer });
-    }),
+      return { instance: found.instance, ...answer };
+    },
+    (wrong) => headErrors.BadDrain(problem(wrong)),
   );
-  app.post(
-    `${base}/nodes/:id/end`,
-    route((c) => {
-      requireAdmin(c.get('user'), 'end a node');
-      const { instance } = nodeNamed(c.req.param('id') ?? '');
-      return c.json({ instance, accepted: head.end(instance) });
-    }),
+  on(clusterRoutes.end, ({ params }) => {
+    const { instance } = nodeNamed(params.id);
+    return { instance, accepted: head.end(instance) };
+  });
+  on(
+    clusterRoutes.extend,
+    ({ body: { by, until = Number.NaN } }) => {
+      const turnOff = head.extend(by === undefined ? { until } : { by });
+      return turnOff === undefined ? {} : { turnOff };
+    },
+    () => headErrors.NoExtension({ until: 'then' }),
   );
-  app.post(
-    `${base}/extend`,
-    small,
-    route(async (c) => {
-      requireAdmin(c.get('user'), 'keep the cluster for longer');
-      const { by, until } = (await c.req.json().catch(() => ({}))) as ExtendBody;
-      const turnOff = head.extend(
-        typeof by === 'number' ? { by } : { until: typeof until === 'number' ? until : Number.NaN },
-      );
-      return c.json(turnOff === undefined ? {} : { turnOff });
-    }),
-  );
-  app.post(
-    `${base}/reload`,
-    route((c) => {
-      requireAdmin(c.get('user'), 'change the cluster');
-      head.reload();
-      return c.json({ name: head.folder.name });
-    }),
-  );
+  on(clusterRoutes.reload, () => {
+    head.reload();
+    return { name: head.folder.name };
+  });
+}
+
+function statusAnswer(head: Head): StatusAnswer {
+  const status = recentFailures(head);
+  const sight = head.sight();
+  return {
+    text: statusText(status, localTime),
+    verboseText: statusText(status, localTime, { verbose: true }),
+    status: { ...status, demand: firstOf(status.demand) },
+    synced: isSynced(sight),
+    unknown: unknownOf(sight, engineOf(head)),
+    ...turnOffOf(head),
+  };
 }
 
 function clusterOf(head: Head, user: string): ClusterAnswer {

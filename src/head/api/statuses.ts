@@ -9,7 +9,14 @@ import { headErrors } from '../errors.ts';
 export const headStatuses: Statuses = [
   [
     400,
-    [headErrors.NoExtension, headErrors.BadBundles, headErrors.BadDrain, headErrors.BadSpec, headErrors.OtherProvider],
+    [
+      apiErrors.BadValue,
+      headErrors.NoExtension,
+      headErrors.BadBundles,
+      headErrors.BadDrain,
+      headErrors.BadSpec,
+      headErrors.OtherProvider,
+    ],
   ],
   [403, [apiErrors.AdminOnly]],
   [404, [headErrors.NoSuchThing]],

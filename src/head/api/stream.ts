@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import type { ClusterAnswer, EventAnswer, NodeAnswer, StreamKind } from '../../api/types.ts';
 import { rowOf } from '../../jobs/manta-api/rows.ts';
 import type { Head } from '../head.ts';
 import { samplePoint } from '../observer.ts';
-import type { ClusterAnswer, EventAnswer, NodeAnswer, StreamKind } from './types.ts';
 
 const nodesEvery = 500;
 const clusterEvery = 1_000;
@@ -15,10 +15,11 @@ const longestQueue = 5_000;
 export function openStream(
   c: Context,
   head: Head,
+  from: number | undefined,
   answers: { readonly cluster: () => ClusterAnswer; readonly nodes: () => readonly NodeAnswer[] },
 ): Response {
-  const given = c.req.header('last-event-id') ?? c.req.query('after');
-  const after = given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined;
+  const resumed = c.req.header('last-event-id');
+  const after = resumed !== undefined && /^\d{1,15}$/.test(resumed) ? Number(resumed) : from;
   return streamSSE(c, async (stream) => {
     const waiting: { event: StreamKind; data: string; id?: string }[] = [];
     let wake = Promise.withResolvers<void>();

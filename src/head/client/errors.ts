@@ -1,7 +1,14 @@
 import { defineError } from '../../base/errors.ts';
 
-const wrongPort = ({ address, why }: { address: string; why: string }): string | undefined =>
-  why.startsWith('Parse Error') || address.endsWith(':6379')
+interface Line {
+  readonly address: string;
+  readonly why: string;
+  /** What came back is no HTTP. */
+  readonly notHttp?: boolean;
+}
+
+const wrongPort = ({ address, notHttp }: Line): string | undefined =>
+  notHttp === true || address.endsWith(':6379')
     ? "is this the HTTP address? Ray's own port (6379) is another than that of its dashboard (8265)"
     : undefined;
 
@@ -16,7 +23,7 @@ export const clientErrors = {
   SeveralClusters: defineError<{ names: readonly string[] }>({
     code: 'MANTA_CLIENT_SEVERAL_CLUSTERS',
     exit: 2,
-    message: (e) => `several clusters run on this machine: ${e.names.join(', ')}`,
+    message: (e) => `no cluster is named, and there are several: ${e.names.join(', ')}`,
     hint: () => 'choose one with -n NAME, or set MANTA_CLUSTER',
   }),
   TwoClusters: defineError<{ name: string; address: string }>({
@@ -49,13 +56,13 @@ export const clientErrors = {
     message: (e) => `the access token in ${e.file} cannot be read: ${e.problem}`,
     hint: () => 'the file holds the token on its first line and is readable by you alone',
   }),
-  Unreachable: defineError<{ address: string; why: string }>({
+  Unreachable: defineError<Line>({
     code: 'MANTA_CLIENT_UNREACHABLE',
     exit: 6,
     message: (e) => `${e.address} does not answer: ${e.why}`,
     hint: (e) => wrongPort(e) ?? 'is the cluster up, and the address right? A tunnel that has closed looks the same',
   }),
-  Broken: defineError<{ address: string; why: string }>({
+  Broken: defineError<Line>({
     code: 'MANTA_CLIENT_BROKEN',
     exit: 6,
     message: (e) => `the connection to ${e.address} broke: ${e.why}`,
@@ -78,7 +85,7 @@ export const clientErrors = {
     hint: () =>
       'a cluster of this machine is reached by -n NAME; for others set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, or put the token in ~/.ray/auth_token',
   }),
-  ServerFault: defineError<{ address: string; status: number; words: string }>({
+  ServerFault: defineError<{ address: string; status: number; words: string; exists?: boolean }>({
     code: 'MANTA_CLIENT_SERVER_FAULT',
     exit: 6,
     message: (e) => `${e.address} failed with HTTP ${e.status}${e.words === '' ? '' : `: ${e.words}`}`,

@@ -27,6 +27,14 @@ export const clientEvents = {
     level: 'info',
     text: (e) => `the head of cluster '${e.cluster}' is being started again; waiting for it`,
   }),
+  skew: defineEvent<{ cluster: string; head: string; client: string; newer: 'head' | 'client' }>({
+    code: 'MANTA_CLIENT_VERSION_SKEW',
+    level: 'warn',
+    text: (e) =>
+      e.newer === 'client'
+        ? `the cluster '${e.cluster}' runs Manta ${e.head}, and this is ${e.client}; 'manta up' upgrades it`
+        : `the cluster '${e.cluster}' runs Manta ${e.head}, and this is ${e.client}; update Manta on this machine`,
+  }),
   packaging: defineEvent<{ path: string }>({
     code: 'MANTA_CLIENT_PACKAGING',
     level: 'info',

@@ -2,11 +2,12 @@ import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from 'node:ht
 import type { AgentOptions } from 'node:https';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { ErrorAnswer } from '../../api/types.ts';
 import { MantaError } from '../../base/errors.ts';
 import { version } from '../../base/version.ts';
 import { wallClock } from '../../base/wall-clock.ts';
+import { readRefusal } from '../../engines/ray/prose.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
-import type { ErrorAnswer } from '../api/types.ts';
 import { gatewayErrors } from '../gateway/errors.ts';
 import { clientErrors } from './errors.ts';
 import type { Place, Target } from './target.ts';
@@ -245,9 +246,11 @@ function answerOf(
 export function failureOf(error: Error, address: string, broken: boolean): MantaError {
   const { code } = error as NodeJS.ErrnoException;
   const why = whyWords(code, error);
+  // The codes of Node's parser of HTTP.
+  const notHttp = code?.startsWith('HPE_') === true;
   return broken || code === 'ECONNRESET' || code === 'EPIPE'
-    ? clientErrors.Broken({ address, why }, error)
-    : clientErrors.Unreachable({ address, why }, error);
+    ? clientErrors.Broken({ address, why, notHttp }, error)
+    : clientErrors.Unreachable({ address, why, notHttp }, error);
 }
 
 function whyWords(code: string | undefined, error: Error): string {
@@ -287,13 +290,13 @@ async function* piecesOf(body: IncomingMessage, address: string, signal: AbortSi
 /** An answer from 300 on, as the error that it is. */
 export function refusal(status: number, text: string, address: string, sentToken: boolean): MantaError {
   const { error } = parsed(text);
-  const words = error?.message ?? plainWords(text);
+  const { kind, words } = error === undefined ? readRefusal(status, text) : { kind: undefined, words: error.message };
   if (status === 401 || (status === 403 && (error === undefined || error.code === apiErrors.Denied.code)))
     return clientErrors.Unauthenticated({ address, sent: sentToken, words });
-  // Ray's head wraps a refusal of its agent.
-  const wrapped = /Request failed with status code 4\d\d/.test(text);
-  if (status >= 500 && error === undefined && !wrapped) return clientErrors.ServerFault({ address, status, words });
-  if (error === undefined) return clientErrors.Refused({ status, words });
+  if (error === undefined)
+    return status < 500 || kind === 'invalid'
+      ? clientErrors.Refused({ status, words })
+      : clientErrors.ServerFault({ address, status, words, ...(kind === 'exists' && { exists: true }) });
   // The head's own code: it stands in docs/errors.md like any other.
   const exit = status === 400 ? 2 : status === 403 || status === 405 ? 4 : status >= 500 ? 6 : 1;
   return new MantaError({ code: error.code, exit, message: () => error.message, hint: () => error.hint }, { status });
@@ -306,18 +309,6 @@ function parsed(text: string): Partial<ErrorAnswer> {
   } catch {
     return {};
   }
-}
-
-/** Ray answers with a traceback, in which the last exception says what it is; a proxy with a page. */
-function plainWords(text: string): string {
-  if (/^\s*</.test(text)) return '';
-  const lines = text.trim().split('\n');
-  if (!lines[0]?.startsWith('Traceback')) return (lines[0] ?? '').slice(0, 500);
-  const raised = lines.findLast((line) => /^[A-Za-z_.]+(?:Error|Exception): /.test(line)) ?? '';
-  return raised
-    .replace(/^\S+: /, '')
-    .replace(/\.$/, '')
-    .slice(0, 500);
 }
 
 function queryText(query: Query = {}): string {

@@ -1,7 +1,7 @@
+import type { JobsAnswer, SubmitBody } from '../../api/types.ts';
 import { MantaError } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import type { EndCause, JobState } from '../../core/jobs/job.ts';
-import type { JobsAnswer, SubmitBody } from '../api/types.ts';
 import { clientErrors } from './errors.ts';
 import type { HttpClient } from './http.ts';
 

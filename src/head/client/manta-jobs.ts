@@ -1,10 +1,10 @@
+import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow } from '../../api/types.ts';
+import { readServerEvents } from '../../base/sse.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow } from '../api/types.ts';
 import { clientEvents } from './events.ts';
 import type { Answer } from './http.ts';
 import type { Ending, JobFacts, JobsClient, JobsContext, OutputPiece, OutputQuery } from './jobs.ts';
 import { readPersistently } from './persistent.ts';
-import { readServerEvents } from './sse.ts';
 
 const base = '/api/manta/v1/jobs';
 const pathOf = (id: string): string => `${base}/${encodeURIComponent(id)}`;

@@ -1,6 +1,7 @@
+import type { SubmitBody } from '../../api/types.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { JobState } from '../../core/jobs/job.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { SubmitBody } from '../api/types.ts';
 import { clientErrors } from './errors.ts';
 import type { Ending, JobFacts, JobsClient, JobsContext, OutputPiece } from './jobs.ts';
 import { readPersistently } from './persistent.ts';
@@ -29,7 +30,7 @@ export function rayJobs({ http, signal, events }: JobsContext): JobsClient {
       if (!clientErrors.Broken.is(error)) throw error;
     }
     return await ask(true).catch((error: unknown) => {
-      if (error instanceof Error && error.message.includes('already exists')) return own;
+      if (clientErrors.ServerFault.is(error) && error.data.exists === true) return own;
       throw error;
     });
   };
@@ -132,7 +133,7 @@ const states: Readonly<Record<string, JobState>> = {
 function factsOf(job: RayJob): JobFacts {
   return {
     id: job.submission_id ?? job.job_id ?? '',
-    state: states[job.status] ?? 'queued',
+    state: ownValue(states, job.status) ?? 'queued',
     entrypoint: job.entrypoint,
     message: job.message ?? '',
     attempts: 1,

@@ -6,7 +6,7 @@ import { targetOf } from '../../bringup/reach.ts';
 import { aliveText, bootScript, startText } from '../boot-entry.ts';
 import { headErrors } from '../errors.ts';
 import { knownHosts } from '../known-hosts.ts';
-import { loadSpec } from '../load-spec.ts';
+import { type GivenFile, loadSpec } from '../load-spec.ts';
 import {
   type ClusterFile,
   type Ended,
@@ -21,6 +21,7 @@ import { endedInCloud } from './cloud-ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import { lineTo } from './line.ts';
+import { tellSkew } from './skew.ts';
 import type { Place } from './target.ts';
 
 /** The line to mantad on the head of a cluster of other machines: through SSH, to a socket in the cluster's folder. */
@@ -36,11 +37,12 @@ export class RemoteLine {
     record: Pick<ClusterFile, 'name' | 'config'>,
     env: Readonly<Record<string, string | undefined>>,
     events: EventSink,
+    given?: GivenFile,
   ) {
     this.#folder = folder;
     this.#env = env;
     this.#events = events;
-    const { head } = knownHosts(loadSpec(record), folder);
+    const { head } = knownHosts(loadSpec(record, given), folder);
     if (head === undefined) throw headErrors.NotRunning({ name: folder.name });
     this.#host = sshHost(targetOf({ ...head, address: head.outside ?? head.address }, reachedFrom(folder)), {
       clock: wallClock,
@@ -68,6 +70,7 @@ export class RemoteLine {
 
   async #open(signal: AbortSignal): Promise<Place> {
     const { serving, token } = await this.#serving(signal);
+    tellSkew(this.#folder.name, serving.version, this.#events);
     return { url: serving.url, token, socket: await lineTo(this.#host, serving, signal) };
   }
 

@@ -1,8 +1,8 @@
+import type { EventAnswer, StreamKind } from '../../api/types.ts';
 import type { EventSink } from '../../base/events.ts';
-import type { EventAnswer, StreamKind } from '../api/types.ts';
+import { readServerEvents } from '../../base/sse.ts';
 import type { HttpClient } from './http.ts';
 import { readPersistently } from './persistent.ts';
-import { readServerEvents } from './sse.ts';
 
 /** As many as the head gives at once. */
 const mostEvents = 2_000;
@@ -37,7 +37,7 @@ export function readStream(
       });
       opened();
       for await (const message of readServerEvents(answer.pieces())) {
-        const seq = Number(message.id ?? Number.NaN);
+        const seq = Number(message.id);
         if (message.event === 'event' && seq <= last) continue;
         if (message.event === 'event') last = seq;
         yield { kind: message.event as StreamKind, data: JSON.parse(message.data) as unknown };

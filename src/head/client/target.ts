@@ -1,25 +1,33 @@
-import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import type { EventSink } from '../../base/events.ts';
-import { readJson } from '../../base/json-file.ts';
+import { withoutTrailing } from '../../base/trailing.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { headErrors } from '../errors.ts';
+import type { GivenFile } from '../load-spec.ts';
 import type { ClusterFile, StateFolder } from '../state-folder.ts';
 import { clusterNames, readCluster, servingOf, stateFolder, stateHome, supervisorOf } from '../state-folder.ts';
 import { turnedOff } from '../turn-off/ended.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 import type { RemoteLine } from './remote.ts';
+import { tellSkew } from './skew.ts';
 import { localToken, tokenFromEnvironment } from './token.ts';
 
-export interface Choice {
-  /** `--address`. */
-  readonly address?: string;
-  /** `-n`. */
-  readonly name?: string;
-  /** The file of a cluster of other machines, which need not be known here. */
-  readonly file?: NonNullable<ClusterFile['config']>;
+/** A cluster that is known by its name, or whose file was given. */
+export interface MeantCluster {
+  readonly name: string;
+  /** One of other machines need not be known here. */
+  readonly file?: GivenFile;
+}
+
+/** The HTTP address of a head. */
+export interface GivenAddress {
+  readonly address: string;
+  /** What said so, for messages. */
+  readonly from: string;
+}
+
+/** How a head is spoken to. */
+export interface Manner {
   /** `--headers`: JSON. */
   readonly headers?: string;
   /** `--verify`: `true`, `false`, or a path. @default true */
@@ -51,37 +59,22 @@ export interface Target {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/**
- * Which cluster is meant. `-n` first; then Ray's rule for addresses, by which the environment wins over the option;
- * then MANTA_CLUSTER; then the only cluster of this machine.
- */
-export function chooseTarget(choice: Choice, env: Env, events: EventSink): Target {
-  const shared = { headers: headersOf(choice, env), verify: choice.verify ?? 'true' };
-  if (choice.name !== undefined) {
-    if (choice.address !== undefined) throw clientErrors.TwoClusters({ name: choice.name, address: choice.address });
-    return { ...localTarget(stateFolder(stateHome(env), choice.name), env, events, choice.file), ...shared };
-  }
-  const given = addressOf(choice, env, events);
-  if (given !== undefined) return { ...remoteTarget(given, env, events), ...shared };
-  return { ...localTarget(onlyCluster(env), env, events), ...shared };
+export function targetFor(
+  meant: MeantCluster | GivenAddress,
+  env: Env,
+  events: EventSink,
+  manner: Manner = {},
+): Target {
+  const shared = { headers: headersOf(manner, env), verify: manner.verify ?? 'true' };
+  const target =
+    'address' in meant
+      ? remoteTarget(meant, env, events)
+      : localTarget(stateFolder(stateHome(env), meant.name), env, events, meant.file);
+  return { ...target, ...shared };
 }
-
-function addressOf(choice: Choice, env: Env, events: EventSink): { address: string; from: string } | undefined {
-  const variable = ['RAY_API_SERVER_ADDRESS', 'RAY_ADDRESS'].find((name) => isAddress(env[name]));
-  const { address: flag } = choice;
-  if (variable !== undefined) {
-    const address = env[variable] as string;
-    if (flag !== undefined && flag !== address) events.emit(clientEvents.overridden, { variable, address, flag });
-    return { address, from: variable };
-  }
-  return isAddress(flag) ? { address: flag as string, from: '--address' } : undefined;
-}
-
-/** `auto` and `local` are Ray's words for what is found on this machine. */
-const isAddress = (text: string | undefined): boolean => text !== undefined && !['', 'auto', 'local'].includes(text);
 
 function remoteTarget(
-  { address, from }: { address: string; from: string },
+  { address, from }: GivenAddress,
   env: Env,
   events: EventSink,
 ): Omit<Target, 'headers' | 'verify'> {
@@ -95,7 +88,7 @@ function remoteTarget(
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw bad('is neither http nor https');
   if (url.username !== '' || url.password !== '') throw bad('holds a user or a password; use a token');
-  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+  const base = withoutTrailing(`${url.origin}${url.pathname}`, '/');
   let fromHead: string | undefined;
   return {
     shown: base,
@@ -151,12 +144,13 @@ function localTarget(
   folder: StateFolder,
   env: Env,
   events: EventSink,
-  config?: NonNullable<ClusterFile['config']>,
+  file?: GivenFile,
 ): Omit<Target, 'headers' | 'verify'> {
   const record = readCluster(folder);
-  if (record === undefined && config !== undefined) return overSsh(folder, { name: folder.name, config }, env, events);
+  if (record === undefined && file !== undefined)
+    return overSsh(folder, { name: folder.name, config: file.config }, env, events, file);
   if (record === undefined) throw headErrors.NotRunning({ name: folder.name });
-  if (record.remote !== undefined) return overSsh(folder, record, env, events);
+  if (record.remote !== undefined) return overSsh(folder, record, env, events, file);
   return {
     shown: `cluster '${folder.name}'`,
     folder,
@@ -165,7 +159,10 @@ function localTarget(
       for (let told = false; ; told = true) {
         const serving = servingOf(folder);
         const token = serving && localToken(folder);
-        if (serving !== undefined) return { url: serving.url, ...(token !== undefined && { token }) };
+        if (serving !== undefined) {
+          tellSkew(folder.name, serving.version, events);
+          return { url: serving.url, ...(token !== undefined && { token }) };
+        }
         if (supervisorOf(folder) === undefined || performance.now() > deadline) {
           const ended = readCluster(folder)?.ended;
           throw ended === undefined ? headErrors.NotRunning({ name: folder.name }) : turnedOff(folder.name, ended);
@@ -182,13 +179,14 @@ function overSsh(
   record: Pick<ClusterFile, 'name' | 'config'>,
   env: Env,
   events: EventSink,
+  file: GivenFile | undefined,
 ): Omit<Target, 'headers' | 'verify'> {
   let line: Promise<RemoteLine> | undefined;
   return {
     shown: `cluster '${folder.name}'`,
     folder,
     place: async (signal) => {
-      line ??= import('./remote.ts').then((remote) => new remote.RemoteLine(folder, record, env, events));
+      line ??= import('./remote.ts').then((remote) => new remote.RemoteLine(folder, record, env, events, file));
       return await (await line).place(signal);
     },
     lost: () => void line?.then((open) => open.lost()),
@@ -196,28 +194,8 @@ function overSsh(
   };
 }
 
-function onlyCluster(env: Env): StateFolder {
-  const home = stateHome(env);
-  const named = env['MANTA_CLUSTER'];
-  if (named) return stateFolder(home, named);
-  const folders = clusterNames(home).map((name) => stateFolder(home, name));
-  const running = folders.filter(
-    (folder) =>
-      servingOf(folder) !== undefined ||
-      supervisorOf(folder) !== undefined ||
-      readJson<Partial<ClusterFile>>(folder.files.cluster)?.remote !== undefined,
-  );
-  const known = folders.filter((folder) => existsSync(folder.files.cluster));
-  // One that is down can still be asked about: what is left of it is what a dump is for.
-  const [first, second] = running.length === 0 && known.length === 1 ? known : running;
-  if (first === undefined) throw clientErrors.NoCluster({ home: join(home, 'clusters').replace(homedir(), '~') });
-  if (second !== undefined) throw clientErrors.SeveralClusters({ names: running.map((folder) => folder.name) });
-  return first;
-}
-
-function headersOf(choice: Choice, env: Env): Record<string, string> {
-  const [text, from] =
-    choice.headers === undefined ? [env['RAY_JOB_HEADERS'], 'RAY_JOB_HEADERS'] : [choice.headers, '--headers'];
+function headersOf({ headers }: Manner, env: Env): Record<string, string> {
+  const [text, from] = headers === undefined ? [env['RAY_JOB_HEADERS'], 'RAY_JOB_HEADERS'] : [headers, '--headers'];
   if (text === undefined || text === '') return {};
   let value: unknown;
   try {

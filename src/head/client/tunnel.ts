@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
+import { makeFolder, namesIn, readLiveJson, writeLiveJson } from '../../base/json-file.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { clusterNames, type StateFolder, stateFolder } from '../state-folder.ts';
 
@@ -16,7 +16,7 @@ export function recordTunnel(folder: StateFolder, port: number): () => void {
   if (holder === undefined) return () => {};
   for (const { file, record } of records(folder)) if (!isHeld(record)) rmSync(file, { force: true });
   const file = join(makeFolder(folder.files.tunnels), `${process.pid}.json`);
-  writeJson(file, { holder, port } satisfies TunnelRecord);
+  writeLiveJson(file, { holder, port } satisfies TunnelRecord);
   return () => rmSync(file, { force: true });
 }
 
@@ -54,12 +54,8 @@ function records(folder: StateFolder): readonly { readonly file: string; readonl
 }
 
 function readRecord(file: string): TunnelRecord | undefined {
-  try {
-    const record = readJson<Partial<TunnelRecord>>(file);
-    return record?.holder !== undefined && record.port !== undefined ? (record as TunnelRecord) : undefined;
-  } catch {
-    return undefined;
-  }
+  const record = readLiveJson<Partial<TunnelRecord>>(file);
+  return record?.holder !== undefined && record.port !== undefined ? (record as TunnelRecord) : undefined;
 }
 
 /** Whether somebody listens on the port and everybody who does is this user. Where the system does not tell: yes. */

@@ -8,6 +8,12 @@ export const gatewayErrors = {
     message: (e) => `the request could be read in two ways: ${e.problem}`,
     hint: () => 'send it the plain way: a path without escaped slashes, and each header once',
   }),
+  Busy: defineError({
+    code: 'MANTA_GATEWAY_BUSY',
+    exit: 6,
+    message: () => 'there are too many connections of this user, or requests on this one',
+    hint: () => 'close some, or ask again in a moment',
+  }),
   Closing: defineError({
     code: 'MANTA_GATEWAY_CLOSING',
     exit: 6,

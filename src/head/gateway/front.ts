@@ -5,10 +5,12 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Duration } from '../../base/clock.ts';
 import { type JobsApiDeps, makeUpgradeHandler } from '../../jobs/api.ts';
-import { type JobsEnv, serverLimits } from '../../jobs/auth.ts';
+import { clientOf, headOfMessage, type JobsEnv, serverLimits } from '../../jobs/auth.ts';
 import { othersOf } from '../../jobs/ray-api/details.ts';
+import type { User } from '../../jobs/users.ts';
+import { type ClientLimits, Clients, usualClientLimits } from './clients.ts';
 import { gatewayErrors } from './errors.ts';
-import { type Gateway, hasBody, refuse, refusedFor } from './gateway.ts';
+import { type Gateway, hasBody, type RefusedPassage, refuse, refusedFor } from './gateway.ts';
 import { ambiguityOf } from './headers.ts';
 import { byAttempt } from './logs.ts';
 import { type RequestTarget, readTarget, routeOf } from './path.ts';
@@ -18,7 +20,7 @@ import { endWith, passUpgrade } from './upgrade.ts';
 const lingers = 5_000;
 
 /** How long clients may keep this side waiting, in milliseconds. */
-interface Waiting {
+interface Waiting extends Partial<ClientLimits> {
   readonly headersTimeout: number;
   readonly bodySilence: number;
 }
@@ -29,7 +31,8 @@ export class Front {
   readonly #tail: ReturnType<typeof makeUpgradeHandler>;
   readonly #deps: JobsApiDeps;
   readonly #gateway: Gateway | undefined;
-  readonly #limits: Waiting;
+  readonly #limits: Waiting & ClientLimits;
+  readonly #clients: Clients;
   /** To requests that change something, as far as they are not given yet. */
   readonly #answers = new Set<ServerResponse>();
   #closing = false;
@@ -39,10 +42,12 @@ export class Front {
     this.#tail = makeUpgradeHandler(deps);
     this.#deps = deps;
     this.#gateway = gateway;
-    this.#limits = limits;
+    this.#limits = { ...usualClientLimits, ...limits };
+    this.#clients = new Clients(this.#limits);
   }
 
-  server(): Server {
+  /** `trusted`: only the owner of the state folder can connect to it, who never waits for anybody else. */
+  server({ trusted = false }: { readonly trusted?: boolean } = {}): Server {
     const server = createServer(
       {
         maxHeaderSize: serverLimits.maxHeaderSize,
@@ -57,6 +62,8 @@ export class Front {
       },
       (request, response) => this.#request(request, response),
     );
+    if (!trusted) server.maxConnections = this.#limits.connections;
+    server.on('connection', (socket) => this.#clients.connected(socket, trusted));
     server.on('upgrade', (request, socket, early) => this.#upgrade(request, socket, early));
     return server;
   }
@@ -71,7 +78,21 @@ export class Front {
     if (given.length > 0) await Promise.race([Promise.all(given), sleep(within, undefined, { ref: false })]);
   }
 
+  /** Whose request it is, where there is room for one of theirs. */
+  #admit(request: IncomingMessage): { readonly user?: User } | RefusedPassage {
+    const user = clientOf(headOfMessage(request, ''), this.#deps.auth);
+    return this.#clients.admits(request, user?.name)
+      ? { ...(user && { user }) }
+      : refusedFor(gatewayErrors.Busy({}), 429);
+  }
+
   #request(request: IncomingMessage, response: ServerResponse): void {
+    const admitted = this.#admit(request);
+    if ('status' in admitted) {
+      response.shouldKeepAlive = false;
+      return refuse(request, response, admitted);
+    }
+    response.once('close', this.#clients.waits(request));
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       if (this.#closing) return refuse(request, response, refusedFor(gatewayErrors.Closing({}), 503));
       this.#answers.add(response);
@@ -91,15 +112,21 @@ export class Front {
           request,
           response,
           byAttempt(target, (id) => this.#deps.queue.get(id)),
+          admitted.user,
         );
       case 'manta':
-        void this.#own(request, response, { ...target, path: route.path });
+        void this.#own(request, response, { ...target, path: route.path }, admitted.user);
     }
   }
 
-  async #own(request: IncomingMessage, response: ServerResponse, target: RequestTarget): Promise<void> {
+  async #own(
+    request: IncomingMessage,
+    response: ServerResponse,
+    target: RequestTarget,
+    client: User | undefined,
+  ): Promise<void> {
     if (this.#gateway && (await this.#isOfOthers(request, target)))
-      return this.#gateway.handle(request, response, target);
+      return this.#gateway.handle(request, response, target, client);
     request.url = `${target.path}${target.query}`;
     await this.#answer(request, response);
   }
@@ -118,6 +145,8 @@ export class Front {
     // Nobody else hears of it any more: unheard, a client that breaks off would be the end of mantad.
     socket.on('error', () => socket.destroy());
     socket.once('finish', () => letGo(socket));
+    const admitted = this.#admit(request);
+    if ('status' in admitted) return endWith(socket, admitted);
     const target = readWhole(request);
     if (typeof target === 'string')
       return endWith(socket, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));

@@ -5,8 +5,10 @@ import {
   request as requestHttp,
   type ServerResponse,
 } from 'node:http';
+import type { ErrorAnswer } from '../../api/types.ts';
 import type { MantaError } from '../../base/errors.ts';
 import { Slots } from '../../base/ssh/slots.ts';
+import { errorBody } from '../../jobs/api-answer.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
 import { type AuthDeps, headOfMessage, judge } from '../../jobs/auth.ts';
 import type { User } from '../../jobs/users.ts';
@@ -28,11 +30,13 @@ interface GatewayLimits {
   readonly bodyBytes: number;
   /** Until Ray begins to answer; a profile takes minutes. @default 10 min */
   readonly answerWithin: number;
-  /** Requests that are with Ray at once; more of them wait. @default 256 */
+  /** Requests of one user that are with Ray at once; more of them wait. @default 128 */
   readonly atOnce: number;
+  /** Those of all who show no token, for what is open to all; the oldest gives way. @default 64 */
+  readonly openAtOnce: number;
 }
 
-const usualLimits: GatewayLimits = { bodyBytes: 100 << 20, answerWithin: 600_000, atOnce: 256 };
+const usualLimits: GatewayLimits = { bodyBytes: 100 << 20, answerWithin: 600_000, atOnce: 128, openAtOnce: 64 };
 
 /** One request to Ray's dashboard, judged. */
 export interface Passage {
@@ -44,21 +48,27 @@ export interface Passage {
 export class Gateway {
   readonly #deps: GatewayDeps;
   readonly #limits: GatewayLimits;
-  readonly #agent: Agent;
+  /** By user: what one of them holds up holds up nobody else. */
+  readonly #agents = new Map<string, Agent>();
+  readonly #openAgent: Agent;
+  /** Answers to those without a token, oldest first. */
+  readonly #open = new Set<ServerResponse>();
   /** Such answers are held in memory whole. */
   readonly #blanked = new Slots(2);
 
   constructor(deps: GatewayDeps) {
     this.#deps = { ...deps, auth: { ...deps.auth, isPublic: isPublicOfRay } };
     this.#limits = { ...usualLimits, ...deps.limits };
-    // A connection for each request: what one client sends can never become part of another's.
-    this.#agent = new Agent({ keepAlive: false, maxSockets: this.#limits.atOnce });
+    this.#openAgent = newAgent(this.#limits.openAtOnce);
   }
 
   /** Who asks, and whether they may. A refusal is what to answer. */
   admit(request: IncomingMessage, target: RequestTarget): Passage | RefusedPassage {
     const verdict = judge(headOfMessage(request, target.path), this.#deps.auth);
-    if ('status' in verdict) return { status: verdict.status, text: verdict.text, code: verdict.error.code };
+    if ('status' in verdict) {
+      const { status, text, error, retryAfter } = verdict;
+      return { status, text, code: error.code, ...(retryAfter !== undefined && { retryAfter }) };
+    }
     const { user } = verdict;
     const action = `send ${request.method ?? ''} ${target.path.slice(0, 200)} to Ray`;
     if (user && !user.admin && needsAdmin(request.method ?? '', target.path))
@@ -66,8 +76,11 @@ export class Gateway {
     return { target, ...(user && { user }) };
   }
 
-  /** Judges the request, sends it to Ray and hands the answer on, both as they come. */
-  handle(request: IncomingMessage, response: ServerResponse, target: RequestTarget): void {
+  /**
+   * Judges the request, sends it to Ray and hands the answer on, both as they come. `client`: who showed a valid token, also
+   * where none is needed.
+   */
+  handle(request: IncomingMessage, response: ServerResponse, target: RequestTarget, client: User | undefined): void {
     const admitted = this.admit(request, target);
     if ('status' in admitted) return refuse(request, response, admitted);
     const length = Number(request.headers['content-length'] ?? 0);
@@ -75,7 +88,8 @@ export class Gateway {
     const { address } = this.#deps.ray;
     const { user } = admitted;
     const blanks = user?.admin !== true && hasBlanks(target.path);
-    const sent = this.ask(request, admitted, blanks ? { 'accept-encoding': 'identity' } : {});
+    if (client === undefined) this.#makeRoom(response);
+    const sent = this.ask(request, admitted, client, blanks ? { 'accept-encoding': 'identity' } : {});
     if (user)
       response.once(
         'close',
@@ -125,7 +139,12 @@ export class Gateway {
   }
 
   /** Opens the request to Ray; whoever calls sends its body and hears the answer. */
-  ask(request: IncomingMessage, { target, user }: Passage, more: Record<string, string> = {}): ClientRequest {
+  ask(
+    request: IncomingMessage,
+    { target, user }: Passage,
+    client: User | undefined,
+    more: Record<string, string> = {},
+  ): ClientRequest {
     const { ray } = this.#deps;
     const [, host = '', port = ''] = /^\[?(.*?)\]?:(\d+)$/.exec(ray.address) ?? [];
     const { 'content-length': length } = request.headers;
@@ -134,7 +153,7 @@ export class Gateway {
       port: Number(port),
       method: request.method ?? 'GET',
       path: `${target.path}${target.query}`,
-      agent: this.#agent,
+      agent: this.#agentOf(client),
       headers: {
         ...headersForRay(request.headers, {
           host: ray.address,
@@ -163,7 +182,21 @@ export class Gateway {
   }
 
   close(): void {
-    this.#agent.destroy();
+    for (const agent of [...this.#agents.values(), this.#openAgent]) agent.destroy();
+  }
+
+  #agentOf(client: User | undefined): Agent {
+    if (client === undefined) return this.#openAgent;
+    const agent = this.#agents.get(client.name) ?? newAgent(this.#limits.atOnce);
+    this.#agents.set(client.name, agent);
+    return agent;
+  }
+
+  #makeRoom(response: ServerResponse): void {
+    const [oldest] = this.#open;
+    if (this.#open.size >= this.#limits.openAtOnce) oldest?.destroy();
+    this.#open.add(response);
+    response.once('close', () => this.#open.delete(response));
   }
 
   #tooLarge(): RefusedPassage {
@@ -171,30 +204,44 @@ export class Gateway {
   }
 }
 
+/** A connection for each request: what one client sends can never become part of another's. */
+const newAgent = (maxSockets: number): Agent => new Agent({ keepAlive: false, maxSockets });
+
 export interface RefusedPassage {
   readonly status: number;
   readonly text: string;
   readonly code: string;
+  /** Seconds after which it may be tried again. */
+  readonly retryAfter?: number;
+  /** For Manta's own paths. */
+  readonly answer?: ErrorAnswer;
 }
 
-export const refusedFor = ({ code, message, hint }: MantaError, status: number): RefusedPassage => ({
+export const refusedFor = (error: MantaError, status: number): RefusedPassage => ({
   status,
-  code,
-  text: `${message} (${code})${hint === undefined ? '' : `\n${hint}`}`,
+  code: error.code,
+  ...((status === 429 || status === 502) && { retryAfter: 1 }),
+  text: `${error.message} (${error.code})${error.hint === undefined ? '' : `\n${error.hint}`}`,
+  answer: errorBody(error),
 });
 
-/** In plain text, as Ray's clients show it. */
+/** Manta's own paths, as far as one can tell of a target that cannot be read. */
+const isOwn = (url: string): boolean => /^(?:\/manta)?\/api\/manta\//i.test(url);
+
+/** In plain text, as Ray's clients show it; on Manta's own paths an error object. */
 export function refuse(request: IncomingMessage, response: ServerResponse, refused: RefusedPassage): void {
   if (response.headersSent) return void response.destroy();
+  const json = refused.answer !== undefined && isOwn(request.url ?? '');
+  const said = json ? JSON.stringify(refused.answer) : refused.text;
   response.writeHead(refused.status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(refused.text),
+    'content-type': json ? 'application/json' : 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(said),
     'manta-error': refused.code,
-    ...(refused.status === 502 && { 'retry-after': '1' }),
+    ...(refused.retryAfter !== undefined && { 'retry-after': String(refused.retryAfter) }),
     // The rest of a body that nobody reads is on its way still: nothing else can be said on that connection.
     ...(!request.complete && hasBody(request) && { connection: 'close' }),
   });
-  response.end(request.method === 'HEAD' ? undefined : refused.text);
+  response.end(request.method === 'HEAD' ? undefined : said);
 }
 
 export const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -13,7 +13,7 @@ const passedOn = [
   'range',
 ];
 
-/** By Ray's own rule a browser's: it then masks the values of `env_vars`, from 2.60 on. */
+/** By Ray's own rule a browser's: a newer Ray then masks the values of `env_vars`. */
 const masking = 'Mozilla/5.0 (manta)';
 
 export interface Upstream {

@@ -12,6 +12,7 @@ const names: Readonly<Record<number, string>> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  429: 'Too Many Requests',
   502: 'Bad Gateway',
 };
 
@@ -39,7 +40,7 @@ export function passUpgrade(
     const value = request.headers[name];
     if (typeof value === 'string') more[name] = value;
   }
-  const sent = gateway.ask(request, admitted, more);
+  const sent = gateway.ask(request, admitted, user, more);
   client.once('close', () => sent.destroy());
   client.once(
     'close',
@@ -73,13 +74,14 @@ export function passUpgrade(
 }
 
 /** Answers on a socket that no response belongs to, and ends it. */
-export function endWith(socket: Duplex, { status, text, code }: RefusedPassage): void {
+export function endWith(socket: Duplex, { status, text, code, retryAfter }: RefusedPassage): void {
   if (socket.destroyed || socket.writableEnded) return;
   const lines = [
     `HTTP/1.1 ${status} ${names[status] ?? 'Error'}`,
     'content-type: text/plain; charset=utf-8',
     `content-length: ${Buffer.byteLength(text)}`,
     ...(code === '' ? [] : [`manta-error: ${code}`]),
+    ...(retryAfter === undefined ? [] : [`retry-after: ${retryAfter}`]),
     'connection: close',
   ];
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);

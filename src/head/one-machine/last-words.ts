@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { readJson } from '../../base/json-file.ts';
 import { endingFile } from '../../providers/process/record.ts';
 import type { StateFolder } from '../state-folder.ts';
+import { type RayletEnd, rayletEndFile } from './raylet-end.ts';
 
 export interface LastWords {
   readonly text: string;
@@ -17,6 +19,7 @@ export interface LastWords {
 export function lastWords({ files }: StateFolder, instance: string): LastWords | undefined {
   const at = [join(files.instances, instance), join(files.instances, '.ended', instance)].find(existsSync);
   if (at !== undefined && existsSync(endingFile(at))) return undefined;
+  const end = at === undefined ? undefined : readJson<RayletEnd>(rayletEndFile(at));
   const said = at === undefined ? undefined : join(at, 'agent.log');
   const text =
     said === undefined || !existsSync(said) ? '' : stripVTControlCharacters(readFileSync(said, 'utf8')).trim();
@@ -25,10 +28,6 @@ export function lastWords({ files }: StateFolder, instance: string): LastWords |
   const errors = lines.filter((line) => /\bERR\b|Error\b|error:/.test(line));
   return {
     text: (errors.length > 0 ? errors : lines).slice(-5).join(' | ').slice(-1_000) || 'it said nothing',
-    failed: (errors.length > 0 || saidBy(lines, 'Ray ')) && !saidBy(lines, 'ending: '),
+    failed: end === undefined ? errors.length > 0 : end.by === 'ray',
   };
 }
-
-/** Lines of the process that keeps the node begin with a time; it says how Ray ended, and why it ends itself. */
-const saidBy = (lines: readonly string[], words: string): boolean =>
-  lines.some((line) => /^\d\S+Z (.*)/.exec(line)?.[1]?.startsWith(words));

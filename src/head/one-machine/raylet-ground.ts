@@ -1,6 +1,8 @@
-import { copyFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
+import { moveDurably } from '../../base/durable.ts';
 import { entryFile } from '../../base/entry.ts';
 import { makeFolder, namesIn } from '../../base/json-file.ts';
 import { leaseOf } from '../../core/turn-off.ts';
@@ -117,12 +119,13 @@ function objectStoreShare(maxWorkers: number | undefined): number {
 }
 
 /** All nodes see one disk: an archive that is too large for Ray's store only has to stay where it is, for a while. */
-function keptArchive(folder: StateFolder, path: string, name: string): string {
+async function keptArchive(folder: StateFolder, path: string, name: string): Promise<string> {
   const archives = makeFolder(join(folder.path, 'archives'));
   for (const each of namesIn(archives))
     if (statSync(join(archives, each)).mtimeMs < Date.now() - archiveKept) rmSync(join(archives, each));
   const kept = join(archives, name);
-  copyFileSync(path, `${kept}.new`);
-  renameSync(`${kept}.new`, kept);
+  const draft = `${kept}.new`;
+  await copyFile(path, draft);
+  await moveDurably(draft, kept);
   return kept;
 }

@@ -1,9 +1,10 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { existsSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
+import { writeDurably } from '../../base/durable.ts';
+import { makeFolder, namesIn, readJson, readLiveJson, writeJson, writeLiveJson } from '../../base/json-file.ts';
 import { isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { readProcess, readRecord } from '../../providers/process/record.ts';
 import { headErrors } from '../errors.ts';
@@ -36,8 +37,7 @@ const longestTemp = 36;
 export async function openPlace(folder: StateFolder): Promise<RayletPlace> {
   const known = readPlace(folder);
   const temp = makeFolder(tempOf(folder));
-  if (!existsSync(folder.files.rayToken))
-    writeFileSync(folder.files.rayToken, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600 });
+  if (!existsSync(folder.files.rayToken)) writeDurably(folder.files.rayToken, `${randomBytes(32).toString('hex')}\n`);
   if (known !== undefined && hasHead(folder)) return known;
   const [gcsPort, dashboardPort] = await freePorts(2);
   const place = { temp, gcsPort, dashboardPort } as RayletPlace;
@@ -58,11 +58,11 @@ export function removePlace(folder: StateFolder): void {
 
 const headFile = ({ temp }: RayletPlace): string => join(temp, 'head.json');
 
-export const writeHead = (place: RayletPlace, head: RunningHead): void => writeJson(headFile(place), head);
+export const writeHead = (place: RayletPlace, head: RunningHead): void => writeLiveJson(headFile(place), head);
 
 /** The head that runs now. */
 export function headOf(place: RayletPlace): RunningHead | undefined {
-  const head = readJson<RunningHead>(headFile(place));
+  const head = readLiveJson<RunningHead>(headFile(place));
   return head !== undefined && isAlive(head.agent) ? head : undefined;
 }
 

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createJson, namesIn } from '../../base/json-file.ts';
+import { createJson, namesIn, writeJson } from '../../base/json-file.ts';
 import { listens } from '../../base/listens.ts';
 import {
   endProcesses,
@@ -21,6 +21,7 @@ import { Lease } from '../../engines/embedded/agent/lease.ts';
 import { Lifeline } from '../../engines/embedded/agent/lifeline.ts';
 import { type InstanceRecord, processFile, readRecord } from '../../providers/process/record.ts';
 import { mantadOf, type StateFolder, stateFolder } from '../state-folder.ts';
+import { type RayletEnd, rayletEndFile } from './raylet-end.ts';
 import { headOf, loopback, type RayletPlace, readPlace, writeHead } from './raylet-place.ts';
 import { rayletCommand, rayletEnvironment } from './raylet-start.ts';
 
@@ -91,10 +92,12 @@ async function live(
   });
   const { promise: gone, resolve } = Promise.withResolvers<void>();
   ray.on('error', (error) => {
+    noteEnd('ray');
     say(`Ray could not be started: ${error.message}`);
     resolve();
   });
   ray.on('exit', (code, by) => {
+    noteEnd('ray');
     say(`Ray has ended (${by ?? code})`);
     resolve();
   });
@@ -102,6 +105,7 @@ async function live(
   const lifeline = new Lifeline(record.id, process.env);
   if (session !== undefined) lifeline.add(session);
   signal.addEventListener('abort', () => {
+    noteEnd('node');
     say(`ending: ${String(signal.reason)}`);
     if (session !== undefined) sendSignal(session, 'SIGTERM');
   });
@@ -140,6 +144,17 @@ function dropOldSessions({ temp }: RayletPlace): void {
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** Ray may notice first that its head is gone: an end of the node's own choice counts, whoever comes first. */
+function noteEnd(by: RayletEnd['by']): void {
+  const file = rayletEndFile(instanceFolder as string);
+  try {
+    if (by === 'node') writeJson(file, { by } satisfies RayletEnd);
+    else createJson(file, { by } satisfies RayletEnd);
+  } catch {
+    // Without its folder, or on a full disk, the node must end all the same.
+  }
 }
 
 /** Into the log of the instance. */

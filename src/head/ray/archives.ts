@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { copyFile, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duration } from '../../base/clock.ts';
+import { makeFolder, moveDurably } from '../../base/durable.ts';
 import type { EventSink } from '../../base/events.ts';
 import type { Host } from '../../base/host.ts';
 import { Slots } from '../../base/ssh/slots.ts';
@@ -38,10 +39,10 @@ export class Archives {
 
   async ship({ path, name }: Parameters<ShipArchive>[0], signal: AbortSignal): Promise<string> {
     const { folder } = this.#edges;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     const draft = join(folder, `${name}.${randomBytes(4).toString('hex')}.new`);
     await copyFile(path, draft);
-    await rename(draft, join(folder, name));
+    await moveDurably(draft, join(folder, name));
     await this.#forget(Date.now() - keptFor);
     return await this.#everywhere(name, signal);
   }

@@ -1,8 +1,8 @@
 import type { Duration } from '../../base/clock.ts';
 import type { Host } from '../../base/host.ts';
+import type { Cleared } from '../../core/cleared.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
-import type { Cleared } from '../turn-off/workers.ts';
 
 /** Where the instances of a cluster of other machines come from, and how mantad reaches them. */
 export interface Machines {

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { Host } from '../../base/host.ts';
 import { sshHost } from '../../base/ssh/host.ts';
 import { thisHost } from '../../base/this-host.ts';
+import { byConnection, clearHosts } from '../../bringup/clear-hosts.ts';
 import { containersOf, endNode } from '../../bringup/end-node.ts';
 import { targetOf } from '../../bringup/reach.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
@@ -11,8 +13,7 @@ import { LocalRecords } from '../../providers/local/record.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 import { headErrors } from '../errors.ts';
 import type { GroundEdges } from '../ground.ts';
-import { type RayHead, reachedFrom } from '../state-folder.ts';
-import { clearHosts, publicKeyOf } from '../turn-off/workers.ts';
+import { type RayHead, reachedFrom, type StateFolder } from '../state-folder.ts';
 import { isLettingIn } from './letting-in.ts';
 import type { Machines } from './machines.ts';
 
@@ -59,11 +60,12 @@ export function ownMachines(edges: GroundEdges, head: RayHead): Machines {
       const publicKey = publicKeyOf(folder);
       const what = { cluster: folder.name, containers: containersOf(spec()), clusterId: head.id };
       const cleared = await clearHosts(
-        [...others.values()],
+        [...others].map(([name, host]) =>
+          byConnection(host, signal, () => {
+            for (const claim of claims) if (claim.host.name === name) records.remove(claim.id);
+          }),
+        ),
         { ...what, ...(publicKey !== undefined && { publicKey }) },
-        (done) => {
-          for (const { id, host } of claims) if (others.get(host.name) === done) records.remove(id);
-        },
         signal,
       );
       // What did not answer is ended by its lease, or by the next mantad.
@@ -141,4 +143,13 @@ function withLearned(spec: ClusterSpec, provider: LocalProvider): ClusterSpec {
       return found === undefined ? type : { ...type, resources: { ...found, ...type.resources } };
     }),
   };
+}
+
+/** The public half of the cluster's key, as it stands on the workers. */
+function publicKeyOf({ files }: StateFolder): string | undefined {
+  try {
+    return readFileSync(`${files.key}.pub`, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -2,11 +2,13 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { loopSettings } from '../../autoscaler/settings.ts';
+import { clearInstances } from '../../autoscaler/teardown.ts';
 import { messageOf } from '../../base/errors.ts';
 import { makeFolder } from '../../base/json-file.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import { thisHost } from '../../base/this-host.ts';
 import { bringUpNode } from '../../bringup/bring-up.ts';
+import { byConnection, clearHosts } from '../../bringup/clear-hosts.ts';
 import { containersOf, endNode } from '../../bringup/end-node.ts';
 import { type NodeFiles, type NodeOrder, type Place, placeOf } from '../../bringup/node.ts';
 import { type ClusterOrder, headOrder, workerOrder } from '../../bringup/order.ts';
@@ -27,7 +29,6 @@ import { rayFront } from '../gateway/ray-front.ts';
 import type { Ground, GroundEdges } from '../ground.ts';
 import type { RayHead } from '../state-folder.ts';
 import { rayActivity } from '../turn-off/activity.ts';
-import { clearHosts, endInstances } from '../turn-off/workers.ts';
 import { Archives } from './archives.ts';
 import { cloudMachines } from './cloud-machines.ts';
 import { withLaunchHashes } from './launch-hashes.ts';
@@ -247,9 +248,9 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     stopFile: join(homedir(), stopRequestFile(folder.name)),
     turnOff: async (signal) => {
       const workers = await (machines.endWorkers?.(signal) ??
-        endInstances(provider, { clock, settles: machines.settles?.() ?? 0 }, signal));
+        clearInstances(provider, { clock, settles: machines.settles?.() ?? 0 }, signal));
       const here = { cluster: folder.name, containers: containersOf(edges.spec()), clusterId: first.id };
-      const own = await clearHosts([thisHost()], here, () => {}, signal);
+      const own = await clearHosts([byConnection(thisHost(), signal)], here, signal);
       // A machine that goes is started again until it has gone, and takes with it what is left on it.
       if (machines.endHead !== undefined) return { ended: [...workers.ended, ...own.ended], left: workers.left };
       await thisHost().sh(`cd "$HOME" || exit 0\n${removeBootText(folder.name)}`, { signal });

@@ -1,9 +1,10 @@
 import type { Clock, Instant } from '../../base/clock.ts';
+import { within } from '../../base/deadline.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
+import type { Cleared } from '../../core/cleared.ts';
 import type { Ground } from '../ground.ts';
 import { turnOffEvents } from './events.ts';
-import type { Cleared } from './workers.ts';
 
 export interface Clearing {
   readonly clock: Clock;
@@ -30,7 +31,7 @@ export async function clearMachines(
   const ended = new Set<string>();
   for (let told = ''; ; ) {
     const mayStay = ground.leave !== undefined && clock.now() < since + staysFor;
-    const cleared = await ground.turnOff(AbortSignal.timeout(turnOffWithin)).catch((error: unknown) => {
+    const cleared = await within(clock, turnOffWithin, (signal) => ground.turnOff(signal)).catch((error: unknown) => {
       if (ground.leave === undefined) throw error;
       return { ended: [], left: [{ host: 'workers', why: messageOf(error) }] };
     });
@@ -59,7 +60,7 @@ export async function leaveMachine(
   let told = '';
   for (let pause = tryAgain; ; pause = Math.min(2 * pause, tryAgainSeldomest)) {
     try {
-      return await leave(left, AbortSignal.timeout(turnOffWithin));
+      return await within(clock, turnOffWithin, (signal) => leave(left, signal));
     } catch (error) {
       const why = messageOf(error);
       if (why !== told) events.emit(turnOffEvents.headLeft, { why });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Clock, Duration, Instant } from '../../base/clock.ts';
+import type { TurnOffAnswer } from '../../api/types.ts';
+import { type Clock, type Duration, type Instant, latestInstant } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
 import { readJson, writeJson } from '../../base/json-file.ts';
 import { steadyClock } from '../../base/steady-clock.ts';
@@ -22,7 +23,6 @@ import {
   turnOffText,
   warnsFrom,
 } from '../../core/turn-off.ts';
-import type { TurnOffAnswer } from '../api/types.ts';
 import { headErrors } from '../errors.ts';
 import { readCluster, type StateFolder } from '../state-folder.ts';
 import { turnOffEvents } from './events.ts';
@@ -81,7 +81,7 @@ export class TurnOffKeeper {
     this.#life = this.#readRecord();
     const kept = readKept(edges.folder);
     if (kept?.life !== this.#life) return;
-    this.#keepUntil = kept.keepUntil;
+    if (isInstant(kept.keepUntil)) this.#keepUntil = kept.keepUntil;
     if (kept.lookedAt !== undefined)
       this.#memory = { lookedAt: kept.lookedAt, ...(kept.idleSince !== undefined && { idleSince: kept.idleSince }) };
   }
@@ -101,13 +101,13 @@ export class TurnOffKeeper {
     const now = this.#edges.clock.now();
     const asked =
       'by' in request ? extendedBy(this.#terms(), this.#facts().livesSince, request.by, now) : request.until;
-    if (!Number.isFinite(asked) || asked <= now)
-      throw headErrors.NoExtension({ until: Number.isFinite(asked) ? new Date(asked).toISOString() : 'then' });
-    this.#keepUntil = asked;
+    if (!isInstant(asked)) throw headErrors.NoExtension({ until: 'then' });
+    const until = new Date(asked).toISOString();
+    if (asked <= now) throw headErrors.NoExtension({ until });
+    this.#keepUntil = Math.round(asked);
     this.#write();
-    const answer = this.answer();
-    this.#edges.events.emit(turnOffEvents.extended, { until: new Date(this.#keepUntil).toISOString() });
-    return answer;
+    this.#edges.events.emit(turnOffEvents.extended, { until });
+    return this.answer();
   }
 
   /** Undefined for a cluster that never ends by itself. */
@@ -122,9 +122,9 @@ export class TurnOffKeeper {
     const busyWith = activityWords(this.#busyWith);
     return {
       ...terms,
-      ...(facts.idleSince !== undefined && { idleSince: facts.idleSince }),
+      ...(facts.idleSince !== undefined && { idleSince: Math.round(facts.idleSince) }),
       ...(busyWith !== '' && { busyWith }),
-      ...(end && { at: end.at, because: end.because.kind }),
+      ...(end && { at: Math.round(end.at), because: end.because.kind }),
       soon: end !== undefined && now >= warnsFrom(end),
       text: this.#ending
         ? `is being turned off: ${reasonWords(this.#ending.because)}`
@@ -241,6 +241,9 @@ export class TurnOffKeeper {
     writeJson(this.#edges.folder.files.turnOff, kept);
   }
 }
+
+const isInstant = (value: number | undefined): value is Instant =>
+  typeof value === 'number' && value >= 0 && value <= latestInstant;
 
 function readKept(folder: StateFolder): Kept | undefined {
   try {

@@ -1,27 +1,30 @@
 import type { Context } from 'hono';
+import type { jobRoutes, LogChunk, LogEnd } from '../../api/jobs.ts';
+import { limits } from '../../api/limits.ts';
+import type { QueryOf } from '../../api/route.ts';
 import type { LogPiece } from '../../base/log-segments.ts';
 import { type Attempt, isOver, type Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
-import { jobErrors } from '../errors.ts';
 import { whenJob } from '../job-log.ts';
 
-const mostBytes = 8 << 20;
 /** Keeps proxies from cutting a quiet line. */
 const commentEvery = 15_000;
 
 /** `GET /jobs/{id}/logs`: bytes with their offsets in the headers. */
-export async function readLogs(c: Context, deps: JobsApiDeps, job: Job): Promise<Response> {
+export async function readLogs(
+  c: Context,
+  deps: JobsApiDeps,
+  job: Job,
+  query: QueryOf<typeof jobRoutes.logs>,
+): Promise<Response> {
   const { logs } = deps;
-  const attempt = wholeNumber(c, 'attempt') ?? job.attempts.length;
-  const limit = Math.min(mostBytes, wholeNumber(c, 'limit') ?? mostBytes);
-  const since = wholeNumber(c, 'since');
-  const lines = wholeNumber(c, 'tail');
-  const grep = c.req.query('grep');
-  const offset = wholeNumber(c, 'offset') ?? (since === undefined ? 0 : await logs.offsetAt(job.id, attempt, since));
+  const { attempt = job.attempts.length, since, tail: lines, grep } = query;
+  const limit = Math.min(limits.logBytes, query.limit ?? limits.logBytes);
+  const offset = query.offset ?? (since === undefined ? 0 : await logs.offsetAt(job.id, attempt, since));
   const before = await logs.extent(job.id, attempt);
   let piece: LogPiece;
   if (lines !== undefined) piece = await logs.tail(job.id, attempt, lines, limit);
-  else if (grep !== undefined) piece = await logs.grep(job.id, attempt, grep, offset, limit);
+  else if (grep !== undefined) piece = await logs.grep(job.id, attempt, grep, offset, { bytes: limit });
   else piece = await logs.read(job.id, attempt, offset, limit);
   return c.body(new Uint8Array(piece.bytes), 200, {
     'content-type': 'text/plain; charset=utf-8',
@@ -35,10 +38,14 @@ export async function readLogs(c: Context, deps: JobsApiDeps, job: Job): Promise
 }
 
 /** `GET /jobs/{id}/logs/follow`: server-sent events of one attempt, from an offset to its true end. */
-export function followLogs(c: Context, deps: JobsApiDeps, job: Job): Response {
-  const wanted = wholeNumber(c, 'attempt');
+export function followLogs(
+  c: Context,
+  deps: JobsApiDeps,
+  job: Job,
+  { attempt: wanted, offset = 0 }: QueryOf<typeof jobRoutes.follow>,
+): Response {
   const resumed = c.req.header('last-event-id');
-  const from = resumed !== undefined && /^\d+$/.test(resumed) ? Number(resumed) : (wholeNumber(c, 'offset') ?? 0);
+  const from = resumed !== undefined && /^\d+$/.test(resumed) ? Number(resumed) : offset;
   const gone = new AbortController();
   const events = eventsOf(deps, job, wanted, from, gone.signal);
   const stream = new ReadableStream<Uint8Array>({
@@ -108,7 +115,7 @@ async function* keepOpen<Value>(promise: Promise<Value>): AsyncGenerator<string,
 }
 
 /** Text where it is UTF-8, otherwise the bytes; a character cut by the end of a piece counts as bytes. */
-function chunkOf(piece: LogPiece): Record<string, unknown> {
+function chunkOf(piece: LogPiece): LogChunk {
   try {
     return {
       offset: piece.offset,
@@ -120,7 +127,7 @@ function chunkOf(piece: LogPiece): Record<string, unknown> {
   }
 }
 
-function endOf(job: Job, number: number): Record<string, unknown> {
+function endOf(job: Job, number: number): LogEnd {
   const attempt: Attempt | undefined = job.attempts[number - 1];
   const exitCode = attempt?.exitCode ?? job.exitCode;
   return {
@@ -130,12 +137,4 @@ function endOf(job: Job, number: number): Record<string, unknown> {
     ...(attempt?.cause && { cause: attempt.cause }),
     ...(exitCode !== undefined && { exitCode }),
   };
-}
-
-export function wholeNumber(c: Context, name: string): number | undefined {
-  const value = c.req.query(name);
-  if (value === undefined || value === '') return undefined;
-  if (!/^\d{1,15}$/.test(value))
-    throw jobErrors.Invalid({ field: name, problem: `'${value.slice(0, 30)}' is not a whole number` });
-  return Number(value);
 }

@@ -1,33 +1,20 @@
+import type { JobRow, OtherRow } from '../../api/jobs.ts';
+import { ownValue } from '../../base/own-value.ts';
+import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
-import type { Resources } from '../../core/resources.ts';
+import { JobTexts } from '../job-texts.ts';
 import type { OtherJob } from '../ray-api/details.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
-/** A job in a listing. */
-export interface JobRow {
-  readonly id: string;
-  readonly user: string;
-  readonly entrypoint: string;
-  readonly state: JobState;
-  readonly message: string;
-  readonly priority: number;
-  readonly resources: Resources;
-  readonly attempts: number;
-  readonly submittedAt: number;
-  readonly startedAt?: number;
-  readonly endedAt?: number;
-  readonly exitCode?: number;
-  readonly node?: string;
-}
-
-/** The row of a job. Output that Ray's message of a failure quotes is not part of it. */
+/** The row of a job, the same for everybody: without credentials, and without the output that a message quotes. */
 export function rowOf(job: Job): JobRow {
   const node = job.attempts.at(-1)?.node;
+  const entrypoint = redact(job.entrypoint);
   return {
     id: job.id,
     user: job.user,
-    entrypoint: job.entrypoint.length > 500 ? `${job.entrypoint.slice(0, 500)}…` : job.entrypoint,
+    entrypoint: entrypoint.length > 500 ? `${entrypoint.slice(0, 500)}…` : entrypoint,
     state: job.state,
     message: withoutOutput(job.message).slice(0, 500),
     priority: job.priority,
@@ -41,16 +28,6 @@ export function rowOf(job: Job): JobRow {
   };
 }
 
-/** A job that was submitted to Ray itself, or a driver that was started by hand: none of the queue's. */
-export interface OtherRow {
-  readonly id: string;
-  readonly submittedTo: 'ray';
-  readonly state: JobState;
-  readonly entrypoint: string;
-  readonly submittedAt?: number;
-  readonly endedAt?: number;
-}
-
 const statesOfRay: Readonly<Record<string, JobState>> = {
   PENDING: 'queued',
   RUNNING: 'running',
@@ -62,30 +39,25 @@ export function otherRow(job: OtherJob): OtherRow {
   return {
     id: job.submission_id ?? job.job_id ?? '',
     submittedTo: 'ray',
-    state: statesOfRay[job.status] ?? 'failed',
-    entrypoint: job.entrypoint.slice(0, 500),
+    state: ownValue(statesOfRay, job.status) ?? 'failed',
+    entrypoint: redact(job.entrypoint).slice(0, 500),
     ...(typeof job.start_time === 'number' && { submittedAt: job.start_time }),
     ...(typeof job.end_time === 'number' && { endedAt: job.end_time }),
   };
 }
 
-const rows = new WeakMap<Job, string>();
+const rows = new JobTexts();
 
-/** The row as JSON, made once a job: jobs are replaced, never changed. */
-export function rowText(job: Job): string {
-  let text = rows.get(job);
-  if (text === undefined) {
-    text = JSON.stringify(rowOf(job));
-    rows.set(job, text);
-  }
-  return text;
-}
+/** The row as JSON. */
+export const rowText = (job: Job): string => rows.of(job, () => JSON.stringify(rowOf(job)));
 
-/** A job in full; for others than its owner without the values of its environment and without quoted output. */
+/** A job in full; for others than its owner without credentials, the values of its environment and quoted output. */
 export function answerOf(job: Job, full: boolean): Job {
   if (full) return job;
   return {
     ...job,
+    entrypoint: redact(job.entrypoint),
+    metadata: redactTexts(job.metadata),
     runtimeEnv: maskRuntimeEnv(job.runtimeEnv),
     message: withoutOutput(job.message),
     attempts: job.attempts.map((attempt) =>
@@ -103,6 +75,12 @@ export interface JobsQuery {
   readonly before?: string;
 }
 
+/** What a row does not show is not found either: it could be guessed letter by letter. */
+function mentions({ id, user, entrypoint }: Job, search: string): boolean {
+  const has = (text: string): boolean => text.toLowerCase().includes(search);
+  return has(id) || has(user) || (has(entrypoint) && has(redact(entrypoint)));
+}
+
 /** A page of jobs, newest first, and how many match. */
 export function pageOf(jobs: Iterable<Job>, query: JobsQuery): { page: Job[]; total: number; next?: string } {
   const search = query.search?.toLowerCase();
@@ -114,7 +92,7 @@ export function pageOf(jobs: Iterable<Job>, query: JobsQuery): { page: Job[]; to
     const matches =
       (states.size === 0 || states.has(job.state)) &&
       (query.user === undefined || job.user === query.user) &&
-      (search === undefined || [job.id, job.entrypoint, job.user].some((each) => each.toLowerCase().includes(search)));
+      (search === undefined || mentions(job, search));
     if (matches) {
       total += 1;
       if (reached && page.length <= query.limit) page.push(job);

@@ -1,5 +1,7 @@
+import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
+import { JobTexts } from '../job-texts.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
 /** Ray's five words. */
@@ -21,7 +23,7 @@ function rayStatus(state: JobState): string {
   }
 }
 
-/** Ray's JobDetails, key for key; `full` for the owner, who alone may read the output and the values of `env_vars`. */
+/** Ray's JobDetails, key for key; `full` for the owner, who alone may read output, credentials and values of `env_vars`. */
 export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
   const attempt = job.attempts.at(-1);
   return {
@@ -30,12 +32,12 @@ export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
     submission_id: job.id,
     driver_info: null,
     status: rayStatus(job.state),
-    entrypoint: job.entrypoint,
+    entrypoint: full ? job.entrypoint : redact(job.entrypoint),
     message: full ? job.message : withoutOutput(job.message),
     error_type: job.errorType ?? null,
     start_time: job.submittedAt,
     end_time: job.endedAt ?? null,
-    metadata: job.metadata,
+    metadata: full ? job.metadata : redactTexts(job.metadata),
     runtime_env: full ? job.runtimeEnv : maskRuntimeEnv(job.runtimeEnv),
     driver_agent_http_address: null,
     driver_node_id: attempt?.node ?? null,
@@ -44,23 +46,19 @@ export function jobDetails(job: Job, full: boolean): Record<string, unknown> {
 }
 
 const longestListedMessage = 2_000;
-const listed = { owner: new WeakMap<Job, string>(), others: new WeakMap<Job, string>() };
+const listed = { owner: new JobTexts(), others: new JobTexts() };
 
-/**
- * A job in a listing, as JSON: `env_vars` masked for everybody, quoted output for its owner alone. A job is never
- * changed, only replaced: its text is made once.
- */
+/** A job in a listing, as JSON: its environment masked for everybody, quoted output and credentials for its owner alone. */
 export function listedJob(job: Job, owner: boolean): string {
-  // Most messages quote nothing, and their text is then the same for all.
-  const message = owner ? job.message : withoutOutput(job.message);
-  const texts = message === job.message ? listed.owner : listed.others;
-  let text = texts.get(job);
-  if (text === undefined) {
+  return (owner ? listed.owner : listed.others).of(job, () => {
+    const message = owner ? job.message : withoutOutput(job.message);
     const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
-    text = JSON.stringify({ ...jobDetails(job, false), message: shown });
-    texts.set(job, text);
-  }
-  return text;
+    return JSON.stringify({
+      ...jobDetails(job, owner),
+      runtime_env: maskRuntimeEnv(job.runtimeEnv),
+      message: shown,
+    });
+  });
 }
 
 /** A job that somebody submitted to Ray itself, or a driver that was started by hand, as Ray tells of it. */
@@ -93,8 +91,9 @@ export function listedOther(job: OtherJob, admin: boolean): string {
   const message = (admin ? job.message : withoutOutput(job.message ?? '')) ?? '';
   return JSON.stringify({
     ...job,
+    entrypoint: admin ? job.entrypoint : redact(job.entrypoint),
     message: message.slice(0, longestListedMessage),
     runtime_env: job.runtime_env ? maskRuntimeEnv(job.runtime_env) : (job.runtime_env ?? null),
-    metadata: { ...job.metadata, submitted_to: 'ray' },
+    metadata: { ...(admin ? job.metadata : redactTexts(job.metadata)), submitted_to: 'ray' },
   });
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { readOutsideJson } from '../../base/outside-json.ts';
 import { databaseErrors } from '../../base/sqlite-errors.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
@@ -9,6 +10,7 @@ import { authenticate, type JobsEnv, serverLimits } from '../auth.ts';
 import { jobErrors } from '../errors.ts';
 import { readJob } from '../job-log.ts';
 import { isOwner, requireOwner } from '../permissions.ts';
+import type { JobStore } from '../store.ts';
 import type { User } from '../users.ts';
 import { jobDetails, listedJob, listedOther, type OtherJob, othersOf } from './details.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
@@ -73,7 +75,7 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     }),
   );
   app.get('/api/jobs/', async (c) =>
-    c.body(inPieces(listing([...store.jobs.values()], await othersOf(deps), c.get('user'))), 200, {
+    c.body(inPieces(listing(store, await othersOf(deps), c.get('user'))), 200, {
       'content-type': 'application/json; charset=utf-8',
     }),
   );
@@ -135,25 +137,36 @@ class NotSupported extends Error {}
 
 async function jsonBody(c: Context): Promise<unknown> {
   try {
-    return await c.req.json();
+    return readOutsideJson(await c.req.text());
   } catch (error) {
     throw new BadRequest(`the request body is not JSON: ${(error as Error).message}`);
   }
 }
 
-/** The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once. */
-function* listing(jobs: readonly Job[], others: readonly OtherJob[], reader: User): Generator<string> {
-  let before = '[';
-  for (let at = 0; at < jobs.length; at += 250) {
-    const piece = jobs
-      .slice(at, at + 250)
-      .map((job) => listedJob(job, isOwner(job, reader)))
-      .join(',');
-    yield `${before}${piece}`;
-    before = ',';
+const pieceLength = 64 << 10;
+
+/**
+ * The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once, and a slow reader
+ * keeps no job that is deleted meanwhile.
+ */
+function* listing(store: JobStore, others: readonly OtherJob[], reader: User): Generator<string> {
+  const texts = function* (): Generator<string> {
+    for (const id of [...store.jobs.keys()]) {
+      const job = store.jobs.get(id);
+      if (job) yield listedJob(job, isOwner(job, reader));
+    }
+    for (const job of others) yield listedOther(job, reader.admin);
+  };
+  let piece = '[';
+  let separator = '';
+  for (const text of texts()) {
+    piece += separator + text;
+    separator = ',';
+    if (piece.length < pieceLength) continue;
+    yield piece;
+    piece = '';
   }
-  if (others.length > 0) yield before + others.map((job) => listedOther(job, reader.admin)).join(',');
-  yield jobs.length === 0 && others.length === 0 ? '[]' : ']';
+  yield `${piece}]`;
 }
 
 /** `{"logs": "…"}` without holding the whole output in memory. */
@@ -202,7 +215,7 @@ function failure(c: Context, error: unknown): Response {
   )
     return c.text(text, 400);
   if (apiErrors.NotYours.is(error)) return c.text(`Forbidden: ${text}`, 403);
-  if (jobErrors.QueueFull.is(error)) return c.text(text, 429);
+  if (jobErrors.QueueFull.is(error) || jobErrors.MemoryFull.is(error)) return c.text(text, 429);
   if (
     error instanceof NotSupported ||
     jobErrors.NotOver.is(error) ||

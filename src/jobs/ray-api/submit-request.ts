@@ -3,30 +3,14 @@ import type { Submission } from '../submission.ts';
 /** What is wrong with a request, in the words of Ray's own check. */
 export class BadRequest extends Error {}
 
-const known = new Set([
-  'entrypoint',
-  'submission_id',
-  'job_id',
-  'runtime_env',
-  'metadata',
-  'entrypoint_num_cpus',
-  'entrypoint_num_gpus',
-  'entrypoint_memory',
-  'entrypoint_resources',
-  'entrypoint_label_selector',
-]);
+type Fields = ReadonlyMap<string, unknown>;
 
-/** Reads the body of `POST /api/jobs/`. Keys with null are as if absent; unknown keys and wrong types are refused. */
+/** Reads the body of `POST /api/jobs/`. Keys with null are as if absent; wrong types are refused. Keys that are not read
+ * have no effect: newer clients may send more. Who submits is told by the token alone. */
 export function readSubmitRequest(body: unknown, user: string): Submission {
   if (!isRecord(body)) throw new BadRequest('the request body must be a JSON object');
-  const fields = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-  for (const key of Object.keys(fields)) {
-    if (!known.has(key))
-      throw new BadRequest(
-        `TypeError: JobSubmitRequest.__init__() got an unexpected keyword argument '${key.slice(0, 100)}'`,
-      );
-  }
-  if (fields['entrypoint'] === undefined)
+  const fields = new Map(Object.entries(body).filter(([, value]) => value !== null));
+  if (!fields.has('entrypoint'))
     throw new BadRequest("TypeError: JobSubmitRequest.__init__() missing 1 required positional argument: 'entrypoint'");
   const entrypoint = text(fields, 'entrypoint', 'entrypoint must be a string') ?? '';
   const id =
@@ -42,23 +26,23 @@ export function readSubmitRequest(body: unknown, user: string): Submission {
     if (typeof value !== 'string')
       throw new BadRequest(`TypeError: entrypoint_label_selector values must be strings, got ${pythonType(value)}`);
   return {
-    user,
     entrypoint,
     ...(id !== undefined && { id }),
     ...(runtimeEnv && { runtimeEnv }),
     ...(metadata && { metadata: metadata as Record<string, string> }),
     resources: resourcesOf(fields),
     ...(labels && { labels: labels as Record<string, string> }),
+    user,
   };
 }
 
-function resourcesOf(fields: Record<string, unknown>): Record<string, number> {
+function resourcesOf(fields: Fields): Record<string, number> {
   const custom = record(fields, 'entrypoint_resources') ?? {};
   for (const value of Object.values(custom))
     if (typeof value !== 'number')
       throw new BadRequest(`TypeError: entrypoint_resources values must be numbers, got ${pythonType(value)}`);
   for (const name of ['CPU', 'GPU', 'memory']) {
-    if (name in custom)
+    if (Object.hasOwn(custom, name))
       throw new BadRequest(
         `ValueError: Use the 'entrypoint_num_cpus', 'entrypoint_num_gpus' and 'entrypoint_memory' arguments instead of '${name}' in 'entrypoint_resources'`,
       );
@@ -76,22 +60,22 @@ function resourcesOf(fields: Record<string, unknown>): Record<string, number> {
   };
 }
 
-function text(fields: Record<string, unknown>, key: string, rule: string): string | undefined {
-  const value = fields[key];
+function text(fields: Fields, key: string, rule: string): string | undefined {
+  const value = fields.get(key);
   if (value !== undefined && typeof value !== 'string')
     throw new BadRequest(`TypeError: ${rule}, got ${pythonType(value)}`);
   return value;
 }
 
-function record(fields: Record<string, unknown>, key: string): Record<string, unknown> | undefined {
-  const value = fields[key];
+function record(fields: Fields, key: string): Record<string, unknown> | undefined {
+  const value = fields.get(key);
   if (value !== undefined && !isRecord(value))
     throw new BadRequest(`TypeError: ${key} must be a dict, got ${pythonType(value)}`);
   return value;
 }
 
-function amount(fields: Record<string, unknown>, key: string, kind: string): number | undefined {
-  const value = fields[key];
+function amount(fields: Fields, key: string, kind: string): number | undefined {
+  const value = fields.get(key);
   if (value !== undefined && typeof value !== 'number')
     throw new BadRequest(`TypeError: ${key} must be ${kind}, got ${pythonType(value)}`);
   return value;

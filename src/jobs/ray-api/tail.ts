@@ -23,7 +23,7 @@ export function makeTailUpgrade(
     const match = tailPath.exec(path);
     if (!match) return false;
     const verdict = judge(headOfMessage(request, path), deps.auth);
-    if ('status' in verdict) return refuse(socket, verdict.status, verdict.text);
+    if ('status' in verdict) return refuse(socket, verdict.status, verdict.text, verdict.retryAfter);
     const id = decode(match[1] ?? '');
     const job = deps.queue.get(id);
     if (!job) return refuse(socket, 404, words.notFound(id.slice(0, 200)));
@@ -68,16 +68,18 @@ async function say(line: WebSocket, text: string): Promise<void> {
   }
 }
 
-function refuse(socket: Duplex, status: number, text: string): true {
+function refuse(socket: Duplex, status: number, text: string, retryAfter?: number): true {
   const names: Record<number, string> = {
     401: 'Unauthorized',
     403: 'Forbidden',
     404: 'Not Found',
     405: 'Method Not Allowed',
+    429: 'Too Many Requests',
   };
+  const later = retryAfter === undefined ? '' : `retry-after: ${retryAfter}\r\n`;
   const body = Buffer.from(text);
   socket.end(
-    `HTTP/1.1 ${status} ${names[status] ?? 'Error'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${text}`,
+    `HTTP/1.1 ${status} ${names[status] ?? 'Error'}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${body.length}\r\n${later}connection: close\r\n\r\n${text}`,
   );
   return true;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { ownValue } from '../../base/own-value.ts';
 import type { Market, NodeTypeName } from '../../core/instance.ts';
 import type { ClusterSpec, Plain, PlainMap } from '../../core/spec/cluster.ts';
 import { labCloudErrors } from './errors.ts';
@@ -62,7 +63,7 @@ function readType(config: PlainMap, at: string): LabCloudType {
 }
 
 function textAt(map: PlainMap, key: string, at: string): string | undefined {
-  const value: Plain | undefined = map[key];
+  const value: Plain | undefined = ownValue(map, key);
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string') throw labCloudErrors.BadConfig({ at, problem: 'must be a text' });
   return value;

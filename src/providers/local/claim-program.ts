@@ -140,11 +140,23 @@ write_claim() {
   answer unusable "the claim cannot be written to '$own'"
 }
 
+# Whether it belongs to the user whom its name tells: everybody can put files here, in anybody's name. Where the host does
+# not say whose it is, it counts.
+is_genuine() {
+  name=\${1##*/}
+  listed=$(ls -dn -- "$1" 2>/dev/null) || return 0
+  read -r c_mode c_links c_uid c_rest <<END
+$listed
+END
+  [ "$c_uid" = "\${name%%-*}" ]
+}
+
 # Ends with the claim of another cluster that is in force, or that has expired while Ray runs.
 refuse_taken() {
   for file in "$folder"/*; do
     if [ "$file" = "$own" ] || [ ! -f "$file" ] || [ -L "$file" ]; then continue; fi
     case \${file##*/} in [0-9]*-*) ;; *) continue ;; esac
+    if ! is_genuine "$file"; then continue; fi
     if ! read_claim "$file"; then answer unusable "the claim '$file' cannot be read"; fi
     if in_force; then answer taken "$line"; fi
     if ray_runs; then answer taken-by-ray "$line"; fi

@@ -1,6 +1,7 @@
 import type { Instant } from '../../base/clock.ts';
 import type { Host, RunOptions } from '../../base/host.ts';
 import type { ProgramHost } from '../../base/one-session.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { Resources } from '../../core/resources.ts';
 import { answerMark, type ClaimAct, type ClaimTerms, claimProgram, claimTerms } from './claim-program.ts';
 import { localErrors } from './errors.ts';
@@ -178,9 +179,12 @@ export function readClaim(line: string): HostClaim {
   } catch {
     // Whoever holds the host, it is taken.
   }
-  const text = (key: string): string => (typeof read[key] === 'string' ? read[key].slice(0, 200) : 'unknown');
+  const text = (key: string): string => {
+    const value = ownValue(read, key);
+    return typeof value === 'string' ? value.slice(0, 200) : 'unknown';
+  };
   const instant = (key: string): Instant =>
-    Number.isSafeInteger(read[key]) ? Math.min(Number(read[key]), 8e12) * 1000 : 0;
+    Number.isSafeInteger(ownValue(read, key)) ? Math.min(Number(ownValue(read, key)), 8e12) * 1000 : 0;
   return {
     clusterId: text('clusterId'),
     cluster: text('cluster'),

@@ -2,7 +2,7 @@ import { MantaError, messageOf } from '../../base/errors.ts';
 import { sshErrors } from '../../base/ssh/errors.ts';
 import { steadyClock } from '../../base/steady-clock.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
-import type { Resources } from '../../core/resources.ts';
+import { amountOf, type Resources } from '../../core/resources.ts';
 import type { HostPool, OwnHost } from '../../core/spec/local.ts';
 import { providerErrors } from '../errors.ts';
 import type { LaunchRequest, Provider, ProviderInstance } from '../provider.ts';
@@ -422,8 +422,8 @@ const instanceOf = (record: ClaimRecord): ProviderInstance => ({
 });
 
 function leastOf(all: readonly Resources[]): Resources {
-  const names = Object.keys(all[0] ?? {}).filter((name) => all.every((each) => name in each));
-  return Object.fromEntries(names.map((name) => [name, Math.min(...all.map((each) => each[name] ?? 0))]));
+  const names = Object.keys(all[0] ?? {}).filter((name) => all.every((each) => Object.hasOwn(each, name)));
+  return Object.fromEntries(names.map((name) => [name, Math.min(...all.map((each) => amountOf(each, name)))]));
 }
 
 const reasonOf = (error: unknown): string => {

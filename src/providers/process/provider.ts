@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Duration } from '../../base/clock.ts';
+import { syncFolder } from '../../base/durable.ts';
 import { createJson, makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
 import { isAlive } from '../../base/process.ts';
 import type { Labels, Resources } from '../../core/resources.ts';
@@ -169,6 +170,7 @@ export class ProcessProvider implements Provider {
     rmSync(draft, { recursive: true, force: true });
     writeJson(recordFile(makeFolder(draft)), record);
     renameSync(draft, folder);
+    syncFolder(this.#folder);
     this.#start(id);
   }
 

@@ -11,6 +11,7 @@ import type { Labels, Resources } from '../../core/resources.ts';
  * - `instance.json` (provider): this record
  * - `process.json` (agent): which process is the instance; made once, so a second agent on one folder gives way
  * - `ending.json` (provider): the order to end it; never taken back
+ * - `end.json` (agent of a node of Ray): whether it chose to end, or Ray ended by itself
  * - `agent.log`: what the agent says
  */
 export interface InstanceRecord {

@@ -6,11 +6,11 @@ import type {
   JobAnswer,
   JobsAnswer,
   Mark,
-  NodeAnswer,
+  NodesAnswer,
   SamplePoint,
   SubmitBody,
   WhyAnswer,
-} from '../../head/api/types.ts';
+} from '../../api/types.ts';
 import { apiErrors } from '../../jobs/api-errors.ts';
 import { pageErrors } from './errors.ts';
 
@@ -99,7 +99,7 @@ export interface JobsQuery {
 
 export const api = {
   cluster: () => get<ClusterAnswer>('cluster'),
-  nodes: async () => (await get<{ nodes: NodeAnswer[] }>('nodes')).nodes,
+  nodes: async () => (await get<NodesAnswer>('nodes')).nodes,
   demand: () => get<DemandAnswer>('demand'),
   jobs: (query: JobsQuery, signal?: AbortSignal) => get<JobsAnswer>('jobs', { ...query }, signal),
   job: (id: string, signal?: AbortSignal) => get<JobAnswer>(`jobs/${encodeURIComponent(id)}`, {}, signal),

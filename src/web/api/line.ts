@@ -1,6 +1,6 @@
+import { type ServerEvent, SseReader } from '../../base/sse.ts';
 import { RequestFailure, send } from './client.ts';
 import { pageErrors } from './errors.ts';
-import { createSseParser, type Message } from './sse.ts';
 
 export type LineState =
   | { readonly kind: 'connecting' }
@@ -14,7 +14,7 @@ export type LineState =
 export interface LineOptions {
   /** Asked anew at each connect: a resumed line may need another address. */
   readonly url: () => string;
-  readonly onMessage: (message: Message) => void;
+  readonly onMessage: (message: ServerEvent) => void;
   readonly onState?: (state: LineState) => void;
   /** Return true to give up: the failure is not one that time mends. */
   readonly onFailure?: (failure: RequestFailure) => boolean;
@@ -77,11 +77,7 @@ export function openLine(options: LineOptions): Line {
     }
     failures = 0;
     say({ kind: 'open' });
-    const parser = createSseParser((message) => {
-      if (message.id !== '') lastId = message.id;
-      if (!mine.signal.aborted) options.onMessage(message);
-    });
-    const decoder = new TextDecoder();
+    const events = new SseReader();
     let silence = setTimeout(() => mine.abort(), silenceLimit);
     try {
       for (;;) {
@@ -89,7 +85,10 @@ export function openLine(options: LineOptions): Line {
         if (done) return;
         clearTimeout(silence);
         silence = setTimeout(() => mine.abort(), silenceLimit);
-        parser.push(decoder.decode(value, { stream: true }));
+        for (const message of events.take(value)) {
+          if (message.id !== '') lastId = message.id;
+          if (!mine.signal.aborted) options.onMessage(message);
+        }
       }
     } finally {
       clearTimeout(silence);

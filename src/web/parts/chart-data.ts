@@ -1,4 +1,5 @@
-import type { Mark, SamplePoint } from '../../head/api/types.ts';
+import type { Mark, SamplePoint } from '../../api/types.ts';
+import { ownValue } from '../../base/own-value.ts';
 import type { Look } from '../words/states.ts';
 
 /** One layer of the chart of nodes: a type, with its running nodes at each time. */
@@ -40,7 +41,7 @@ export function nodeSeries(samples: readonly SamplePoint[], order: readonly stri
   ];
   return {
     times: samples.map((sample) => sample.at / 1000),
-    layers: types.map((type) => ({ type, counts: samples.map((sample) => sample.nodes[type] ?? 0) })),
+    layers: types.map((type) => ({ type, counts: samples.map((sample) => ownValue(sample.nodes, type) ?? 0) })),
     wanted: samples.map((sample) => Object.values(sample.nodes).reduce((sum, count) => sum + count, 0)),
   };
 }

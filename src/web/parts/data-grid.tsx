@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { ownValue } from '../../base/own-value.ts';
 import { narrow } from './narrow.ts';
 import { rowsInSight, rowsMoved, scrollToShow } from './window-math.ts';
 
@@ -143,7 +144,7 @@ export function DataGrid<Item>(props: GridProps<Item>) {
       Home: 0,
       End: items.length - 1,
     };
-    const to = steps[press.key];
+    const to = ownValue(steps, press.key);
     const item = items[activeIndex];
     if (to !== undefined) move(to);
     else if (press.key === 'Enter' && item !== undefined) props.onOpen?.(item);

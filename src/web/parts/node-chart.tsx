@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { Mark } from '../../head/api/types.ts';
+import type { Mark } from '../../api/types.ts';
+import { ownValue } from '../../base/own-value.ts';
 import { now } from '../state/clock.ts';
 import { connection } from '../state/cluster.ts';
 import type { History } from '../state/history.ts';
@@ -147,7 +148,7 @@ export function NodeChart({ history, types, span }: ChartProps) {
   const onKeyDown = (press: KeyboardEvent): void => {
     const chart = plot.current;
     const steps: Readonly<Record<string, number>> = { ArrowLeft: -slotWidth / 2, ArrowRight: slotWidth / 2 };
-    const by = steps[press.key];
+    const by = ownValue(steps, press.key);
     if (chart === undefined || by === undefined) return;
     press.preventDefault();
     const width = chart.over.clientWidth;

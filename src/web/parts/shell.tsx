@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import { now } from '../state/clock.ts';
 import { cluster, connection, waitingCount } from '../state/cluster.ts';
 import { retryConnection } from '../state/feed.ts';
@@ -125,7 +126,7 @@ export function ShellNav({ current }: { current: string }) {
   return (
     <nav class="nav" aria-label="Views">
       {views.map(({ path, label, icon }) => {
-        const count = counts[path];
+        const count = ownValue(counts, path);
         return (
           <a
             key={path}

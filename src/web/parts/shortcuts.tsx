@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { ownValue } from '../../base/own-value.ts';
 import { shortcutsOn } from '../state/preferences.ts';
 import { goTo, linkTo } from '../state/route.ts';
 import { openSubmit } from '../state/submit.ts';
@@ -36,7 +37,7 @@ export function useShortcuts(): void {
       const target = press.target as HTMLElement | null;
       const typing = target?.closest('input, textarea, select, [contenteditable], dialog') !== null;
       if (!shortcutsOn.value || typing || press.ctrlKey || press.metaKey || press.altKey) return;
-      const place = afterG ? places[press.key] : undefined;
+      const place = afterG ? ownValue(places, press.key) : undefined;
       afterG = press.key === 'g';
       if (place !== undefined) goTo(linkTo(place));
       else if (press.key === '?') helpOpen.value = true;

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { ClusterAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer } from '../../api/types.ts';
 import { nodes } from '../state/cluster.ts';
 import { linkTo } from '../state/route.ts';
 import { countText, moneyText, resourcesText } from '../words/amounts.ts';

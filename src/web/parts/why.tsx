@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { WhyAnswer } from '../../head/api/types.ts';
+import type { WhyAnswer } from '../../api/types.ts';
 import { api, RequestFailure } from '../api/client.ts';
 import { sentence } from './notice.tsx';
 import { Ago } from './time.tsx';

@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import type { ClusterAnswer, DemandAnswer, EventAnswer, NodeAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer, DemandAnswer, EventAnswer, NodeAnswer } from '../../api/types.ts';
 import { api, RequestFailure } from '../api/client.ts';
 import type { LineState } from '../api/line.ts';
 import { alignClock } from './clock.ts';

@@ -1,16 +1,8 @@
 import { batch, effect } from '@preact/signals';
-import type {
-  ClusterAnswer,
-  EventAnswer,
-  JobRow,
-  Mark,
-  NodeAnswer,
-  SamplePoint,
-  StreamKind,
-} from '../../head/api/types.ts';
+import type { ClusterAnswer, EventAnswer, JobRow, Mark, NodeAnswer, SamplePoint, StreamKind } from '../../api/types.ts';
+import type { ServerEvent } from '../../base/sse.ts';
 import { api, apiUrl, RequestFailure } from '../api/client.ts';
 import { type Line, openLine } from '../api/line.ts';
-import type { Message } from '../api/sse.ts';
 import {
   cluster,
   connection,
@@ -108,7 +100,7 @@ async function renewEvents(): Promise<void> {
 }
 
 /** A burst of messages is shown once a frame. */
-function enqueue(message: Message): void {
+function enqueue(message: ServerEvent): void {
   if (pending === undefined) {
     pending = { jobs: new Map(), events: [], rest: [] };
     if (document.hidden) setTimeout(flush, 200);

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Mark, SamplePoint } from '../../head/api/types.ts';
+import type { Mark, SamplePoint } from '../../api/types.ts';
 import { api, RequestFailure } from '../api/client.ts';
 import { headTime } from './clock.ts';
 

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { JobRow } from '../../head/api/types.ts';
+import type { JobRow } from '../../api/types.ts';
 import { api, RequestFailure } from '../api/client.ts';
 import { addPage, applyChanges, type JobFilter, type JobWindow } from './job-query.ts';
 

@@ -1,4 +1,5 @@
-import type { NodeAnswer } from '../../head/api/types.ts';
+import type { NodeAnswer } from '../../api/types.ts';
+import { ownValue } from '../../base/own-value.ts';
 import { type NodeGroup, nodeGroup } from '../words/states.ts';
 
 export interface NodeFilter {
@@ -37,7 +38,7 @@ export function nodeUsage(node: NodeAnswer): readonly Usage[] {
   return Object.entries(node.total)
     .filter(([, total]) => total > 0)
     .map(([name, total]) => {
-      const used = Math.max(0, total - (node.available[name] ?? 0));
+      const used = Math.max(0, total - (ownValue(node.available, name) ?? 0));
       return { name, used, total, share: used / total };
     });
 }

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { SubmitBody } from '../../head/api/types.ts';
+import type { SubmitBody } from '../../api/types.ts';
 
 /** What is typed into the form, as typed. */
 export interface SubmitForm {

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
+import type { DemandAnswer } from '../../api/types.ts';
 import type { Passed } from '../../core/plan/plan.ts';
 import { passReasonWords, placeWords } from '../../core/plan/words.ts';
-import type { DemandAnswer } from '../../head/api/types.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Empty, Loading } from '../parts/notice.tsx';
 import { now } from '../state/clock.ts';

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../head/api/types.ts';
+import type { EventAnswer } from '../../api/types.ts';
 import { type Column, DataGrid } from '../parts/data-grid.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { FilterChips, SearchField } from '../parts/filters.tsx';
@@ -52,7 +52,7 @@ export function EventsView() {
   const { params } = route.value;
   const search = params.get('search') ?? '';
   const levelText = params.get('level') ?? '';
-  const chosen = useMemo(() => levelText.split(',').filter((level) => level in eventLooks), [levelText]);
+  const chosen = useMemo(() => levelText.split(',').filter((level) => Object.hasOwn(eventLooks, level)), [levelText]);
   const [open, setOpen] = useState<EventAnswer | undefined>(undefined);
   const all = events.value;
   const shown = useMemo(() => {

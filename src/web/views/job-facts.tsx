@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
+import type { JobAnswer } from '../../api/types.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { JobAnswer } from '../../head/api/types.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Ago, Took } from '../parts/time.tsx';
 import { instanceOfNode } from '../state/cluster.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { JobAnswer } from '../../api/types.ts';
 import { isOver } from '../../core/jobs/job.ts';
-import type { JobAnswer } from '../../head/api/types.ts';
 import { api, RequestFailure } from '../api/client.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Icon, StateMark } from '../parts/icon.tsx';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { NodeAnswer } from '../../head/api/types.ts';
+import type { NodeAnswer } from '../../api/types.ts';
 import { type Column, DataGrid } from '../parts/data-grid.tsx';
 import { FilterChips, SearchField } from '../parts/filters.tsx';
 import { StateMark } from '../parts/icon.tsx';
@@ -76,7 +76,7 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
   const type = params.get('type') ?? '';
   const groupText = params.get('state') ?? '';
   const groups = useMemo(
-    () => groupText.split(',').filter((name): name is NodeGroup => name in nodeGroups),
+    () => groupText.split(',').filter((name): name is NodeGroup => Object.hasOwn(nodeGroups, name)),
     [groupText],
   );
   const all = nodes.value;

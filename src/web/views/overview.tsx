@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ClusterAnswer, TurnOffAnswer } from '../../head/api/types.ts';
+import type { ClusterAnswer, TurnOffAnswer } from '../../api/types.ts';
+import { ownValue } from '../../base/own-value.ts';
 import { markLook } from '../parts/chart-data.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Meter } from '../parts/meter.tsx';
@@ -202,9 +203,9 @@ function UsageCard({ cluster: shown }: { cluster: ClusterAnswer }) {
             <Meter
               key={name}
               name={name}
-              used={usage[name]?.used ?? 0}
-              total={usage[name]?.total ?? 0}
-              past={past.filter((_, index) => index % every === 0).map((sample) => share(sample.usage[name]))}
+              used={ownValue(usage, name)?.used ?? 0}
+              total={ownValue(usage, name)?.total ?? 0}
+              past={past.filter((_, index) => index % every === 0).map((sample) => share(ownValue(sample.usage, name)))}
             />
           ))}
         </div>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { OtherRow } from '../../head/api/types.ts';
+import type { OtherRow } from '../../api/types.ts';
 import { api } from '../api/client.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Ago } from '../parts/time.tsx';

@@ -1,3 +1,4 @@
+import { ownValue } from '../../base/own-value.ts';
 import type { Resources } from '../../core/resources.ts';
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
@@ -48,8 +49,8 @@ export function resourceNames(resources: Resources): string[] {
 /** `4 CPU, 1 GPU, 8 GiB memory`; what a job that asks for nothing gets is `nothing`. */
 export function resourcesText(resources: Resources): string {
   const parts = resourceNames(resources)
-    .filter((name) => resources[name] !== 0)
-    .map((name) => `${amountText(name, resources[name] ?? 0)} ${name}`);
+    .filter((name) => ownValue(resources, name) !== 0)
+    .map((name) => `${amountText(name, ownValue(resources, name) ?? 0)} ${name}`);
   return parts.length === 0 ? 'nothing' : parts.join(', ');
 }
 

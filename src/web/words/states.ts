@@ -1,6 +1,6 @@
+import type { EventAnswer } from '../../api/types.ts';
 import type { InstanceStatus } from '../../core/instance.ts';
 import type { EndCause, JobState } from '../../core/jobs/job.ts';
-import type { EventAnswer } from '../../head/api/types.ts';
 
 /** How a state is drawn: a colour, and a shape so that the colour is never the only signal. */
 export interface Look {

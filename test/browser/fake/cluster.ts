@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { isOver, type Job, type JobState } from '../../../src/core/jobs/job.ts';
 import type {
   ClusterAnswer,
   DemandAnswer,
@@ -12,7 +11,8 @@ import type {
   StreamKind,
   SubmitBody,
   WhyAnswer,
-} from '../../../src/head/api/types.ts';
+} from '../../../src/api/types.ts';
+import { isOver, type Job, type JobState } from '../../../src/core/jobs/job.ts';
 import { byNewest, matchesFilter } from '../../../src/web/state/job-query.ts';
 import { FakeLog } from './log.ts';
 import { nodeTypes, randomFrom, seedDemand, seedEvents, seedHistory, seedJobs, seedNodes } from './seed.ts';

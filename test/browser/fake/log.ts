@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import type { LogChunk } from '../../../src/head/api/types.ts';
+import type { LogChunk } from '../../../src/api/types.ts';
 
 /** The output of one attempt, addressed by byte offset. */
 export class FakeLog {

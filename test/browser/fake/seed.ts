@@ -1,5 +1,3 @@
-import type { InstanceStatus } from '../../../src/core/instance.ts';
-import type { EndCause, Job, JobState } from '../../../src/core/jobs/job.ts';
 import type {
   ClusterAnswer,
   DemandAnswer,
@@ -7,7 +5,9 @@ import type {
   Mark,
   NodeAnswer,
   SamplePoint,
-} from '../../../src/head/api/types.ts';
+} from '../../../src/api/types.ts';
+import type { InstanceStatus } from '../../../src/core/instance.ts';
+import type { EndCause, Job, JobState } from '../../../src/core/jobs/job.ts';
 
 const gib = 1024 ** 3;
 

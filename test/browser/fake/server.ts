@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import type { StreamKind, SubmitBody } from '../../../src/api/types.ts';
 import type { JobState } from '../../../src/core/jobs/job.ts';
-import type { StreamKind, SubmitBody } from '../../../src/head/api/types.ts';
 import type { FakeCluster } from './cluster.ts';
 
 const contentSecurity = [

@@ -3,22 +3,22 @@ import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventSink } from '../../../src/base/events.ts';
 import { readLog } from '../../../src/base/log-segments.ts';
-import { wallClock } from '../../../src/base/wall-clock.ts';
 import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/attempts.ts';
 import { Bookings } from '../../../src/engines/ray/bookings.ts';
 import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
 import type { Submission } from '../../../src/engines/ray/submission.ts';
 import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
+import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { never, until } from '../../contract/waiting.ts';
 
 /**
  * Attempts at a Ray that has `infos`, and packages that travel until `arrive` is called or they are broken off. The output
- * of each is `output`; what happens is in `said`.
+ * of each is `output`; what happens is in `said`. Time stands still but in `passes` and `until`.
  */
 function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'))) {
+  const time = new VirtualTime(1_000_000);
   const infos = new Map<string, JobInfo>();
   const said: string[] = [];
   const told: AttemptReport[] = [];
@@ -37,7 +37,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
   };
   const edges = {
     folder,
-    clock: wallClock,
+    clock: new VirtualClock(time),
     events: { emit: (_, data) => events.push(data) } satisfies EventSink,
     http: {
       ask: async (_: string, { headers }: { headers: { range: string } }) => {
@@ -85,6 +85,13 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
   };
   return {
     ...{ attempts, folder, infos, said, told, events, order },
+    passes: (duration: number) => time.run(time.now + duration),
+    /** Files are read and written outside of virtual time, which goes on a little with each look. */
+    until: <Value>(what: string, check: () => Value | undefined | false | Promise<Value | undefined | false>) =>
+      until(what, async () => {
+        await time.run(time.now + 50);
+        return await check();
+      }),
     arrive: () => travel.resolve(),
     refuse: () => void (refusing = true),
     loseDashboard: () => void (noDashboard = true),
@@ -121,7 +128,7 @@ it('an attempt that is stopped while its packages travel never reaches Ray', asy
 });
 
 it('one that came there by an earlier try, whose answer was lost, is stopped there', async (t) => {
-  const { attempts, infos, said, told, order } = attemptsOf(t);
+  const { attempts, until, infos, said, told, order } = attemptsOf(t);
   infos.set('a.1', { status: 'PENDING' });
   void attempts.start(order('a.1'), never);
   await attempts.stop('a.1', 0, never);
@@ -144,31 +151,31 @@ it('one that Ray has not taken yet is over when it is stopped', async (t) => {
 });
 
 it('a job that the dashboard could not tell to end has more time to hear of it; a kill needs no dashboard', async (t) => {
-  const { attempts, infos, said, arrive, loseDashboard, order } = attemptsOf(t);
+  const { attempts, passes, until, infos, said, arrive, loseDashboard, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   infos.set('a.1', running);
   loseDashboard();
   await assert.rejects(attempts.stop('a.1', 1, never), /no way to the dashboard/);
-  await sleep(300);
+  await passes(25_000);
   assert.ok(!said.includes('kill a.1'));
   await assert.rejects(attempts.stop('a.1', 0, never), /no way to the dashboard/);
   await until('it is killed', () => said.includes('kill a.1'));
 });
 
 it('a Ray that does not answer is not asked without a pause whether a job has ended', async (t) => {
-  const { attempts, infos, arrive, loseGcs, order } = attemptsOf(t);
+  const { attempts, passes, infos, arrive, loseGcs, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   infos.set('a.1', running);
   const asked = loseGcs();
   await attempts.stop('a.1', 0, never);
-  await sleep(500);
+  await passes(500);
   assert.ok(asked() < 20, `${asked()} questions`);
 });
 
 it('a second stop with less grace kills sooner', async (t) => {
-  const { attempts, infos, said, arrive, order } = attemptsOf(t);
+  const { attempts, until, infos, said, arrive, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   infos.set('a.1', running);
@@ -179,7 +186,7 @@ it('a second stop with less grace kills sooner', async (t) => {
 });
 
 it('the output of one that Ray has forgotten is not asked for any more, and its log says what is missing', async (t) => {
-  const { attempts, infos, said, told, arrive, order } = attemptsOf(t);
+  const { attempts, passes, until, infos, said, told, arrive, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   infos.set('a.1', running);
@@ -192,12 +199,12 @@ it('the output of one that Ray has forgotten is not asked for any more, and its 
   assert.equal(end.logSize, text.length);
   const reads = (): number => said.filter((each) => each === 'read').length;
   const before = reads();
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await passes(60_000);
   assert.equal(reads(), before);
 });
 
 it('a disk that refuses for a while keeps no attempt from being seen running and over', async (t) => {
-  const { attempts, folder, infos, told, events, arrive, order } = attemptsOf(t);
+  const { attempts, until, folder, infos, told, events, arrive, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   const records = join(folder, 'ray-attempts');
@@ -222,7 +229,7 @@ it('a disk that refuses for a while keeps no attempt from being seen running and
 });
 
 it('one whose submission Ray takes only after the stop is ended there', async (t) => {
-  const { attempts, infos, said, arrive, refuse, order } = attemptsOf(t);
+  const { attempts, until, infos, said, arrive, refuse, order } = attemptsOf(t);
   arrive();
   refuse();
   await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { wallClock } from '../../../src/base/wall-clock.ts';
 import { type EndedJob, settleEnd } from '../../../src/engines/ray/job-end.ts';
 import type { JobInfo, NodeFate } from '../../../src/engines/ray/job-info.ts';
 import { PreemptedNodes } from '../../../src/engines/ray/preempted-nodes.ts';
+import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { never } from '../../contract/waiting.ts';
 
 const failedWith = (code: number): JobInfo => ({ status: 'FAILED', driver_exit_code: code, driver_node_id: 'ab' });
@@ -14,17 +14,19 @@ const failedWith = (code: number): JobInfo => ({ status: 'FAILED', driver_exit_c
 /** The cause of its end, where Ray calls its node alive so many times before it says what became of it. */
 async function causeOf(job: EndedJob, ray: { alive: number; fate: NodeFate; leaving?: boolean }) {
   let questions = 0;
-  const end = await settleEnd(
+  const time = new VirtualTime(0);
+  const settling = settleEnd(
     job,
     {
-      clock: wallClock,
+      clock: new VirtualClock(time),
       fateOf: async () => (++questions > ray.alive ? ray.fate : 'alive'),
       isLeaving: () => ray.leaving === true,
       abandon: async () => {},
     },
     never,
   );
-  return { cause: end.cause, questions };
+  await time.run(600_000);
+  return { cause: (await settling).cause, questions };
 }
 
 describe('a driver that was ended by a signal', () => {

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { wallClock } from '../../../src/base/wall-clock.ts';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
 import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
 import { LeavingJobs } from '../../../src/engines/ray/leaving-jobs.ts';
+import { readRefusal } from '../../../src/engines/ray/prose.ts';
 import { never } from '../../contract/waiting.ts';
 
 const record = { format: 1, id: 'a.1', submission: 'a.1', log: '/log', entrypoint: 'true' } as const;
-const refused = (detail: string): Error => rayErrors.Refused({ call: 'DELETE /api/jobs/a.1', detail });
+const refused = (text: string): Error =>
+  rayErrors.Refused({ call: 'DELETE /api/jobs/a.1', detail: text, refusal: readRefusal(500, text) });
+const notOver = `Traceback (most recent call last):
+RuntimeError: Attempted to delete job 'a.1', but it is in a non-terminal state RUNNING.
+`;
 
 /** Jobs that leave a Ray which answers to each look, and to each try to delete one, what is next. */
 function leavingWith({ looks = [], answers = [] }: { looks?: (JobInfo | undefined)[]; answers?: Error[] }) {
@@ -24,7 +30,7 @@ function leavingWith({ looks = [], answers = [] }: { looks?: (JobInfo | undefine
         const problem = answers.shift();
         if (problem) throw problem;
       },
-      pause: async () => {},
+      clock: { ...wallClock, sleep: async () => {} },
     },
     never,
   );
@@ -32,11 +38,11 @@ function leavingWith({ looks = [], answers = [] }: { looks?: (JobInfo | undefine
 }
 
 it('a job that leaves is deleted again while Ray cannot, and ended first where Ray says that it is not over', async () => {
-  const trouble = leavingWith({ answers: [refused('500 no space left'), refused('500 no answer')] });
+  const trouble = leavingWith({ answers: [refused('no space left'), refused('no answer')] });
   await trouble.jobs.letGo({ ...record, accepted: true });
   assert.deepEqual(trouble.said, ['delete', 'delete', 'delete', 'removed']);
   const looks: JobInfo[] = [{ status: 'RUNNING' }, { status: 'RUNNING' }, { status: 'FAILED' }];
-  const open = leavingWith({ looks, answers: [refused('500 it is in a non-terminal state RUNNING.')] });
+  const open = leavingWith({ looks, answers: [refused(notOver)] });
   await open.jobs.letGo({ ...record, accepted: true });
   assert.deepEqual(open.said, ['delete', 'killed', 'killed', 'delete', 'removed']);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { wallClock } from '../../../src/base/wall-clock.ts';
 import type { EngineNode, EngineState } from '../../../src/engines/engine.ts';
 import { StateWatch } from '../../../src/engines/ray/state-watch.ts';
 
@@ -10,7 +11,7 @@ const state = (available: Readonly<Record<string, number>>, idleFor = 0): Engine
 
 describe("the watch of Ray's state", () => {
   const heard = (states: readonly EngineState[]): number => {
-    const watch = new StateWatch({ read: () => new Promise(() => {}), busy: () => false });
+    const watch = new StateWatch({ clock: wallClock, read: () => new Promise(() => {}), busy: () => false });
     let times = 0;
     watch.watch(() => times++);
     for (const each of states) watch.learn(each);
@@ -33,9 +34,12 @@ describe("the watch of Ray's state", () => {
     const watch = new StateWatch({
       read,
       busy: () => true,
-      pause: async (period) => {
-        if (asked.push(period) === 12) resolve();
-        if (asked.length >= 12) await new Promise(() => {});
+      clock: {
+        ...wallClock,
+        sleep: async (period) => {
+          if (asked.push(period) === 12) resolve();
+          if (asked.length >= 12) await new Promise(() => {});
+        },
       },
     });
     await enough;

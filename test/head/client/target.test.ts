@@ -3,11 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import type { EventKind, EventSink } from '../../../src/base/events.ts';
 import { silent } from '../../../src/base/events.ts';
 import { identify } from '../../../src/base/process.ts';
-import type { Choice, Place } from '../../../src/head/client/target.ts';
-import { chooseTarget } from '../../../src/head/client/target.ts';
+import { type GivenAddress, type MeantCluster, type Place, targetFor } from '../../../src/head/client/target.ts';
 import { createCluster, stateFolder } from '../../../src/head/state-folder.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-target-'));
@@ -28,71 +26,39 @@ function homeWith(name: string, clusters: Readonly<Record<string, number>>): str
 }
 
 const signal = new AbortController().signal;
-const place = (choice: Choice, env: Record<string, string>, events: EventSink = silent): Promise<Place> =>
-  chooseTarget(choice, { HOME: join(root, 'nobody'), MANTA_HOME: join(root, 'none'), ...env }, events).place(signal);
+const at = (address: string): GivenAddress => ({ address, from: '--address' });
+const place = (meant: MeantCluster | GivenAddress, env: Record<string, string>): Promise<Place> =>
+  targetFor(meant, { HOME: join(root, 'nobody'), MANTA_HOME: join(root, 'none'), ...env }, silent).place(signal);
 const code = (expected: string) => (error: { code?: string }) => {
   assert.equal(error.code, expected);
   return true;
 };
 
 describe('the address', () => {
-  test('is that of the option, but the environment wins over it, RAY_API_SERVER_ADDRESS first, as in Ray', async () => {
-    const told: string[] = [];
-    const events: EventSink = { emit: <Data>(kind: EventKind<Data>, data: Data) => void told.push(kind.text(data)) };
-    assert.deepEqual(await place({ address: 'http://a:1' }, {}, events), { url: 'http://a:1' });
-    assert.deepEqual(told, []);
-    assert.deepEqual(await place({ address: 'http://a:1' }, { RAY_ADDRESS: 'http://b:2' }, events), {
-      url: 'http://b:2',
-    });
-    assert.match(told[0] ?? '', /RAY_ADDRESS=http:\/\/b:2 wins over --address http:\/\/a:1/);
-    const both = { RAY_ADDRESS: 'http://b:2', RAY_API_SERVER_ADDRESS: 'https://c:3/prefix/' };
-    assert.deepEqual(await place({}, both), { url: 'https://c:3/prefix' });
-  });
-
-  test('without a scheme is HTTP', async () => {
-    assert.deepEqual(await place({ address: '10.0.0.7:8265' }, {}), { url: 'http://10.0.0.7:8265' });
+  test('loses a slash at its end, and without a scheme is HTTP', async () => {
+    assert.deepEqual(await place(at('https://c:3/prefix/'), {}), { url: 'https://c:3/prefix' });
+    assert.deepEqual(await place(at('10.0.0.7:8265'), {}), { url: 'http://10.0.0.7:8265' });
   });
 
   test('that is none says so', () => {
     for (const address of ['ray://head:10001', 'ftp://a', 'http://user:pass@a', 'http://'])
-      assert.throws(() => chooseTarget({ address }, {}, silent), code('MANTA_CLIENT_BAD_ADDRESS'), address);
+      assert.throws(() => targetFor(at(address), {}, silent), code('MANTA_CLIENT_BAD_ADDRESS'), address);
   });
 
-  test('auto and local mean what runs on this machine', async () => {
-    const home = homeWith('auto', { one: 4001 });
-    for (const RAY_ADDRESS of ['auto', 'local', ''])
-      assert.equal((await place({}, { MANTA_HOME: home, RAY_ADDRESS })).url, 'http://127.0.0.1:4001');
+  test('of a cluster of this machine needs no token in the environment', async () => {
+    const home = homeWith('pointed', { one: 4005 });
+    assert.equal((await place(at('localhost:4005'), { MANTA_HOME: home })).token, 'token-of-one');
+    assert.equal((await place(at('http://elsewhere:4005'), { MANTA_HOME: home })).token, undefined);
   });
 });
 
 describe('a cluster of this machine', () => {
-  test('is the one that -n or MANTA_CLUSTER names, or the only one that runs, with its own token', async () => {
+  test('is reached with its own token, whatever the environment says', async () => {
     const home = homeWith('two', { one: 4001, idle: 0 });
-    const one = { url: 'http://127.0.0.1:4001', token: 'token-of-one' };
-    assert.deepEqual(await place({}, { MANTA_HOME: home }), one);
-    assert.deepEqual(
-      await place({ name: 'one' }, { MANTA_HOME: home, RAY_ADDRESS: 'http://b:2', RAY_AUTH_TOKEN: 'x' }),
-      one,
-    );
-    homeWith('two', { other: 4002 });
-    assert.equal((await place({}, { MANTA_HOME: home, MANTA_CLUSTER: 'other' })).token, 'token-of-other');
-    assert.throws(() => chooseTarget({}, { MANTA_HOME: home }, silent), code('MANTA_CLIENT_SEVERAL_CLUSTERS'));
+    const env = { MANTA_HOME: home, RAY_ADDRESS: 'http://b:2', RAY_AUTH_TOKEN: 'x' };
+    assert.deepEqual(await place({ name: 'one' }, env), { url: 'http://127.0.0.1:4001', token: 'token-of-one' });
     await assert.rejects(place({ name: 'idle' }, { MANTA_HOME: home }), code('MANTA_HEAD_NOT_RUNNING'));
-    assert.throws(() => chooseTarget({ name: 'nope' }, { MANTA_HOME: home }, silent), code('MANTA_HEAD_NOT_RUNNING'));
-    assert.throws(
-      () => chooseTarget({ name: 'one', address: 'http://a' }, { MANTA_HOME: home }, silent),
-      code('MANTA_CLIENT_TWO_CLUSTERS'),
-    );
-  });
-
-  test('is missed with a word on how to start one', () => {
-    assert.throws(() => chooseTarget({}, { MANTA_HOME: join(root, 'none') }, silent), code('MANTA_CLIENT_NO_CLUSTER'));
-  });
-
-  test('that an address points to needs no token in the environment', async () => {
-    const home = homeWith('pointed', { one: 4005 });
-    assert.equal((await place({ address: 'localhost:4005' }, { MANTA_HOME: home })).token, 'token-of-one');
-    assert.equal((await place({ address: 'http://elsewhere:4005' }, { MANTA_HOME: home })).token, undefined);
+    assert.throws(() => targetFor({ name: 'nope' }, { MANTA_HOME: home }, silent), code('MANTA_HEAD_NOT_RUNNING'));
   });
 });
 
@@ -102,15 +68,16 @@ describe('the token of an address', () => {
     mkdirSync(join(home, '.ray'), { recursive: true });
     writeFileSync(join(home, '.ray', 'auth_token'), '  kept  \nmore');
     writeFileSync(join(root, 'given'), 'given\n');
-    const env = { HOME: home, RAY_ADDRESS: 'http://a:1' };
-    assert.equal((await place({}, env)).token, 'kept');
-    assert.equal((await place({}, { ...env, RAY_AUTH_TOKEN_PATH: join(root, 'given') })).token, 'given');
+    const env = { HOME: home };
+    const there = at('http://a:1');
+    assert.equal((await place(there, env)).token, 'kept');
+    assert.equal((await place(there, { ...env, RAY_AUTH_TOKEN_PATH: join(root, 'given') })).token, 'given');
     assert.equal(
-      (await place({}, { ...env, RAY_AUTH_TOKEN_PATH: join(root, 'given'), RAY_AUTH_TOKEN: 'first' })).token,
+      (await place(there, { ...env, RAY_AUTH_TOKEN_PATH: join(root, 'given'), RAY_AUTH_TOKEN: 'first' })).token,
       'first',
     );
     await assert.rejects(
-      place({}, { ...env, RAY_AUTH_TOKEN_PATH: join(root, 'missing') }),
+      place(there, { ...env, RAY_AUTH_TOKEN_PATH: join(root, 'missing') }),
       code('MANTA_CLIENT_NO_TOKEN'),
     );
     chmodSync(join(root, 'given'), 0o600);
@@ -118,16 +85,9 @@ describe('the token of an address', () => {
 });
 
 test('headers are a JSON object of texts', () => {
-  const target = chooseTarget(
-    { address: 'http://a', headers: '{"x-team": "blue"}' },
-    { RAY_JOB_HEADERS: '{"x": "y"}' },
-    silent,
-  );
+  const env = { RAY_JOB_HEADERS: '{"x": "y"}' };
+  const target = targetFor(at('http://a'), env, silent, { headers: '{"x-team": "blue"}' });
   assert.deepEqual(target.headers, { 'x-team': 'blue' });
   for (const headers of ['{', '[]', '{"a": 1}', '{"a": "b\\r\\nc: d"}', '{"a b": "c"}'])
-    assert.throws(
-      () => chooseTarget({ address: 'http://a', headers }, {}, silent),
-      code('MANTA_CLIENT_BAD_HEADERS'),
-      headers,
-    );
+    assert.throws(() => targetFor(at('http://a'), {}, silent, { headers }), code('MANTA_CLIENT_BAD_HEADERS'), headers);
 });

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { silent } from '../../../src/base/events.ts';
 import { writeJson } from '../../../src/base/json-file.ts';
 import { identify } from '../../../src/base/process.ts';
-import { chooseTarget } from '../../../src/head/client/target.ts';
+import { targetFor } from '../../../src/head/client/target.ts';
 import { recordTunnel, tunnelOf, tunnelOn } from '../../../src/head/client/tunnel.ts';
 import { createCluster, stateFolder } from '../../../src/head/state-folder.ts';
 
@@ -29,7 +29,7 @@ writeJson(folder.files.serving, {
 
 const tokenFor = async (port: number, host = 'localhost'): Promise<string | undefined> => {
   const env = { HOME: home, MANTA_HOME: home };
-  const target = chooseTarget({ address: `http://${host}:${port}` }, env, silent);
+  const target = targetFor({ address: `http://${host}:${port}`, from: '--address' }, env, silent);
   return (await target.place(AbortSignal.timeout(10_000))).token;
 };
 

@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
+import { silent } from '../../../src/base/events.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
 import type { RayJob } from '../../../src/engines/ray/jobs-api.ts';
 import type { RayFront } from '../../../src/head/gateway/ray-front.ts';
@@ -139,7 +140,14 @@ export class GatewayBed {
       path: bed.folder,
       files: { mantadSocket: join(bed.folder, 'mantad.sock') },
     };
-    const head = { ...bed, folder, clock: wallClock, log: () => {}, ...(options.ray !== false && { ray: front }) };
+    const head = {
+      ...bed,
+      folder,
+      clock: wallClock,
+      events: silent,
+      log: () => {},
+      ...(options.ray !== false && { ray: front }),
+    };
     const serving = await serve(head as unknown as Head, { port: 0 });
     const made = new GatewayBed(bed, ray, serving, owner, guest, others, looks);
     t.after(async () => {

@@ -8,13 +8,14 @@ import { Front } from '../../../src/head/gateway/front.ts';
 import type { JobsApiDeps } from '../../../src/jobs/api.ts';
 import type { JobsEnv } from '../../../src/jobs/auth.ts';
 
+const deps = { auth: { cookie: 'manta-test', users: { byToken: () => undefined } } };
 const limits = { headersTimeout: 2_000, bodySilence: 2_000 };
 
 /** A server that tells how long each body was, and a connection to it. */
 async function lineTo(t: TestContext): Promise<{ line: Socket; said: Promise<string> }> {
   const app = new Hono<JobsEnv>();
   app.put('*', async (c) => c.text(`read ${(await c.req.arrayBuffer()).byteLength}`));
-  const server = new Front(app, {} as JobsApiDeps, undefined, limits).server().listen(0, '127.0.0.1');
+  const server = new Front(app, deps as unknown as JobsApiDeps, undefined, limits).server().listen(0, '127.0.0.1');
   await once(server, 'listening');
   assert.equal(server.requestTimeout, 0, 'a whole request may take as long as it takes');
   const line = connect((server.address() as AddressInfo).port, '127.0.0.1');

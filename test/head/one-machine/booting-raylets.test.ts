@@ -27,7 +27,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 writeFileSync(process.argv[2] + '/process.json', JSON.stringify(identify(process.pid)));
 process.on('SIGTERM', () => process.exit());
-process.exit(spawnSync('sh', ['-c', ${JSON.stringify(program)}], { stdio: 'inherit' }).status);
+process.exit(spawnSync('sh', ['-c', ${JSON.stringify(program)}, process.argv[2]], { stdio: 'inherit' }).status);
 `,
   );
   const provider = new ProcessProvider({
@@ -74,7 +74,7 @@ test('a raylet that Ray shows is up, however long that takes', async (t) => {
 test('a raylet that was told to end, or ends with its head, has not failed', async (t) => {
   const head = await bed(
     t,
-    'echo "2026-01-01T00:00:00.000Z ending: its head is gone"; echo "Error of its end"; exit 1',
+    `echo '{"by":"node"}' >"$0/end.json"; echo "its head is gone"; echo "Error of its end"; exit 1`,
   );
   await head.registered;
   const told = await bed(t, 'exec sleep 600');
@@ -91,7 +91,7 @@ test('a raylet that was killed while it came up has not failed, whatever it said
 });
 
 test('a Ray that ends on the way without a word of its own has failed', async (t) => {
-  const { registered } = await bed(t, 'echo "2026-01-01T00:00:00.000Z Ray has ended (1)"; exit 1');
+  const { registered } = await bed(t, `echo '{"by":"ray"}' >"$0/end.json"; echo "Ray has ended (1)"; exit 1`);
   await assert.rejects(registered, /Ray has ended \(1\)$/);
 });
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { clearInstances } from '../../../src/autoscaler/teardown.ts';
+import type { Cleared } from '../../../src/core/cleared.ts';
 import { clearMachines, leaveMachine } from '../../../src/head/turn-off/clear.ts';
-import { type Cleared, endInstances } from '../../../src/head/turn-off/workers.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { never } from '../../contract/waiting.ts';
@@ -23,7 +24,7 @@ function stubborn(time: VirtualTime, mended: number) {
   const clear = async (leaves: boolean): Promise<Cleared> => {
     const running = clearMachines(
       {
-        turnOff: () => endInstances(provider, { clock }, never),
+        turnOff: () => clearInstances(provider, { clock }, never),
         ...(leaves && { leave: async () => {} }),
       },
       { clock, events: { emit: (kind, data) => void told.push(`${kind.code} ${kind.text(data)}`) }, since: 0 },
@@ -70,7 +71,7 @@ test('a cloud that lists nothing for an hour keeps the head no longer either', a
   } as unknown as Provider;
   const told: string[] = [];
   const clearing = { clock, events: { emit: ({ code }: { code: string }) => void told.push(code) }, since: 0 };
-  const turnOff = () => endInstances(provider, { clock }, never);
+  const turnOff = () => clearInstances(provider, { clock }, never);
   const left = [{ host: 'workers', why: 'the cloud is out' }];
   const leaving = clearMachines({ turnOff, leave: async () => {} }, clearing);
   const staying = assert.rejects(clearMachines({ turnOff }, clearing), /the cloud is out/);
@@ -89,7 +90,7 @@ test('a list that was empty and then fails until the end proves nothing', async 
       return [];
     },
   } as unknown as Provider;
-  const ending = assert.rejects(endInstances(provider, { clock, settles: 60_000 }, never), /the cloud is out/);
+  const ending = assert.rejects(clearInstances(provider, { clock, settles: 60_000 }, never), /the cloud is out/);
   await time.run(3_600_000);
   await ending;
 });

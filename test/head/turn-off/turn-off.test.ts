@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import type { ClusterAnswer, TurnOffAnswer } from '../../../src/head/api/types.ts';
+import type { ClusterAnswer, TurnOffAnswer } from '../../../src/api/types.ts';
 import { changeCluster, readCluster } from '../../../src/head/state-folder.ts';
 import { eventually, kill, TestCluster, TestHome, workersYaml } from '../test-cluster.ts';
 

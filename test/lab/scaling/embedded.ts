@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NodeAnswer, WhyAnswer } from '../../../src/head/api/types.ts';
+import type { NodeAnswer, WhyAnswer } from '../../../src/api/types.ts';
 import { eventually, kill, type Owner, TestCluster } from '../../head/test-cluster.ts';
 import { eventLines, judge } from './judge.ts';
 import type { Demand, Fault, Scenario } from './scenario.ts';

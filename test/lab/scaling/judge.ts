@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { EventAnswer } from '../../../src/head/api/types.ts';
+import type { EventAnswer } from '../../../src/api/types.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Holds what the cluster has told to what was to come of it. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LabHost } from '../../../lab/lab.ts';
-import type { EventAnswer, NodeAnswer, WhyAnswer } from '../../../src/head/api/types.ts';
+import type { EventAnswer, NodeAnswer, WhyAnswer } from '../../../src/api/types.ts';
 import { type ClusterBed, eventually } from '../cluster-bed.ts';
 import { Driver, driverProgram } from './driver.ts';
 import type { Demand, Fault } from './scenario.ts';

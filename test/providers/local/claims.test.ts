@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -191,10 +200,11 @@ describe('the claims folder', () => {
     const [host] = new HostBed(t, 1).hosts as [StandInHost];
     await claim(host, 'a');
     await release(host, 'a');
-    writeFileSync(join(host.folder, 'tmp/claims/1000-x'), '{"format":2,"held":true}\n');
+    const name = `${process.getuid?.()}-x`;
+    writeFileSync(join(host.folder, 'tmp/claims', name), '{"format":2,"held":true}\n');
     const refused = await claim(host, 'b');
     assert.ok(refused.kind === 'unusable');
-    assert.match(refused.detail, /1000-x' cannot be read/);
+    assert.match(refused.detail, new RegExp(`${name}' cannot be read`));
   });
 });
 
@@ -231,6 +241,16 @@ describe('users', { skip: needsRoot }, () => {
     const refused = await claim(host, 'b', 'i-b', 2002);
     assert.ok(refused.kind === 'unusable');
     assert.match(refused.detail, /belongs to someone else/);
+  });
+
+  test('that claim a host in the name of another claim nothing', async (t) => {
+    const [host] = new HostBed(t, 1).hosts as [StandInHost];
+    await claim(host, 'a', 'i-a', 2001);
+    const [file = ''] = readdirSync(join(host.folder, 'tmp/claims'));
+    const forged = join(host.folder, 'tmp/claims', '2003-a');
+    renameSync(join(host.folder, 'tmp/claims', file), forged);
+    assert.equal((await claim(host, 'b', 'i-b', 2002)).kind, 'held');
+    assert.ok(existsSync(forged), 'it is left for its owner to remove');
   });
 
   test('never both get a host, whoever asks at whatever moment', async (t) => {

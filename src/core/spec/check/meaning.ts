@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import { mapOf, numberOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { nearest } from '../keys/nearest.ts';
@@ -48,7 +49,7 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
   function checkProvider(): boolean {
     const { type } = provider;
     if (typeof type !== 'string' || isPlaceholder(type)) return false;
-    const gone = Object.hasOwn(goneProviders, type) ? goneProviders[type] : undefined;
+    const gone = ownValue(goneProviders, type);
     if (gone) add(problems.ProviderRemoved, ['provider', 'type'], { type, ...gone });
     else if (!(providerTypes as readonly string[]).includes(type)) {
       add(problems.ProviderUnknown, ['provider', 'type'], {
@@ -187,7 +188,7 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
   /** Some files say `head_node: true`, and Ray takes any kind of nothing; a list or a text is a mistake. */
   function checkLegacyNodes(): void {
     for (const key of ['head_node', 'worker_nodes'] as const) {
-      const value = raw[key];
+      const value = ownValue(raw, key);
       if (!Array.isArray(value) && typeof value !== 'string' && typeof value !== 'number') continue;
       if (isNothing(value)) continue;
       const data = {

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { nearest } from '../keys/nearest.ts';
 import { canonicalHost, localTypeName } from '../local.ts';
@@ -62,7 +63,7 @@ export function checkOwnHosts(source: Source, provider: PlainMap): Problem[] {
     if (hosts.length === 0) addAtKey(problems.PoolHosts, path, { pool: name });
     for (const [index, host] of hosts.entries()) place(host, [...path, 'hosts', index], `in pool '${name}'`);
     for (const key of ['min_workers', 'max_workers'] as const) {
-      const value = pool[key];
+      const value = ownValue(pool, key);
       if (typeof value === 'number' && value > hosts.length && hosts.length > 0)
         addAtKey(problems.PoolLimit, [...path, key], { pool: name, key, value, hosts: hosts.length });
     }

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import { durationPattern } from '../../duration.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { holdsSecret } from '../keys/key.ts';
@@ -75,7 +76,7 @@ function checkValue(value: Plain, node: KeyNode, path: Path, source: Source, fou
   const what = pathText(path);
   if (value === null) {
     if (key.nullable || key.shape === 'any') return;
-    const empty = emptyOf[key.shape];
+    const empty = ownValue(emptyOf, key.shape);
     if (empty === undefined || key.required) wrongType();
     else
       found.push(

@@ -1,3 +1,4 @@
+import { rayVersion } from '../../ray-version.ts';
 import { warning } from '../problems.ts';
 
 /** What is allowed and nearly always hurts later. */
@@ -27,7 +28,7 @@ export const trapProblems = {
     title: 'a Ray wheel that cannot be installed any more',
     meaning:
       "The URL of a nightly wheel goes when Ray's version moves on, and Ray of today has no wheels for Python up to 3.9.",
-    hint: "install a release: pip install -U 'ray[default]==2.60.0'",
+    hint: `install a release: pip install -U 'ray[default]==${rayVersion}'`,
     message: (e) => `${e.wheel}: ${e.why}`,
   }),
   RedisFlags: warning<{ flag: string; now: string }>('REDIS_FLAGS', {

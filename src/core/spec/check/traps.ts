@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import { mapOf } from '../build.ts';
 import type { ClusterSpec, NodeType, Plain, PlainMap } from '../cluster.ts';
 import { legacyHeadType, legacyWorkerType } from '../legacy/modernise.ts';
@@ -35,7 +36,8 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
 
   /** Where the file describes a type; undefined for a type that is a default. */
   function placeOf(type: string): Path | undefined {
-    if (isMap(raw.available_node_types) && type in raw.available_node_types) return ['available_node_types', type];
+    if (isMap(raw.available_node_types) && Object.hasOwn(raw.available_node_types, type))
+      return ['available_node_types', type];
     if (type === legacyHeadType && isFilled(raw.head_node)) return ['head_node'];
     if (type === legacyWorkerType && isFilled(raw.worker_nodes)) return ['worker_nodes'];
     return undefined;
@@ -65,7 +67,7 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
         add(problems.NotRepeatable, path, { command: firstLine(command) });
     }
     for (const key of ['head_start_ray_commands', 'worker_start_ray_commands'] as const) {
-      const commands = raw[key];
+      const commands = ownValue(raw, key);
       if (!Array.isArray(commands) || commands.length === 0 || provider.disable_node_updaters === true) continue;
       if (!commands.some((command) => mayStartRay(String(command)))) {
         addAtKey(problems.NoRayStart, [key], { key });
@@ -76,7 +78,7 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
   function checkTypeSetup(): void {
     const shared = [...listOf(file.setup_commands), ...listOf(file.worker_setup_commands)];
     for (const { type, path } of written()) {
-      const own = mapOf(mapOf(file.available_node_types)[type.name]).worker_setup_commands;
+      const own = mapOf(ownValue(mapOf(file.available_node_types), type.name)).worker_setup_commands;
       if (!Array.isArray(own) || shared.every((command) => (own as readonly Plain[]).includes(command))) continue;
       addAtKey(problems.TypeSetupReplaces, [...path, 'worker_setup_commands'], {
         type: type.name,
@@ -132,7 +134,7 @@ export function checkTraps(source: Source, file: PlainMap, spec: ClusterSpec): P
   }
 
   function checkProviderKeys(): void {
-    for (const key of neededKeys[spec.provider.type] ?? []) {
+    for (const key of ownValue(neededKeys, spec.provider.type) ?? []) {
       if ((provider[key] ?? null) !== null) continue;
       addAtKey(problems.ProviderKeyMissing, key in provider ? ['provider', key] : ['provider'], {
         provider: spec.provider.type,

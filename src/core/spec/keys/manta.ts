@@ -1,3 +1,5 @@
+import { ownValue } from '../../../base/own-value.ts';
+import { tokensSince } from '../../ray-version.ts';
 import { type Key, key } from './key.ts';
 import { nodeTypeKeys } from './node-types.ts';
 
@@ -15,7 +17,7 @@ const poolTypeKeys: readonly Key[] = nodeTypeKeys
   .filter(({ path }) => path.startsWith(typePrefix) && path !== `${typePrefix}node_config`)
   .map((each) => {
     const name = each.path.slice(typePrefix.length);
-    const preset = poolDefaults[name] ?? each.default;
+    const preset = ownValue(poolDefaults, name) ?? each.default;
     return {
       ...each,
       ...ownHosts,
@@ -131,9 +133,15 @@ export const mantaKeys: readonly Key[] = [
     { ...ownHosts, shell: true, default: 'auth.ssh_proxy_command', example: 'ssh -W %h:%p bastion' },
   ),
   key(
+    'provider.manta.hosts.<name>.forward_agent',
+    'boolean',
+    'Let sessions from here use your SSH agent there. Whoever runs code on the host as the same user can then sign in as you.',
+    { ...ownHosts, default: 'what ~/.ssh/config says, or false', example: true },
+  ),
+  key(
     'provider.manta.allow_no_auth',
     'boolean',
-    'Start a Ray that is older than 2.52, which cannot ask for a token: whoever reaches its ports may run anything.',
+    `Start a Ray that is older than ${tokensSince}, which cannot ask for a token: whoever reaches its ports may run anything.`,
     { ...own, default: 'false', example: true },
   ),
   key(

@@ -1,3 +1,4 @@
+import { rayVersion } from '../../ray-version.ts';
 import { type Key, key } from './key.ts';
 
 const commands = { shell: true } as const;
@@ -82,7 +83,7 @@ export const nodeTypeKeys: readonly Key[] = [
   }),
   key('available_node_types.<type>.docker.worker_image', 'string', 'Image of workers of this type.', {
     default: "the cluster's",
-    example: 'rayproject/ray:2.60.0-gpu',
+    example: `rayproject/ray:${rayVersion}-gpu`,
   }),
   key(
     'available_node_types.<type>.docker.worker_run_options',

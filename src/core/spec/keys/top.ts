@@ -1,3 +1,4 @@
+import { rayVersion } from '../../ray-version.ts';
 import { type Key, key } from './key.ts';
 
 const commands = { shell: true, default: "the provider's default" } as const;
@@ -51,7 +52,7 @@ export const topKeys: readonly Key[] = [
     example: true,
   }),
   key('docker', 'section', 'Run Ray in a container on every node. Empty: on the host itself.', { default: '{}' }),
-  key('docker.image', 'string', 'Image of head and workers.', { example: 'rayproject/ray:2.60.0' }),
+  key('docker.image', 'string', 'Image of head and workers.', { example: `rayproject/ray:${rayVersion}` }),
   key('docker.container_name', 'string', 'Name of the container; needed with an image.', { example: 'ray_container' }),
   key('docker.pull_before_run', 'boolean', 'Pull the image even when a copy is there.', {
     default: 'true',
@@ -64,7 +65,7 @@ export const topKeys: readonly Key[] = [
   }),
   key('docker.head_image', 'string', 'Image of the head.', {
     default: 'docker.image',
-    example: 'rayproject/ray:2.60.0-cpu',
+    example: `rayproject/ray:${rayVersion}-cpu`,
   }),
   key('docker.head_run_options', 'list', 'Options for `docker run` on the head, after run_options.', {
     shell: true,
@@ -73,7 +74,7 @@ export const topKeys: readonly Key[] = [
   }),
   key('docker.worker_image', 'string', 'Image of the workers.', {
     default: 'docker.image',
-    example: 'rayproject/ray:2.60.0-gpu',
+    example: `rayproject/ray:${rayVersion}-gpu`,
   }),
   key('docker.worker_run_options', 'list', 'Options for `docker run` on the workers, after run_options.', {
     shell: true,

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { PlainMap } from '../cluster.ts';
 import { defaultsOf } from '../defaults.ts';
 import type { Environment } from '../env.ts';
@@ -62,7 +63,7 @@ function firstDifference(a: unknown, b: unknown, path: Path): Path | undefined {
   const left = a as Record<string, unknown>;
   const right = b as Record<string, unknown>;
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const found = firstDifference(left[key], right[key], [...path, key]);
+    const found = firstDifference(ownValue(left, key), ownValue(right, key), [...path, key]);
     if (found !== undefined) return found;
   }
   return undefined;

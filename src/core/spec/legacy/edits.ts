@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import { mapOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { defaultsOf } from '../defaults.ts';
@@ -74,11 +75,11 @@ export function editsFor(source: Source): Edit[] {
   }
 
   function rename(parent: Path, old: string, today: string, map: PlainMap): void {
-    if (!(old in map)) return;
+    if (!Object.hasOwn(map, old)) return;
     const path = [...parent, old];
     const { key } = source.rangeOf(path) ?? {};
     if (
-      today in map ||
+      Object.hasOwn(map, today) ||
       (parent.length === 0 && (today === 'worker_default_node_type' || (today === 'min_workers' && !isLocal)))
     ) {
       if (parent.length === 0) gone.add(old);
@@ -87,11 +88,13 @@ export function editsFor(source: Source): Edit[] {
   }
 
   function prependSharedStart(): void {
-    const used = sharedStart.filter((key) => key in raw);
+    const used = sharedStart.filter((key) => Object.hasOwn(raw, key));
     if (used.length === 0) return;
     for (const key of used) gone.add(key);
     for (const key of ['head_start_ray_commands', 'worker_start_ray_commands'] as const) {
-      const original = key in raw ? key : Object.keys(renamed).find((old) => old in raw && renamed[old] === key);
+      const original = Object.hasOwn(raw, key)
+        ? key
+        : Object.keys(renamed).find((old) => Object.hasOwn(raw, old) && renamed[old] === key);
       const range = original === undefined ? undefined : source.rangeOf([original])?.value;
       const list = JSON.stringify(modern[key]);
       if (range) edits.push({ start: range.start, end: endOfValue(range.start, range.end), text: list });
@@ -102,7 +105,7 @@ export function editsFor(source: Source): Edit[] {
   function replaceSpeed(): void {
     const speed = raw.upscaling_speed === undefined ? legacySpeed(raw) : undefined;
     for (const key of ['autoscaling_mode', 'target_utilization_fraction'] as const) {
-      const place = key in raw ? source.rangeOf([key]) : undefined;
+      const place = Object.hasOwn(raw, key) ? source.rangeOf([key]) : undefined;
       if (!place?.key) continue;
       if (speed?.from === key)
         edits.push({ start: place.key.start, end: place.value.end, text: `upscaling_speed: ${speed.value}` });
@@ -116,7 +119,7 @@ export function editsFor(source: Source): Edit[] {
       if (modern.available_node_types !== undefined) writeNodeTypes(types);
       return;
     }
-    for (const key of ['head_node', 'worker_nodes']) if (key in raw) gone.add(key);
+    for (const key of ['head_node', 'worker_nodes']) if (Object.hasOwn(raw, key)) gone.add(key);
     for (const [name, type] of Object.entries(types)) if (isMap(type)) editNodeType(name, type);
     if (modern.head_node_type !== raw.head_node_type && modern.head_node_type !== undefined) {
       const lines = linesOf(['available_node_types']);
@@ -128,7 +131,7 @@ export function editsFor(source: Source): Edit[] {
   function writeNodeTypes(types: PlainMap): void {
     const blocks: string[] = [];
     for (const name of typeNames) {
-      const { node_config: launch, ...rest } = types[name] as PlainMap;
+      const { node_config: launch, ...rest } = ownValue(types, name) as PlainMap;
       const old = name === legacyHeadType ? 'head_node' : name === legacyWorkerType ? 'worker_nodes' : undefined;
       const own = old === undefined ? undefined : nodeText(old);
 
@@ -136,9 +139,11 @@ export function editsFor(source: Source): Edit[] {
       const config = own ?? `${commentLines(old)}        node_config: ${JSON.stringify(launch ?? {})}${newline}`;
       blocks.push(`    ${nameText(name)}:${newline}${facts.join('')}${config}`);
     }
-    const places = ['head_node', 'worker_nodes'].flatMap((key) => (key in raw ? [{ key, lines: linesOf([key]) }] : []));
+    const places = ['head_node', 'worker_nodes'].flatMap((key) =>
+      Object.hasOwn(raw, key) ? [{ key, lines: linesOf([key]) }] : [],
+    );
     const [first, second] = places.sort((a, b) => (a.lines?.start ?? 0) - (b.lines?.start ?? 0));
-    for (const key of ['available_instance_types', 'available_instances']) if (key in raw) gone.add(key);
+    for (const key of ['available_instance_types', 'available_instances']) if (Object.hasOwn(raw, key)) gone.add(key);
     if (isMap(raw.provider) && 'available_instance_types' in raw.provider)
       remove(['provider', 'available_instance_types']);
     if (!first?.lines) {
@@ -165,13 +170,13 @@ export function editsFor(source: Source): Edit[] {
   function moveAway(key: string): void {
     const lines = linesOf([key]);
     if (lines) edits.push({ ...lines, text: '' });
-    const isType = key === 'head_node' || legacyWorkerType in mapOf(modern.available_node_types);
+    const isType = key === 'head_node' || Object.hasOwn(mapOf(modern.available_node_types), legacyWorkerType);
     if (lines && !isType) insertLines(lines.end, commentsIn(lines));
   }
 
   /** The comments of a legacy node whose text goes. */
   function commentLines(key: string | undefined): string {
-    const lines = key !== undefined && key in raw ? linesOf([key]) : undefined;
+    const lines = key !== undefined && Object.hasOwn(raw, key) ? linesOf([key]) : undefined;
     return lines
       ? commentsIn(lines)
           .map((comment) => `        ${comment}${newline}`)
@@ -181,8 +186,8 @@ export function editsFor(source: Source): Edit[] {
 
   /** The lines of a legacy node as a node_config eight columns further in; undefined where its text cannot be kept. */
   function nodeText(key: string): string | undefined {
-    const value = raw[key];
-    const lines = key in raw ? linesOf([key]) : undefined;
+    const value = ownValue(raw, key);
+    const lines = Object.hasOwn(raw, key) ? linesOf([key]) : undefined;
     const place = source.rangeOf([key]);
     if (!lines || !place?.key || !isMap(value) || Object.keys(value).length === 0 || 'resources' in value)
       return undefined;
@@ -194,7 +199,7 @@ export function editsFor(source: Source): Edit[] {
 
   /** What a legacy key adds to a node type that the file lists. */
   function editNodeType(name: string, type: PlainMap): void {
-    const own = isMap(raw.available_node_types) ? raw.available_node_types[name] : undefined;
+    const own = isMap(raw.available_node_types) ? ownValue(raw.available_node_types, name) : undefined;
     const path = ['available_node_types', name];
     if (own === undefined) {
       const sibling = linesOf(['available_node_types', source.keys(['available_node_types'])[0] ?? '']);
@@ -231,7 +236,7 @@ export function editsFor(source: Source): Edit[] {
       add('node_config', wanted);
       return;
     }
-    const missing = Object.entries(wanted).filter(([key]) => own === undefined || !(key in own));
+    const missing = Object.entries(wanted).filter(([key]) => own === undefined || !Object.hasOwn(own, key));
     if (missing.length === 0) return;
     const first =
       own === undefined ? undefined : linesOf([...path, 'node_config', source.keys([...path, 'node_config'])[0] ?? '']);
@@ -257,7 +262,7 @@ export function editsFor(source: Source): Edit[] {
           ...('available_node_types' in raw ? [] : ['head_node_type']),
         ]
       : ['min_workers', 'initial_workers', 'worker_default_node_type'];
-    for (const key of new Set([...dropped, ...gone])) if (key in raw) remove([key]);
+    for (const key of new Set([...dropped, ...gone])) if (Object.hasOwn(raw, key)) remove([key]);
     if (isMap(raw.docker) && 'install_docker' in raw.docker) {
       const place = source.rangeOf(['docker']);
       if (Object.keys(raw.docker).length > 1) remove(['docker', 'install_docker']);

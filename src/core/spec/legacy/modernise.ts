@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import type { Path, Problem } from '../problem.ts';
 import { pathText, report } from '../problems.ts';
@@ -100,10 +101,10 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
   }
 
   function rename(draft: Draft, old: string, modern: string, parent: Path): void {
-    if (!(old in draft)) return;
-    const given = draft[old] as Plain;
+    if (!Object.hasOwn(draft, old)) return;
+    const given = ownValue(draft, old) as Plain;
     delete draft[old];
-    if (modern in draft) {
+    if (Object.hasOwn(draft, modern)) {
       ignored([...parent, old], `the file has '${modern}' too`);
       return;
     }
@@ -113,13 +114,14 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
 
   function mergeSharedStart(): void {
     for (const key of sharedStart) {
-      if (!(key in value)) continue;
-      const shared = typeof value[key] === 'string' ? [value[key]] : value[key];
+      if (!Object.hasOwn(value, key)) continue;
+      const given = ownValue(value, key);
+      const shared = typeof given === 'string' ? [given] : given;
       delete value[key];
       legacy([key], startKeys.join(' and '));
       if (!Array.isArray(shared)) continue;
       for (const own of startKeys) {
-        const rest = value[own] ?? defaults[own];
+        const rest = ownValue(value, own) ?? ownValue(defaults, own);
         if (Array.isArray(rest)) value[own] = [...(shared as readonly Plain[]), ...(rest as readonly Plain[])];
       }
     }
@@ -128,7 +130,7 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
   function setSpeed(): void {
     const speed = legacySpeed(value);
     for (const key of ['autoscaling_mode', 'target_utilization_fraction'] as const) {
-      if (!(key in value)) continue;
+      if (!Object.hasOwn(value, key)) continue;
       if (value.upscaling_speed !== undefined) ignored([key], "the file has 'upscaling_speed' too");
       else if (speed?.from === key) legacy([key], `'upscaling_speed: ${speed.value}'`);
       else ignored([key], speed === undefined ? 'it asked for what is the default today' : `'${speed.from}' decides`);
@@ -140,12 +142,12 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
 
   function dropNodes(): undefined {
     for (const key of ['head_node', 'worker_nodes'] as const) {
-      if (!(key in value)) continue;
+      if (!Object.hasOwn(value, key)) continue;
       ignored([key], 'the hosts of a local cluster stand under provider');
       delete value[key];
     }
     for (const key of ['initial_workers', 'worker_default_node_type', 'head_node_type'] as const) {
-      if (!(key in value) || (key === 'head_node_type' && 'available_node_types' in value)) continue;
+      if (!Object.hasOwn(value, key) || (key === 'head_node_type' && 'available_node_types' in value)) continue;
       ignored([key], 'every host of worker_ips is a worker from the start');
       delete value[key];
     }
@@ -185,14 +187,17 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
   /** Node types for the workers only: how the first files with node types were written. */
   function hasNoHeadType(): boolean {
     const types = value.available_node_types;
-    return value.head_node_type === undefined && isMap(types) && !((defaults.head_node_type as string) in types);
+    return (
+      value.head_node_type === undefined && isMap(types) && !Object.hasOwn(types, defaults.head_node_type as string)
+    );
   }
 
   function takeInstanceTypes(): PlainMap | undefined {
     let taken: PlainMap | undefined;
     for (const key of ['available_instance_types', 'available_instances'] as const) {
-      if (!(key in value)) continue;
-      if (isMap(value[key])) taken = value[key];
+      if (!Object.hasOwn(value, key)) continue;
+      const given = ownValue(value, key);
+      if (isMap(given)) taken = given;
       legacy([key], 'available_node_types');
       delete value[key];
     }
@@ -209,7 +214,10 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
   function instanceTypes(instances: PlainMap, worker: Plain | undefined): Draft {
     const base = isMap(worker) ? worker : {};
     const names = inFileOrder(Object.keys(instances), typePaths.flatMap(source.keys));
-    const entryOf = (name: string): PlainMap => (isMap(instances[name]) ? instances[name] : {});
+    const entryOf = (name: string): PlainMap => {
+      const entry = ownValue(instances, name);
+      return isMap(entry) ? entry : {};
+    };
     const usual = names.find((name) => entryOf(name).default === true) ?? names[0];
     value.worker_default_node_type ??= usual ?? legacyWorkerType;
     return Object.fromEntries(
@@ -241,7 +249,7 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
         isMap(type) && Object.keys(base).length > 0 ? over(base, type) : type,
       ]),
     );
-    const own = types[headName];
+    const own = ownValue(types, headName);
     if (!isMap(own) || headName === legacyHeadType || !isMap(head)) return undefined;
     const headType = over(head, own);
     if (numberOr(own.max_workers, 0) > 0) return headType.node_config as PlainMap;
@@ -257,7 +265,7 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
     const target = typeof named === 'string' ? named : legacyWorkerType;
     for (const key of ['min_workers', 'initial_workers', 'worker_default_node_type'] as const) delete value[key];
     const types = isMap(value.available_node_types) ? value.available_node_types : undefined;
-    const type = types?.[target];
+    const type = types && ownValue(types, target);
     if (named !== undefined && 'worker_default_node_type' in (source.value as PlainMap)) {
       if (types && isMap(type)) legacy(['worker_default_node_type'], 'min_workers of the node type');
       else ignored(['worker_default_node_type'], `the file has no node type '${target}'`);
@@ -300,7 +308,8 @@ export function modernise(source: Source, defaults: PlainMap): Modern {
     if (!isMap(provider)) return;
     const manta = isMap(provider.manta) ? provider.manta : {};
     const types = isMap(manta.node_types) ? manta.node_types : {};
-    const own = isMap(types[type]) ? types[type] : {};
+    const given = ownValue(types, type);
+    const own = isMap(given) ? given : {};
     value.provider = {
       ...provider,
       manta: { ...manta, node_types: { ...types, [type]: { initial_workers: count, ...own } } },
@@ -338,7 +347,7 @@ function usualTypes(defaults: PlainMap): { readonly head: Plain | undefined; rea
   const types = isMap(defaults.available_node_types) ? defaults.available_node_types : {};
   const head = defaults.head_node_type as string;
   const worker = Object.keys(types).find((name) => name !== head);
-  return { head: types[head], worker: worker === undefined ? undefined : types[worker] };
+  return { head: ownValue(types, head), worker: worker === undefined ? undefined : ownValue(types, worker) };
 }
 
 /** The type that a `head_node` or `worker_nodes` stands for; the provider's usual one where it is empty. */

@@ -1,12 +1,13 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { setPythonFacts } from '../yaml/python.ts';
 
 /**
- * What Ray 2.60 fills in for each provider before it looks at anything else. A key of the file replaces the whole
+ * What Ray fills in for each provider before it looks at anything else. A key of the file replaces the whole
  * default under it. (The values for aliyun and the fake providers are those of the last wheels that shipped them.)
  */
 export function defaultsOf(providerType: string): PlainMap | undefined {
-  const make = Object.hasOwn(makers, providerType) ? makers[providerType] : undefined;
+  const make = ownValue(makers, providerType);
   if (make === undefined) return undefined;
   const defaults = make();
   const floats = ['upscaling_speed', 'idle_timeout_minutes'].filter(

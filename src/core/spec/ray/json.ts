@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { pythonFacts, pythonFloat } from '../yaml/python.ts';
 
@@ -21,7 +22,7 @@ function write(value: Plain, sortKeys: boolean, float: boolean): string {
   }
   const keys = Object.keys(value);
   if (sortKeys) keys.sort(byCodePoint);
-  return `{${keys.map((key) => `${quote(key)}: ${write((value as PlainMap)[key] as Plain, sortKeys, floats.has(key))}`).join(', ')}}`;
+  return `{${keys.map((key) => `${quote(key)}: ${write(ownValue(value as PlainMap, key) as Plain, sortKeys, floats.has(key))}`).join(', ')}}`;
 }
 
 const quote = (text: string): string =>

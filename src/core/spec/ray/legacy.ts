@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { RayRefusal, rayProblems } from './problems.ts';
 import { expectMap, isTrue, kindOf, type Mutable } from './truth.ts';
@@ -69,7 +70,7 @@ function legacyNode(config: Mutable, key: 'head_node' | 'worker_nodes'): Mutable
 const resourcesOf = (node: PlainMap): Plain => (isTrue(node.resources) ? (node.resources as Plain) : {});
 
 function defaultType(defaults: PlainMap, name: Plain | undefined): Plain {
-  const type = typeof name === 'string' && Object.hasOwn(defaults, name) ? defaults[name] : undefined;
+  const type = typeof name === 'string' ? ownValue(defaults, name) : undefined;
   if (type === undefined)
     throw new RayRefusal(
       rayProblems.head,

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain } from '../cluster.ts';
 import type { Path } from '../problem.ts';
 import { isMap } from '../source.ts';
@@ -19,7 +20,7 @@ export function originOf(path: Path, file: Plain): Path {
 
 function originOfType(path: Path, types: Plain | undefined, name: string): Path {
   const [, , third, ...rest] = path;
-  const type = isMap(types) ? types[name] : undefined;
+  const type = isMap(types) ? ownValue(types, name) : undefined;
   if (third === 'max_workers' && !(isMap(type) && Object.hasOwn(type, third))) return ['max_workers'];
   if (type !== undefined) return path;
   if (third === 'min_workers' && (name === ON_PREMISE_TYPE || name === LEGACY_WORKER)) return ['min_workers'];

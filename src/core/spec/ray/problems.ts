@@ -1,8 +1,6 @@
+import { rayVersion, releaseOf } from '../../ray-version.ts';
 import type { Path, Problem } from '../problem.ts';
 import type { Source } from '../source.ts';
-
-/** The Ray whose answers these are. */
-const RAY_VERSION = '2.60';
 
 /** Text of the file in a message is cut. */
 const LONGEST = 300;
@@ -89,7 +87,7 @@ export function rayProblem(
     severity: 'error',
     at: options.key ? source.keyAt(path) : source.at(path),
     path,
-    message: `Ray ${RAY_VERSION} refuses this: ${message.length > LONGEST ? `${message.slice(0, LONGEST)}…` : message}`,
+    message: `Ray ${releaseOf(rayVersion)} refuses this: ${message.length > LONGEST ? `${message.slice(0, LONGEST)}…` : message}`,
     ...(options.hint !== undefined && { hint: options.hint }),
   };
 }

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import type { Path, Problem } from '../problem.ts';
 import { isMap, type Source } from '../source.ts';
@@ -121,7 +122,7 @@ function* checkMap(map: PlainMap, rule: MapRule, path: Path): Iterable<Finding> 
       };
     }
   }
-  if (needs !== undefined && map[needs[0]] === true && !Object.hasOwn(map, needs[1])) {
+  if (needs !== undefined && ownValue(map, needs[0]) === true && !Object.hasOwn(map, needs[1])) {
     yield missing(needs[1], () => `'${needs[0]}' needs '${needs[1]}'`);
   }
 }

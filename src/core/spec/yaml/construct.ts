@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import type { Plain } from '../cluster.ts';
 import { flattenMerges, mergeBudget } from './merge.ts';
 import {
@@ -159,15 +160,15 @@ const booleans: Readonly<Record<string, boolean>> = {
 
 function readScalar(node: Node): Scalar {
   const kind = node.tag.startsWith(STANDARD) ? node.tag.slice(STANDARD.length) : undefined;
-  if (kind === undefined || !Object.hasOwn(readers, kind)) throw refuseTag(node);
-  const { text } = scalarOf(node);
-  return (readers[kind] as (text: string, node: Node) => Scalar)(text, node);
+  const read = kind === undefined ? undefined : ownValue(readers, kind);
+  if (read === undefined) throw refuseTag(node);
+  return read(scalarOf(node).text, node);
 }
 
 const readers: Readonly<Record<string, (text: string, node: Node) => Scalar>> = {
   str: (text) => ({ value: text }),
   null: () => ({ value: null }),
-  bool: (text, node) => ({ value: known(booleans[text.toLowerCase()], node, text, 'a boolean') }),
+  bool: (text, node) => ({ value: known(ownValue(booleans, text.toLowerCase()), node, text, 'a boolean') }),
   int: (text, node) => ({ value: known(readInteger(text), node, text, 'an integer') }),
   float: (text, node) => ({ value: known(readFloat(text), node, text, 'a number'), float: true }),
   timestamp: (text, node) => ({ value: known(readTimestamp(text), node, text, 'a date') }),

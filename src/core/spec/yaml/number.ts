@@ -46,7 +46,7 @@ function readMagnitude(text: string): bigint | undefined {
   return value;
 }
 
-const floatForm = /^[-+]?(?:[0-9]+\.?[0-9]*(?:e[-+]?[0-9]+)?|\.[0-9]+(?:e[-+]?[0-9]+)?)$/;
+const floatForm = /^[-+]?(?:[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?|\.[0-9]+(?:e[-+]?[0-9]+)?)$/;
 
 function parseFloatText(text: string): number | undefined {
   const trimmed = text.trim();

@@ -1,3 +1,4 @@
+import { ownValue } from '../../../base/own-value.ts';
 import { type Cursor, END, isBlank, isBreak, isBreakOrEnd, isDigit, isHexDigit } from './cursor.ts';
 import { Refusal, yamlProblems } from './problems.ts';
 import type { Token } from './token.ts';
@@ -144,12 +145,12 @@ function takeEscape(cursor: Cursor, start: number): string {
     return takeQuotedBreaks(cursor, start);
   }
   const letter = cursor.text.charAt(cursor.offset);
-  const plain = escapes[letter];
+  const plain = ownValue(escapes, letter);
   if (plain !== undefined) {
     cursor.offset += 1;
     return plain;
   }
-  const length = codeLengths[letter];
+  const length = ownValue(codeLengths, letter);
   if (length === undefined) {
     throw new Refusal(
       yamlProblems.syntax,

@@ -3,7 +3,7 @@ import type { Server } from 'node:net';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../../base/clock.ts';
-import { makeFolder, writeJson } from '../../../base/json-file.ts';
+import { makeFolder, writeLiveJson } from '../../../base/json-file.ts';
 import type { ProcessIdentity } from '../../../base/process.ts';
 import type { EndCause } from '../../../core/jobs/job.ts';
 import type { Resources } from '../../../core/resources.ts';
@@ -113,7 +113,7 @@ export class Agent {
       process.umask(mask);
     });
     if (this.#ending) return;
-    writeJson(this.#recordFile, this.#record);
+    writeLiveJson(this.#recordFile, this.#record);
   }
 
   /** Ends the attempts, then everything that keeps this process alive. */

@@ -7,7 +7,6 @@ import { constants as osConstants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Duration, Instant } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
-import { makeFolder } from '../../../base/json-file.ts';
 import type { LogWriter } from '../../../base/log-segments.ts';
 import { openLogWriter, readLog, setupLogOf } from '../../../base/log-segments.ts';
 import { endProcesses, holdersOfPipe, markOf, markVariable, sendSignal } from '../../../base/process.ts';
@@ -140,7 +139,7 @@ export class RunningAttempt {
   async #prepare(): Promise<NodeJS.ProcessEnv> {
     const order = this.order;
     const host = this.#host;
-    const work = makeFolder(host.files.workFolder(order.id));
+    const work = host.files.makeWorkFolder(order.id);
     if (order.workingDir !== undefined)
       await cp(order.workingDir, work, {
         recursive: true,

@@ -1,0 +1,322 @@
+import * as v from 'valibot';
+import { limits } from './limits.ts';
+import { route } from './route.ts';
+import {
+  amount,
+  amounts,
+  anything,
+  between,
+  count,
+  given,
+  instant,
+  listOf,
+  mapOf,
+  maybe,
+  object,
+  oneOf,
+  orNull,
+  text,
+  texts,
+  textUpTo,
+  type Wire,
+  whole,
+} from './schema.ts';
+
+const states = ['held', 'queued', 'starting', 'running', 'stopping', 'succeeded', 'failed', 'stopped'] as const;
+export const jobState = oneOf(...states);
+
+/** How many jobs are in each state. */
+export const jobCounts = object({
+  held: count,
+  queued: count,
+  starting: count,
+  running: count,
+  stopping: count,
+  succeeded: count,
+  failed: count,
+  stopped: count,
+});
+
+/** A job in a listing; values of `env_vars` are not part of it. */
+export const jobRow = object({
+  id: text,
+  user: text,
+  entrypoint: text,
+  state: jobState,
+  message: text,
+  priority: whole,
+  resources: amounts,
+  attempts: count,
+  submittedAt: instant,
+  startedAt: maybe(instant),
+  endedAt: maybe(instant),
+  exitCode: maybe(whole),
+  node: maybe(text),
+});
+export type JobRow = Wire<typeof jobRow>;
+
+/** A job that was submitted to Ray itself, or a driver that was started by hand: none of the queue's. */
+export const otherRow = object({
+  id: text,
+  submittedTo: oneOf('ray'),
+  state: jobState,
+  entrypoint: text,
+  submittedAt: maybe(instant),
+  endedAt: maybe(instant),
+});
+export type OtherRow = Wire<typeof otherRow>;
+
+const jobsAnswer = object({
+  jobs: listOf(jobRow),
+  /** How many match state, user and search. */
+  total: count,
+  /** Give as `before` for the next page. */
+  next: maybe(text),
+  /** Only where they were asked for and there are some. */
+  others: maybe(listOf(otherRow)),
+});
+export type JobsAnswer = Wire<typeof jobsAnswer>;
+
+const strategy = oneOf('PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD');
+
+export const attempt = object({
+  id: text,
+  number: count,
+  node: maybe(text),
+  accepted: maybe(v.boolean()),
+  endsFor: maybe(oneOf('time-limit')),
+  startedAt: maybe(instant),
+  endedAt: maybe(instant),
+  cause: maybe(
+    oneOf(
+      'succeeded',
+      'failed',
+      'stopped',
+      'node-lost',
+      'preempted',
+      'setup-failed',
+      'memory-limit',
+      'time-limit',
+      'start-failed',
+    ),
+  ),
+  exitCode: maybe(whole),
+  message: maybe(text),
+});
+
+/** A job; values of its `env_vars` for its owner alone. */
+export const job = object({
+  id: text,
+  user: text,
+  entrypoint: text,
+  state: jobState,
+  message: text,
+  runtimeEnv: anything,
+  metadata: texts,
+  resources: amounts,
+  labels: texts,
+  gang: maybe(object({ bundles: listOf(amounts), strategy })),
+  priority: whole,
+  retries: object({ failed: count, nodeLost: count, preempted: count, setupFailed: count }),
+  /** Of one attempt, in milliseconds. */
+  timeLimit: maybe(amount),
+  startAfter: maybe(instant),
+  cron: maybe(text),
+  dependsOn: listOf(text),
+  submittedAt: instant,
+  attempts: listOf(attempt),
+  errorType: maybe(text),
+  exitCode: maybe(whole),
+  startedAt: maybe(instant),
+  endedAt: maybe(instant),
+  stopAskedAt: maybe(instant),
+  notBefore: maybe(instant),
+  firings: maybe(count),
+  budgetFrom: maybe(count),
+});
+export type JobAnswer = Wire<typeof job>;
+
+const many = `${limits.names}`;
+const asked = v.pipe(
+  mapOf(v.pipe(amount, v.minValue(0, 'is negative; amounts are 0 or more'))),
+  v.maxEntries(limits.names, `names more than ${many} resources`),
+);
+const retries = orNull(between(0, limits.retries));
+
+export const submission = given('a job', {
+  id: orNull(textUpTo(limits.idLength)),
+  entrypoint: v.pipe(text, v.description(`A shell command of at most ${limits.entrypointBytes} bytes`)),
+  runtime_env: orNull(anything),
+  metadata: orNull(texts),
+  resources: orNull(asked),
+  labels: orNull(texts),
+  gang: orNull(
+    given('a gang', {
+      bundles: v.pipe(
+        listOf(asked),
+        v.minLength(1, `has to hold 1 to ${limits.bundles} bundles`),
+        v.maxLength(limits.bundles, `has to hold 1 to ${limits.bundles} bundles`),
+      ),
+      strategy: orNull(strategy),
+    }),
+  ),
+  priority: orNull(between(-limits.priority, limits.priority)),
+  retries: orNull(given('retries', { failed: retries, node_lost: retries, preempted: retries, setup_failed: retries })),
+  time_limit_s: orNull(amount),
+  start_after: orNull(instant),
+  cron: orNull(text),
+  depends_on: orNull(
+    v.pipe(listOf(text), v.maxLength(limits.dependencies, `names more than ${limits.dependencies} jobs`)),
+  ),
+});
+export type GivenSubmission = Wire<typeof submission>;
+/** As Manta's own clients send it: what they have nothing to say of they leave out. */
+export type SubmitBody = { readonly [Key in keyof GivenSubmission]: NonNullable<GivenSubmission[Key]> };
+
+/** A piece of output: its text, or in base64 what is not UTF-8. */
+export const logChunk = object({ offset: count, next: count, text: maybe(text), bytes: maybe(text) });
+export type LogChunk = Wire<typeof logChunk>;
+
+/** The last event of output that is followed. */
+export const logEnd = object({
+  state: jobState,
+  attempt: count,
+  attempts: count,
+  cause: maybe(text),
+  exitCode: maybe(whole),
+});
+export type LogEnd = Wire<typeof logEnd>;
+
+const id = { id: { schema: text, what: 'The id of a job' } };
+const ofAttempt = {
+  attempt: maybe(v.pipe(count, v.description('The last one when not given'))),
+  offset: maybe(v.pipe(count, v.description('First byte'))),
+};
+const anyStates = `(?:${states.join('|')})`;
+
+export const jobRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/jobs',
+    id: 'listJobs',
+    summary: 'Jobs, newest first; values of env_vars are not part of a row',
+    role: 'user',
+    query: {
+      state: maybe(
+        v.pipe(
+          text,
+          v.regex(
+            new RegExp(`^${anyStates}(?:,${anyStates})*$`),
+            `is not a comma-separated list of ${states.join(', ')}`,
+          ),
+          v.description('Comma-separated states'),
+        ),
+      ),
+      user: maybe(v.pipe(text, v.description('Of one user'))),
+      search: maybe(v.pipe(text, v.description('Part of id, entrypoint or user, whatever its case'))),
+      limit: maybe(v.pipe(count, v.description(`At most ${limits.jobs.most}; ${limits.jobs.usual} when not given`))),
+      before: maybe(v.pipe(text, v.description('`next` of the page before'))),
+      others: maybe(
+        v.pipe(
+          between(0, 1),
+          v.description(`1: also those submitted to Ray itself, as \`others\`, at most ${limits.others}`),
+        ),
+      ),
+    },
+    answer: { what: 'A page', schema: jobsAnswer },
+  }),
+  submit: route({
+    method: 'POST',
+    path: '/jobs',
+    id: 'submitJob',
+    summary: 'Submit; the same id with the same work answers with the job that is there',
+    role: 'user',
+    body: submission,
+    bodyLimit: limits.largeBody,
+    answer: { what: 'The job, on disk', schema: job },
+    refusals: [404, 409, 422, 429, 507],
+  }),
+  get: route({
+    method: 'GET',
+    path: '/jobs/{id}',
+    id: 'getJob',
+    summary: 'A job; in full for its owner',
+    role: 'user',
+    params: id,
+    answer: { what: 'The job', schema: job },
+    refusals: [404],
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: '/jobs/{id}',
+    id: 'deleteJob',
+    summary: 'Delete a job that is over, with its output',
+    role: 'owner',
+    params: id,
+    answer: { what: 'Gone' },
+    refusals: [404, 409, 507],
+  }),
+  stop: route({
+    method: 'POST',
+    path: '/jobs/{id}/stop',
+    id: 'stopJob',
+    summary: 'Stop, in whatever state; a job that is over stays as it is',
+    role: 'owner',
+    params: id,
+    answer: { what: 'The job', schema: job },
+    refusals: [404, 507],
+  }),
+  retry: route({
+    method: 'POST',
+    path: '/jobs/{id}/retry',
+    id: 'retryJob',
+    summary: 'Run a job that is over once more',
+    role: 'owner',
+    params: id,
+    answer: { what: 'The job', schema: job },
+    refusals: [404, 409, 507],
+  }),
+  logs: route({
+    method: 'GET',
+    path: '/jobs/{id}/logs',
+    id: 'readLogs',
+    summary: 'Output of an attempt; headers manta-offset, manta-next and manta-end say where it lies',
+    role: 'owner',
+    params: id,
+    query: {
+      ...ofAttempt,
+      limit: maybe(v.pipe(count, v.description('Bytes, at most 8 MiB'))),
+      tail: maybe(v.pipe(count, v.description('The last lines instead'))),
+      grep: maybe(
+        v.pipe(
+          text,
+          v.maxBytes(limits.grepBytes, `is longer than ${limits.grepBytes} bytes`),
+          v.description(`Only lines that contain this, at most ${limits.grepBytes} bytes`),
+        ),
+      ),
+      since: maybe(v.pipe(count, v.description('From this instant on, in ms since 1970'))),
+    },
+    answer: {
+      what: 'Bytes',
+      content: 'text/plain',
+      headers: {
+        'manta-attempt': 'The attempt',
+        'manta-offset': 'Of the first byte',
+        'manta-next': 'The offset to ask for next',
+        'manta-end': '`true` once no byte will follow',
+      },
+    },
+    refusals: [404],
+  }),
+  follow: route({
+    method: 'GET',
+    path: '/jobs/{id}/logs/follow',
+    id: 'followLogs',
+    summary: 'Output as it comes, server-sent; resume with Last-Event-ID; ends with an `end` event',
+    role: 'owner',
+    params: id,
+    query: ofAttempt,
+    answer: { what: 'Events', content: 'text/event-stream', events: { message: logChunk, end: logEnd } },
+    refusals: [404],
+  }),
+};

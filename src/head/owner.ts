@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeDurably } from '../base/durable.ts';
+import type { EventSink } from '../base/events.ts';
+import { userEvents } from '../jobs/user-events.ts';
+import type { Users } from '../jobs/users.ts';
+
+/** The user that commands on the machine of the state folder act as. */
+export const owner = 'owner';
+
+const lookEvery = 5_000;
+
+/**
+ * Sees to it that the token in the state folder is one of an administrator. Whoever owns the folder always gets in: revoked,
+ * they lose every token and session they had, and the file has a new one; so it is with a file that was deleted, and with a
+ * journal that no longer knows it. Returns the release.
+ */
+export async function keepOwner(users: Users, events: EventSink, tokens: string): Promise<() => void> {
+  const file = join(tokens, owner);
+  const look = async (): Promise<void> => {
+    const token = tokenIn(file);
+    const bearer = token === undefined ? undefined : users.byToken(token);
+    if (bearer?.name === owner && bearer.admin) return;
+    const known = users.list().find(({ name }) => name === owner);
+    const fresh = await newToken(users);
+    writeDurably(file, `${fresh}\n`);
+    if (known !== undefined) events.emit(userEvents.ownerRestored, { user: owner });
+  };
+  let looking: Promise<void> | undefined;
+  const again = (): void => {
+    // A full disk is looked at again.
+    looking ??= look()
+      .catch(() => {})
+      .finally(() => (looking = undefined));
+  };
+  await look();
+  const release = users.whileValid(owner, again);
+  const timer = setInterval(again, lookEvery).unref();
+  return () => {
+    release();
+    clearInterval(timer);
+  };
+}
+
+async function newToken(users: Users): Promise<string> {
+  const known = users.list().find(({ name }) => name === owner);
+  if (known?.admin === true && known.revokedAt === undefined) return await users.issue(owner);
+  // Somebody has added a plain user under this name.
+  if (known !== undefined && known.revokedAt === undefined) await users.revoke(owner);
+  return (await users.add(owner, { admin: true, weight: known?.weight ?? 1 })).token;
+}
+
+function tokenIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,194 @@
+/** What one user's jobs and requests may take of the head's memory. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { openLogWriter } from '../../src/base/log-segments.ts';
+import { jobErrors } from '../../src/jobs/errors.ts';
+import { memoryOf } from '../../src/jobs/job-memory.ts';
+import { sweep } from '../../src/jobs/retention.ts';
+import { Shares } from '../../src/jobs/shares.ts';
+import { newJob, specOf } from '../../src/jobs/submission.ts';
+import { type ApiBed, makeApiBed } from './api-bed.ts';
+import { FakeRunner } from './fake-runner.ts';
+import { ManualClock, settle } from './manual-clock.ts';
+import { makeBed } from './queue-bed.ts';
+
+const later = { startAfter: 1e15 };
+const jobOf = (more: object) => newJob(specOf({ user: 'ada', entrypoint: 'true', ...more }, 'id', 0), 0);
+
+test('memory of live jobs has a budget a user and one for the cluster', async (t) => {
+  const clock = new ManualClock();
+  const large = { ...later, entrypoint: 'x'.repeat(10_000) };
+  const one = memoryOf(jobOf({ ...large, user: 'ada' })) + 100;
+  const bed = await makeBed({
+    clock,
+    runner: new FakeRunner(clock),
+    limits: { jobBytesPerUser: 3 * one, jobBytes: 5 * one },
+  });
+  t.after(() => bed.remove());
+  const submitAll = (user: string, count: number) =>
+    Promise.allSettled(Array.from({ length: count }, () => bed.queue.submit({ ...large, user })));
+  const taken = (results: PromiseSettledResult<unknown>[]): number =>
+    results.filter((result) => result.status === 'fulfilled').length;
+  const first = await submitAll('ada', 8);
+  assert.equal(taken(first), 3, 'also of jobs that come at once');
+  const refused = first.find((result) => result.status === 'rejected');
+  assert.ok(jobErrors.MemoryFull.is(refused?.reason) && refused.reason.data.scope === 'user');
+  const second = await submitAll('bob', 3);
+  assert.equal(taken(second), 2);
+  const full = second.find((result) => result.status === 'rejected');
+  assert.ok(jobErrors.MemoryFull.is(full?.reason) && full.reason.data.scope === 'cluster');
+
+  await bed.crash();
+  assert.equal(taken(await submitAll('ada', 1)), 0, 'it is known after a restart');
+  const [gone] = [...bed.store.jobs.values()].filter((job) => job.user === 'ada');
+  await bed.queue.stop(gone!.id);
+  assert.equal(taken(await submitAll('ada', 1)), 0, 'a job that is over counts while it is kept');
+  await sweep({ ...bed, clock, limits: { finishedBytes: 0 } });
+  assert.equal(taken(await submitAll('ada', 2)), 1);
+});
+
+test('a change that did not reach the disk takes no memory', async (t) => {
+  const clock = new ManualClock();
+  const bed = await makeBed({ clock, runner: new FakeRunner(clock) });
+  t.after(() => bed.remove());
+  await bed.queue.submit({ user: 'ada', entrypoint: 'true', ...later });
+  const before = bed.store.memory.of('ada');
+  const pages = Number(bed.database.sql.prepare('PRAGMA page_count').get()?.['page_count']);
+  bed.database.sql.exec(`PRAGMA max_page_count = ${pages}`);
+  await assert.rejects(
+    bed.queue.submit({ user: 'ada', entrypoint: `true ${'x'.repeat(60_000)}`, ...later }),
+    /no room/,
+  );
+  assert.equal(bed.store.memory.of('ada'), before);
+});
+
+test('a hundred thousand small jobs of one user fit', () => {
+  const small = jobOf({
+    id: 'raysubmit_abcdefghijklmnop',
+    entrypoint: 'python train.py --seed 123456',
+    resources: { CPU: 1 },
+    metadata: { job_name: 'train-123456' },
+    runtimeEnv: { working_dir: 'gcs://_ray_pkg_0123456789abcdef.zip', env_vars: { SEED: '123456', STAGE: 'test' } },
+  });
+  assert.ok(memoryOf(small) * 100_000 < 224 << 20, String(memoryOf(small)));
+});
+
+test('JSON of few bytes that becomes many objects counts as what it becomes', () => {
+  const count = 100_000;
+  const lists = jobOf({ runtimeEnv: { config: { a: Array.from({ length: count }, () => []) } } });
+  const objects = jobOf({
+    runtimeEnv: { config: { a: Array.from({ length: count / 10 }, (_, i) => ({ [`k${i}`]: 1 })) } },
+  });
+  assert.ok(memoryOf(lists) > count * 44, 'a list of nothing takes 44 bytes');
+  assert.ok(memoryOf(objects) > (count / 10) * 178, 'an object with a name of its own 178');
+});
+
+test('metadata, environments and selectors have limits, told by the field', () => {
+  const wrong: [object, RegExp][] = [
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`k${i}`, ''])) },
+      /metadata has 1001 entries/,
+    ],
+    [{ metadata: { ['k'.repeat(1_001)]: '' } }, /metadata has a key longer than 1000/],
+    [{ metadata: { note: 'x'.repeat(16_385) } }, /metadata\['note'\] is longer than 16384/],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 5 }, (_, i) => [i, 'x'.repeat(16_000)])) },
+      /longer than 65536 bytes/,
+    ],
+    [{ runtimeEnv: { config: { a: 'x'.repeat(1 << 20) } } }, /runtime_env is longer than 1048576 bytes/],
+    [{ labels: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`l${i}`, 'a'])) }, /more than 100 labels/],
+    [{ labels: { zone: 'a'.repeat(1_001) } }, /longer than 1000 characters/],
+    [{ cron: '* '.repeat(150) }, /cron is longer than 200/],
+  ];
+  for (const [more, words] of wrong) assert.throws(() => jobOf(more), words);
+  let deep: unknown = [];
+  for (let i = 0; i < 200_000; i++) deep = [deep];
+  assert.throws(() => jobOf({ runtimeEnv: { config: deep } }), /runtime_env is nested too deeply/);
+});
+
+test('shares are taken in turn, and one user never waits for another', async () => {
+  const shares = new Shares(10);
+  const order: string[] = [];
+  const take = async (name: string, user: string, amount: number) => {
+    const release = await shares.take(user, amount);
+    order.push(name);
+    return release;
+  };
+  const first = await take('first', 'ada', 6);
+  const second = take('second', 'ada', 6);
+  const third = take('third', 'ada', 3);
+  const other = await take('other', 'bob', 100);
+  await settle();
+  assert.deepEqual(order, ['first', 'other'], 'a small one does not pass a large one that came before');
+  first();
+  (await second)();
+  (await third)();
+  other();
+  await take('whole', 'ada', 10);
+  assert.deepEqual(order, ['first', 'other', 'second', 'third', 'whole']);
+});
+
+let bed: ApiBed;
+before(async () => {
+  bed = await makeApiBed({ runner: new FakeRunner(new ManualClock()), limits: { jobBytesPerUser: 50_000 } });
+});
+after(() => bed.remove());
+
+test('both APIs refuse with 429 what does not fit into memory', async () => {
+  const entrypoint = `true ${'x'.repeat(60_000)}`;
+  const own = await bed.call('POST', '/api/manta/v1/jobs', { body: { entrypoint } });
+  assert.equal(own.status, 429);
+  assert.match(own.text, /MANTA_JOB_MEMORY_FULL/);
+  const rays = await bed.call('POST', '/api/jobs/', { body: { entrypoint } });
+  assert.equal(rays.status, 429);
+  assert.match(rays.text, /the jobs of this user take/);
+});
+
+test('a search of output goes on where the answer before ended, and its text has a limit', async () => {
+  await bed.call('POST', '/api/manta/v1/jobs', { body: { id: 'noisy', entrypoint: 'true' } });
+  const writer = openLogWriter(bed.logs.folder('noisy', 1), { now: () => 0 });
+  writer.write(Buffer.from('a fish\nno bird\n'.repeat(150_000)));
+  writer.end();
+  let lines = 0;
+  let answers = 0;
+  for (let offset = '0'; ; answers++) {
+    const answer = await bed.call('GET', `/api/manta/v1/jobs/noisy/logs?attempt=1&grep=fish&offset=${offset}`);
+    assert.equal(answer.status, 200);
+    lines += answer.text.split('\n').length - 1;
+    if (answer.headers['manta-end'] === 'true') break;
+    offset = answer.headers['manta-next'] as string;
+  }
+  assert.deepEqual([lines, answers], [150_000, 1]);
+  const long = await bed.call('GET', `/api/manta/v1/jobs/noisy/logs?attempt=1&grep=${'a'.repeat(251)}`);
+  assert.equal(long.status, 400);
+});
+
+test('readers that do not read hold a few answers of output, and the others wait', async () => {
+  const writer = openLogWriter(bed.logs.folder('quiet', 1), { now: () => 0, segmentBytes: 8 << 20 });
+  writer.write(Buffer.alloc(8 << 20, 'x'));
+  writer.end();
+  await bed.call('POST', '/api/manta/v1/jobs', { body: { id: 'quiet', entrypoint: 'true' } });
+  const path = '/api/manta/v1/jobs/quiet/logs?attempt=1';
+  const held = await Promise.all(Array.from({ length: 4 }, () => bed.open(path)));
+  let fifth: 'waits' | 'answered' = 'waits';
+  const waiting = bed.open(path).then((answer) => {
+    fifth = 'answered';
+    return answer;
+  });
+  const others = await bed.call('GET', path, { token: bed.admin });
+  assert.equal(others.text.length, 8 << 20);
+  assert.equal(fifth, 'waits');
+  held[0]?.destroy();
+  (await waiting).destroy();
+  for (const answer of held) answer.destroy();
+});
+
+test('a large listing is given in pieces that together are one list', async () => {
+  const users = await Promise.all(['u1', 'u2', 'u3', 'u4'].map((user) => bed.tokenOf(user)));
+  for (const token of users)
+    for (let i = 0; i < 3; i++)
+      await bed.call('POST', '/api/manta/v1/jobs', { token, body: { entrypoint: `true ${'y'.repeat(12_000)}` } });
+  const jobs = (await bed.call('GET', '/api/jobs/')).json() as { entrypoint: string }[];
+  assert.equal(jobs.filter((job) => job.entrypoint.length > 12_000).length, 12);
+  assert.equal(jobs.length, bed.store.jobs.size);
+});
