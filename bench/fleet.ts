@@ -17,7 +17,6 @@ import type { Measurement } from '../scripts/bench.ts';
 import { buildBundle } from '../scripts/build.ts';
 import { rayTags } from '../src/core/ray-tags.ts';
 import { createCluster, stateFolder } from '../src/head/state-folder.ts';
-import { clusterIdTag } from '../src/providers/lab-cloud/provider.ts';
 import { costOf, held, show } from './bed/shipped-cluster.ts';
 import { StandInRay, serveRay } from './fleet/stand-in-ray.ts';
 
@@ -104,7 +103,7 @@ const noMachines: Ground = {
 function launch(cloud: Cloud, type: 'head' | 'worker', count: number): string[] {
   const tags = {
     [rayTags.cluster]: name,
-    [clusterIdTag]: clusterId,
+    'manta-cluster-id': clusterId,
     [rayTags.kind]: type,
     [rayTags.type]: type,
     [rayTags.launchRequest]: `bench-${type}`,

@@ -27,6 +27,14 @@ export const checks: readonly Check[] = [
   tool('regular expressions (recheck)', 'node', 'scripts/expressions.ts'),
   tool('format (biome)', 'biome', 'check', '--error-on-warnings', '.'),
   tool('dead code (knip)', 'knip', '--no-progress'),
+  tool(
+    'code that only tests reach (knip)',
+    'knip',
+    '--production',
+    '--config',
+    'knip.production.json',
+    '--no-progress',
+  ),
   { name: 'needs of test files', run: async () => checkNeeds() },
 ];
 

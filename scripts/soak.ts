@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { plan } from '../src/core/plan/plan-cluster.ts';
-import { type FaultProfile, faultProfileNames } from '../src/simulation/faults.ts';
-import { runSeed, type SeedResult } from '../src/simulation/run-seed.ts';
+import type { FaultProfile } from '../src/simulation/faults.ts';
+import { faultProfileNames, runSeed, type SeedResult } from '../test/simulation/run-seed.ts';
 
 export interface SoakOptions {
   /** How many runs; they go round the profiles. */

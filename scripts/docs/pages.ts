@@ -2,11 +2,11 @@ import { openapiDocument } from '../../src/api/openapi.ts';
 import type { Role } from '../../src/api/route.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { commands, groups } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { argumentUsage, optionSummary, optionUsage, usageOf } from '../../src/cli/help.ts';
 import { typed } from '../../src/cli/tree.ts';
 import { declaredErrors, declaredEvents, declaredProblems } from './declared.ts';
+import { exitCodes } from './exit-codes.ts';
 import { declaredMetrics } from './metrics.ts';
 
 /** The generated part of each reference page, by path. */

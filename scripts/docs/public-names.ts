@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import { openapiDocument } from '../../src/api/openapi.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { typed } from '../../src/cli/tree.ts';
 import { keys } from '../../src/core/spec/keys/table.ts';
 import { stateFolder } from '../../src/head/state-folder.ts';
 import { declaredErrors, declaredEvents, declaredProblems } from './declared.ts';
+import { exitCodes } from './exit-codes.ts';
 import { declaredMetrics } from './metrics.ts';
 
 /**

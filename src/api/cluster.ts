@@ -118,6 +118,7 @@ export const node = object({
   byHand: maybe(flag),
 });
 export type NodeAnswer = Wire<typeof node>;
+export type InstanceStatus = NodeAnswer['status'];
 
 const nodesAnswer = object({
   nodes: listOf(node),

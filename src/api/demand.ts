@@ -33,7 +33,7 @@ const gangDemand = object({
   id: text,
   requests: listOf(request),
   details: maybe(text),
-  weight: maybe(v.tuple([amount, amount])),
+  weight: maybe(listOf(amount)),
 });
 const standingDemand = object({ requests: listOf(taskDemand) });
 
@@ -128,7 +128,7 @@ export const demandRoutes = {
         v.maxLength(limits.standingBundles, `holds more than ${limits.standingBundles} bundles`),
       ),
     }),
-    bodyLimit: limits.smallBody,
+    bodyLimit: limits.largeBody,
     answer: { what: 'What is asked for now', schema: object({ requests: listOf(taskDemand) }) },
   }),
 };

@@ -24,6 +24,7 @@ import {
 
 const states = ['held', 'queued', 'starting', 'running', 'stopping', 'succeeded', 'failed', 'stopped'] as const;
 export const jobState = oneOf(...states);
+export type JobState = Wire<typeof jobState>;
 
 /** How many jobs are in each state. */
 export const jobCounts = object({
@@ -135,6 +136,7 @@ export const job = object({
   budgetFrom: maybe(count),
 });
 export type JobAnswer = Wire<typeof job>;
+export type EndCause = NonNullable<JobAnswer['attempts'][number]['cause']>;
 
 const many = `${limits.names}`;
 const asked = v.pipe(
@@ -206,7 +208,7 @@ export const jobRoutes = {
         v.pipe(
           text,
           v.regex(
-            new RegExp(`^${anyStates}(?:,${anyStates})*$`),
+            new RegExp(`^(?:${anyStates}(?:,${anyStates})*)?$`),
             `is not a comma-separated list of ${states.join(', ')}`,
           ),
           v.description('Comma-separated states'),

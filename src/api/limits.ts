@@ -1,6 +1,6 @@
 /** Bounds of what clients may send, and of what lists hold. */
 export const limits = {
-  /** Body of a submission and of a new user, and of every other request. */
+  /** Body of a submission and of a request for resources, and of every other request. */
   largeBody: 2 << 20,
   smallBody: 64 << 10,
   idLength: 200,

@@ -1,4 +1,4 @@
-import { renameSync, unlinkSync } from 'node:fs';
+import { linkSync, rmSync, statSync } from 'node:fs';
 import { createLiveJson, readLiveJson } from './json-file.ts';
 import type { ProcessIdentity } from './process.ts';
 import { identify, isAlive } from './process.ts';
@@ -18,22 +18,32 @@ export function takeLock(path: string): { readonly lock: Lock } | { readonly hol
   }
 }
 
+/** Longest that somebody may take to remove a stale lock; one who has taken longer is dead too. */
+const removingFor = 10_000;
+
 /**
- * Moves the stale file aside before it is deleted: of several that found it stale only one moves it, and one that moved
- * a fresh lock by mistake puts it back.
+ * Removes a lock that was found stale, after another look: somebody may have removed it and taken the lock since. Of all
+ * who found this one stale only the one who gives it a second name removes it, and the second name shows what it really is.
  */
-function removeStale(path: string, stale: ProcessIdentity | undefined): void {
-  const aside = `${path}.${process.pid}.stale`;
+export function removeStale(path: string, stale: ProcessIdentity | undefined): void {
+  const second = `${path}.${stale?.pid ?? 0}-${encodeURIComponent(stale?.started ?? '')}.stale`;
   try {
-    renameSync(path, aside);
-  } catch {
+    linkSync(path, second);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return;
+    if (code !== 'EEXIST') throw error;
+    // Its inode has changed last when it got that name.
+    const found = statSync(second, { throwIfNoEntry: false });
+    if (found !== undefined && Math.abs(Date.now() - found.ctimeMs) > removingFor) rmSync(second, { force: true });
     return;
   }
-  const moved = readLiveJson<ProcessIdentity>(aside);
-  if (moved !== undefined && isAlive(moved) && moved.pid !== stale?.pid) renameSync(aside, path);
-  else unlinkSync(aside);
+  const found = readLiveJson<ProcessIdentity>(second);
+  if (found?.pid === stale?.pid && found?.started === stale?.started) rmSync(path, { force: true });
+  rmSync(second, { force: true });
 }
 
 function releaseOwn(path: string, self: ProcessIdentity): void {
-  if (readLiveJson<ProcessIdentity>(path)?.pid === self.pid) unlinkSync(path);
+  const holder = readLiveJson<ProcessIdentity>(path);
+  if (holder?.pid === self.pid && holder.started === self.started) rmSync(path, { force: true });
 }

@@ -1,3 +1,5 @@
+import { withoutTrailing } from './trailing.ts';
+
 /**
  * The one place that knows what a credential looks like in a text. Every message, event, plan, dump and answer to
  * somebody else passes through here; `test/base/redact.test.ts` holds the table of cases.
@@ -147,7 +149,7 @@ function valueAt(text: string, from: number, inQuery: boolean): { at: number; te
     if (line !== '' && !line.includes('\n')) return { at, text: line.replace(/\\{1,2}$/, ''), isQuoted: true };
   }
   const [value = ''] = sticky(inQuery ? /[^\s"',;}&#<>]+/y : /[^\s"',;}]+/y, text, at) ?? [];
-  return { at, text: value.replace(/\\+$/, ''), isQuoted: false };
+  return { at, text: withoutTrailing(value, '\\'), isQuoted: false };
 }
 
 function sticky(expression: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -205,7 +207,7 @@ function inNetrc(text: string, found: Span[]): void {
 }
 
 function inHeaders(text: string, found: Span[]): void {
-  const bearer = /\b(?:bearer|basic)[ \t]{1,20}([a-z0-9._~+/-]{8,}=*)/gi;
+  const bearer = /\b(?:bearer|basic)[ \t]{1,20}([a-z0-9._~+/=-]{8,})/gi;
   for (const { 0: whole, 1: value = '', index } of text.matchAll(bearer))
     if (/^bearer/i.test(whole) || looksRandom(value) || value.endsWith('='))
       add(found, index + whole.length - value.length, value);

@@ -119,10 +119,7 @@ ${powerOff}
  * renew it: it waits once more.
  */
 function watchdogProgram({ cluster, places, powersOff }: WatchdogText): string {
-  const ends = [
-    endStepsText(stepsFolder(cluster), undefined),
-    ...places.map((place) => bashAt(place, endText({ cluster }))),
-  ];
+  const ends = [endStepsText(stepsFolder(cluster)), ...places.map((place) => bashAt(place, endText({ cluster })))];
   return `# manta watchdog of ${cluster.replaceAll(/[^\w.-]/g, '_')}
 ${prelude}
 while { read -r of until lasts <lease; } 2>/dev/null; do

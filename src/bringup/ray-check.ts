@@ -1,6 +1,5 @@
 import type { EventSink } from '../base/events.ts';
 import type { Host, RunOptions } from '../base/host.ts';
-import { shellQuoted } from '../base/shell-quote.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { offendingCommand } from './ray-commands.ts';
 import { endRay } from './ray-end.ts';
@@ -51,28 +50,4 @@ export async function checkRay(host: Host, order: NodeOrder, place: Place, optio
   const port = found.exposed[0]?.port;
   const { session, versions } = found;
   return { session, ...(port !== undefined && { dashboardPort: port }), ...(versions && { versions }) };
-}
-
-/**
- * Waits until a connection to `address:port` from this host is let in. Throws the error that tells why it was not:
- * nothing listens there, or nothing answers.
- */
-export async function gcsPortOpen(
-  host: Host,
-  address: string,
-  port: number,
-  options: { readonly signal: AbortSignal; readonly within: number },
-): Promise<void> {
-  const seconds = Math.ceil(options.within / 1000);
-  // A connection that is dropped on the way would be waited for longer than all of this.
-  const attempt = `timeout 3 bash -c ${shellQuoted(`exec 3<>/dev/tcp/${address}/${port}`)}`;
-  const program = `end=$(($(date +%s) + ${seconds}))
-until ${attempt} 2>/dev/null; do
-  c=$?
-  if [ "$(date +%s)" -ge $end ]; then exit $c; fi
-  sleep 0.05
-done
-`;
-  const { code } = await host.sh(program, { signal: options.signal, within: options.within + 10_000 });
-  if (code !== 0) throw rayStepErrors.HeadUnreachable({ node: host.name, address, port, silent: code === 124 });
 }

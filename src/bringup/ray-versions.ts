@@ -3,7 +3,6 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import { isAtLeast, tokensSince } from '../core/ray-version.ts';
 import type { NodeOrder, Place } from './node.ts';
 import { nodeFolder } from './node.ts';
-import { rayStepErrors } from './ray-errors.ts';
 import { commandProgram } from './shell-text.ts';
 
 /** Ray and Python as they are installed at a place, each as `major.minor.patch`. */
@@ -93,12 +92,4 @@ export function readVersions(output: string): RayVersions | undefined {
 export interface NodeVersions {
   readonly node: string;
   readonly versions: RayVersions;
-}
-
-/** Ray's nodes must have the same Ray, and Pythons of one minor release. Throws the error that names both. */
-export function versionsMatch(head: NodeVersions, worker: NodeVersions): void {
-  const minor = (python: string): string => python.split('.').slice(0, 2).join('.');
-  const same =
-    head.versions.ray === worker.versions.ray && minor(head.versions.python) === minor(worker.versions.python);
-  if (!same) throw rayStepErrors.Versions({ head, worker });
 }

@@ -132,13 +132,11 @@ printf '%s %s\\n' "\${m:--}" "$c"
  * Ends steps that have no exit code yet, with every process of theirs, and waits until none is left: those that carry
  * their mark, those of their session, and whatever came from one of these. Prints what it could not end.
  */
-export function endText(folder: string, id: string | undefined): string {
-  const steps = id === undefined ? '"$f"/*/' : `"$f"/${shellQuoted(id)}/`;
+export function endText(folder: string): string {
   return `${prelude}
 f=${shellQuoted(folder)}
-${id === undefined ? '' : `mkdir -p "$f" && mkdir "$f"/${shellQuoted(id)} 2>/dev/null && : >"$f"/${shellQuoted(id)}/ended && exit 0`}
 marks=; sessions=' '
-for d in ${steps}; do
+for d in "$f"/*/; do
   [ -d "$d" ] && [ ! -s "$d/rc" ] || continue
   : >"$d/ended"
   n=0; until [ -s "$d/process" ] || [ $n -ge 40 ]; do nap; n=$((n+1)); done

@@ -20,7 +20,7 @@ export interface Step {
 }
 
 export interface StepOptions {
-  /** An abort stops the following; the step runs on. `endStep` ends it. */
+  /** An abort stops the following; the step runs on. `endSteps` ends it. */
   readonly signal: AbortSignal;
   /** What the step says, in order and without gaps; `offset` is the place of the first byte in its whole output. */
   readonly onOutput?: (bytes: Uint8Array, offset: number) => void;
@@ -166,20 +166,11 @@ class Follower {
 }
 
 /**
- * Ends a step that has not come to its end, with all that it has started, and resolves when nothing of it is left. One
- * that was not begun yet never begins. What a step leaves behind that has ended itself is not touched.
+ * Ends every step in the folder that has not come to its end, with all that it has started, and resolves when nothing of them
+ * is left. What a step leaves behind that has ended itself is not touched.
  */
-export async function endStep(host: ProgramHost, folder: string, id: string, signal: AbortSignal): Promise<void> {
-  await end(host, endText(folder, id), signal);
-}
-
-/** As `endStep`, for every step in the folder. */
 export async function endSteps(host: ProgramHost, folder: string, signal: AbortSignal): Promise<void> {
-  await end(host, endText(folder, undefined), signal);
-}
-
-async function end(host: ProgramHost, text: string, signal: AbortSignal): Promise<void> {
-  const result = await host.sh(text, { signal });
+  const result = await host.sh(endText(folder), { signal });
   const left = result.stdout.trim();
   if (left !== '') throw stepErrors.NotEnded({ host: host.name, pids: left.split(/\s+/).map(Number) });
 }

@@ -1,7 +1,6 @@
 import type { Duration, Instant } from '../base/clock.ts';
-import { durationWords, lengthOf } from './duration.ts';
+import { durationWords } from './duration.ts';
 import type { InstanceId, InstanceStatus, Market, NodeTypeName } from './instance.ts';
-import type { PlainMap } from './spec/cluster.ts';
 
 /** What is kept of one instance from pass to pass; folded from the journal. */
 export interface InstanceRecord {
@@ -112,9 +111,6 @@ export const lifecycleTimeouts: LifecycleTimeouts = {
   absent: 15_000,
 };
 
-/** How long a set-up may take by the cluster file: `provider.manta.setup_timeout`. Undefined where it does not say. */
-export const setUpTimeoutOf = (manta: PlainMap | undefined): Duration | undefined => lengthOf(manta?.['setup_timeout']);
-
 /** What is said of a move to `setup-failed`; undefined where nobody said anything. */
 export function setUpFailure({ because }: Pick<Move, 'because'>): string | undefined {
   if (because.kind === 'timeout')
@@ -167,9 +163,6 @@ export const mayRun = (status: InstanceStatus): boolean =>
 /** Asked for, and no node on it yet. */
 export const isPending = (status: InstanceStatus): boolean =>
   status === 'queued' || status === 'requested' || status === 'allocated' || status === 'setting-up';
-
-/** A machine may exist that only `terminate` gets rid of. */
-export const mayHoldMachine = (status: InstanceStatus): boolean => status !== 'queued' && !isFinal(status);
 
 /** Broken or stopped: what remains is to end it. */
 export const mustEnd = (status: InstanceStatus): boolean =>

@@ -1,7 +1,7 @@
 import type { Duration, Instant } from '../base/clock.ts';
-import { durationWords, lengthOf } from './duration.ts';
+import { durationWords } from './duration.ts';
 import type { Job } from './jobs/job.ts';
-import type { PlainMap } from './spec/cluster.ts';
+import type { MantaSpec } from './spec/manta.ts';
 
 /** When a cluster is to end by itself. What is absent does not end it. */
 export interface TurnOffTerms {
@@ -35,21 +35,10 @@ export interface TurnOff {
 }
 
 /** What the cluster file says of it. */
-export function turnOffTerms(manta: PlainMap | undefined): Pick<TurnOffTerms, 'idleShutdown' | 'maxLifetime'> {
-  const idleShutdown = lengthOf(manta?.['idle_shutdown']);
-  const maxLifetime = lengthOf(manta?.['max_lifetime']);
-  return {
-    ...(idleShutdown !== undefined && { idleShutdown }),
-    ...(maxLifetime !== undefined && { maxLifetime }),
-  };
-}
-
-const shortestLease = 10_000;
-const usualLease = 1_800_000;
-
-/** How long a worker lives without its head: `provider.manta.lease`. */
-export const leaseOf = (manta: PlainMap | undefined): Duration =>
-  Math.max(shortestLease, lengthOf(manta?.['lease']) ?? usualLease);
+export const turnOffTerms = ({ idleShutdown, maxLifetime }: MantaSpec): TurnOffTerms => ({
+  ...(idleShutdown !== undefined && { idleShutdown }),
+  ...(maxLifetime !== undefined && { maxLifetime }),
+});
 
 /** When the cluster ends as things stand, and why: the first of its terms. Undefined while nothing ends it. */
 export function turnOffOf(terms: TurnOffTerms, facts: TurnOffFacts, now: Instant): TurnOff | undefined {

@@ -48,7 +48,7 @@ export function specOf(
   if (!runnable.has(spec.provider.type))
     throw headErrors.OtherProvider({ file: config.path, type: spec.provider.type });
   // Throws for a rule that cannot be read.
-  if (spec.provider.type === 'process') readFaults(spec.provider);
+  if (spec.provider.type === 'process') readFaults(spec.provider.manta.faults);
   return withOverrides(spec, overrides, source);
 }
 

@@ -3,7 +3,6 @@ import { loopSettings } from '../autoscaler/settings.ts';
 import { clearInstances } from '../autoscaler/teardown.ts';
 import type { Duration } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { setUpTimeoutOf } from '../core/lifecycle.ts';
 import { readFaults } from '../providers/process/faults.ts';
 import { kindTag, ProcessProvider } from '../providers/process/provider.ts';
 import { headEvents } from './events.ts';
@@ -26,7 +25,7 @@ export function processGround(
   { folder, clock, events, spec }: GroundEdges,
   { command, longestBoot, lease }: NodeProcess,
 ): Pick<Ground, Shared> & { readonly provider: ProcessProvider } {
-  const faults = readFaults(spec().provider);
+  const faults = readFaults(spec().provider.manta.faults);
   const bootsWithin = longestBoot + Math.max(0, ...faults.map((fault) => fault.bootDelay ?? 0));
   const provider = new ProcessProvider({
     folder: folder.files.instances,
@@ -53,7 +52,7 @@ export function processGround(
         absent: 2_000,
         allocated: bootsWithin,
         get settingUp() {
-          return setUpTimeoutOf(spec().provider.manta) ?? bootsWithin;
+          return spec().provider.manta.setupTimeout ?? bootsWithin;
         },
       },
     },

@@ -65,7 +65,7 @@ export function openScalingJournal(database: Database, now: () => Instant): Scal
       .run(factsKept);
     database.prepare('DELETE FROM scaling_facts WHERE seq <= (SELECT max(seq) FROM scaling_facts) - ?').run(factsKept);
     for (const row of database.prepare("SELECT key, data FROM scaling_state WHERE key LIKE 'instance:%'").all()) {
-      const fact = JSON.parse(String(row['data'])) as Extract<Fact, { kind: 'instance' }>;
+      const fact = factOf(row['data']) as Extract<Fact, { kind: 'instance' }>;
       if (isFinal(fact.record.status) && now() - fact.record.since > endedKept) drop(String(row['key']));
     }
   };
@@ -77,7 +77,7 @@ export function openScalingJournal(database: Database, now: () => Instant): Scal
       }),
     async *read() {
       for (const row of database.prepare('SELECT data FROM scaling_state ORDER BY seq, key').all()) {
-        yield JSON.parse(String(row['data'])) as Fact;
+        yield factOf(row['data']);
       }
     },
     about: (subject, limit) =>
@@ -100,7 +100,19 @@ export function openScalingJournal(database: Database, now: () => Instant): Scal
 }
 
 const rows = (found: readonly Record<string, unknown>[]): (Fact & { readonly seq: number })[] =>
-  found.toReversed().map((row) => ({ ...(JSON.parse(String(row['data'])) as Fact), seq: Number(row['seq']) }));
+  found.toReversed().map((row) => ({ ...factOf(row['data']), seq: Number(row['seq']) }));
+
+/** Where times stand in a fact. Those of earlier versions are not always whole. */
+const timeNames = new Set(['at', 'since', 'until', 'last', 'requestedAt']);
+const broken = /"(?:at|since|until|last|requestedAt)":\d+\.\d/;
+
+function factOf(data: unknown): Fact {
+  const text = String(data);
+  if (!broken.test(text)) return JSON.parse(text) as Fact;
+  return JSON.parse(text, (name, value: unknown) =>
+    typeof value === 'number' && timeNames.has(name) ? Math.floor(value) : value,
+  ) as Fact;
+}
 
 /** What `why` may ask a fact for. */
 function subjectsOf(fact: Fact): string[] {

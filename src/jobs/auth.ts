@@ -6,7 +6,7 @@ import type { MantaError } from '../base/errors.ts';
 import { errorAnswer } from './api-answer.ts';
 import { apiErrors } from './api-errors.ts';
 import type { SignIns } from './sign-ins.ts';
-import { sessionLife, type User, type Users } from './users.ts';
+import { ifRevoked, sessionLife, type User, type Users } from './users.ts';
 
 export interface AuthDeps {
   readonly users: Users;
@@ -227,7 +227,8 @@ export async function authenticate(c: Context, deps: AuthDeps): Promise<Response
   if (!given) return c.text(missing.text, missing.status);
   const user = userOf(given, deps);
   if (!user) return refuse(c, invalidFor(deps, false));
-  const session = await deps.users.issue(user.name, deps.clock.now() + sessionLife);
+  const session = await deps.users.issue(user.name, deps.clock.now() + sessionLife).catch(ifRevoked);
+  if (session === undefined) return refuse(c, invalid);
   setSession(c, deps, session);
   return c.json({ status: 'authenticated', message: 'Token is valid' });
 }

@@ -40,6 +40,8 @@ interface Making {
 const atOncePerUser = 4;
 /** Of what has only to be looked up. */
 const lookUpsAtOnce = 64;
+/** Of jobs whose packages are looked for on the disk. */
+const looksASecond = 1_000;
 /** After trouble of the head itself, such as a full disk. */
 const firstPause = 5_000;
 const longestPause = 60_000;
@@ -50,9 +52,10 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
   const underWay = new Map<string, Making>();
   const slots = new Map<string, number>();
   const rests = new BackOff(clock, firstPause, longestPause);
-  /** Known to need a slot, as long as nothing has become ready since: a long queue is not looked up at every pass. */
+  /** Known to need a slot, as long as nothing was unpacked since: a long queue is not looked up at every pass. */
   const wantSlot = new Set<string>();
   let lookUps = 0;
+  let looks = { since: Number.NEGATIVE_INFINITY, count: 0 };
 
   const begin = (job: Job): Making => {
     const ending = new AbortController();
@@ -75,7 +78,6 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
         return undefined;
       } finally {
         underWay.delete(job.id);
-        wantSlot.clear();
         deps.changed();
       }
     };
@@ -87,19 +89,30 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
   /** Begins where there is a slot: of the user's own, or none where nothing has to be fetched or unpacked. */
   const beginInTurn = (job: Job): void => {
     const taken = slots.get(job.user) ?? 0;
-    if (lookUps < lookUpsAtOnce && !wantSlot.has(job.id) && isHere(job)) {
+    if (lookUps < lookUpsAtOnce && isHere(job)) {
       lookUps += 1;
       void begin(job).done.finally(() => (lookUps -= 1));
     } else if (taken < atOncePerUser) {
       slots.set(job.user, taken + 1);
-      void begin(job).done.finally(() => {
+      const release = (): void => {
         const left = (slots.get(job.user) ?? 1) - 1;
         if (left > 0) slots.set(job.user, left);
         else slots.delete(job.user);
-      });
-    } else wantSlot.add(job.id);
+      };
+      void begin(job)
+        .done.then((made) => made && wantSlot.clear())
+        .finally(release);
+    }
   };
-  const isHere = (job: Job): boolean => packageUris(job.runtimeEnv).every((uri) => packages.isReady(job.user, uri));
+  const isHere = (job: Job): boolean => {
+    const now = clock.now();
+    if (Math.abs(now - looks.since) >= 1_000) looks = { since: now, count: 0 };
+    if (wantSlot.has(job.id) || looks.count >= looksASecond) return false;
+    looks.count += 1;
+    const here = packageUris(job.runtimeEnv).every((uri) => packages.isReady(job.user, uri));
+    if (!here) wantSlot.add(job.id);
+    return here;
+  };
 
   /** The reason stands in the log of the attempt that could not begin. */
   const setupFailed = async (job: Job, message: string): Promise<void> => {
@@ -145,6 +158,7 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
     drop(job) {
       ready.delete(job);
       underWay.get(job)?.ending.abort();
+      wantSlot.delete(job);
       rests.forget(job);
     },
   };

@@ -92,7 +92,7 @@ export function openQueue(options: QueueOptions): JobQueue {
   const attempts: AttemptKeeper = keepAttempts({
     ...options,
     grace: options.stopGrace ?? 3_000,
-    restart: (job) => void handOver(job),
+    restart: (job) => void handOver(job).catch(trouble),
   });
 
   const preparations = keepPreparations({ ...options, attempts, signal: closing.signal, changed: () => poke() });

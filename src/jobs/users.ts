@@ -182,7 +182,7 @@ export function openUsers(database: Database, clock: Clock, events: EventSink = 
       const found = tickets.get(key);
       tickets.delete(key);
       if (!found || found.expiresAt <= clock.now()) return undefined;
-      return issue(found.user, clock.now() + sessionLife);
+      return await issue(found.user, clock.now() + sessionLife).catch(ifRevoked);
     },
     weights: () => new Map([...users.values()].map((user) => [user.name, user.weight])),
     admins: () =>
@@ -190,6 +190,11 @@ export function openUsers(database: Database, clock: Clock, events: EventSink = 
         [...users.values()].filter((user) => user.admin && user.revokedAt === undefined).map((user) => user.name),
       ),
   };
+}
+
+/** Whoever is revoked at the moment of signing in is not signed in. */
+export function ifRevoked(error: unknown): undefined {
+  if (!jobErrors.UserNotFound.is(error)) throw error;
 }
 
 const newToken = (): string => randomBytes(32).toString('hex');

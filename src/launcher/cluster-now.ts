@@ -1,7 +1,9 @@
 import type { JobsAnswer, NodeAnswer, NodesAnswer } from '../api/types.ts';
 import type { RunOptions } from '../base/host.ts';
 import { isFinal, isPending } from '../core/lifecycle.ts';
-import { HttpClient } from '../head/client/http.ts';
+
+import { clientAt, type HttpClient } from '../head/client/http.ts';
+
 import { lineTo } from '../head/client/line.ts';
 import type { Serving } from '../head/state-folder.ts';
 import type { HeadLook } from './head-look.ts';
@@ -58,8 +60,7 @@ export async function clientOnHead(
   signal: AbortSignal,
 ): Promise<HttpClient> {
   const socket = await lineTo(head, serving, signal);
-  const place = { url: serving.url, token, socket };
-  return new HttpClient({ shown: name, headers: {}, verify: 'true', place: async () => place }, signal);
+  return clientAt({ url: serving.url, token, socket }, signal, name);
 }
 
 async function askMantad<Value>(

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFolder, moveDurably } from '../base/durable.ts';
 import { entryFile } from '../base/entry.ts';
+import { type CacheLimits, pruneFolder, touch } from '../base/prune.ts';
 import { version } from '../base/version.ts';
 import { launcherErrors } from './errors.ts';
 
@@ -36,7 +37,21 @@ export async function runtimeOf(env: Env, signal: AbortSignal): Promise<Runtime>
     await run('tar', ['-czf', draft, '--owner=0', '--group=0', '-C', folder, '.'], { signal });
     await moveDurably(draft, archive);
   }
+  await keepRecent(cache, folder.startsWith(cache) ? [archive, folder] : [archive]);
   return { name, archive };
+}
+
+/** Every version, and every state of a checkout, leaves one. */
+const cacheLimits: CacheLimits = { keepBytes: 2 * 2 ** 30, keepFor: 30 * 86_400_000 };
+
+async function keepRecent(cache: string, used: readonly string[]): Promise<void> {
+  const now = Date.now();
+  try {
+    for (const path of used) await touch(path, now);
+    await pruneFolder(cache, now, cacheLimits);
+  } catch {
+    // Another command may prune at the same time; what is left goes the next time.
+  }
 }
 
 function digestOf(folder: string): string {

@@ -19,7 +19,6 @@ import { hasTokenMode, rayVersions } from '../bringup/ray-versions.ts';
 import { findStaging } from '../bringup/staging.ts';
 import { stagedPath } from '../bringup/sync.ts';
 import { durationWords } from '../core/plan/words.ts';
-import type { ClusterSpec } from '../core/spec/cluster.ts';
 import { compareVersions } from '../core/versions.ts';
 import { reloadText } from '../head/boot-entry.ts';
 import {
@@ -232,7 +231,7 @@ async function bringUpLocked(
         connectWithin,
         startOnly: request.restartOnly,
         restart,
-        allowNoAuth: allowsNoAuth(spec),
+        allowNoAuth: spec.provider.manta.allowNoAuth,
         onSynced: () => synced.resolve(),
       },
       all,
@@ -272,8 +271,6 @@ async function lookAgain(host: Host, cluster: string, signal: AbortSignal): Prom
   return read((await host.sh(text, { signal })).stdout);
 }
 
-const allowsNoAuth = ({ provider }: ClusterSpec): boolean => provider.manta?.['allow_no_auth'] === true;
-
 const ownerOf = (): string => `${userInfo().username}@${hostname()}`;
 
 /** Ray's token; none where the Ray on the head knows of none and the file says that this is wanted. */
@@ -282,7 +279,7 @@ async function tokenFor(
   look: HeadLook,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (allowsNoAuth(cluster.spec)) {
+  if (cluster.spec.provider.manta.allowNoAuth) {
     const found = await rayVersions(cluster.head, { loginShells }, cluster.place, signal).catch(() => undefined);
     if (found !== undefined && !hasTokenMode(found)) {
       events.emit(launcherEvents.noAuth, { version: found.ray });

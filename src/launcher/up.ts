@@ -1,16 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import type { Clock, Duration } from '../base/clock.ts';
 import { entryFile } from '../base/entry.ts';
 import type { EventSink } from '../base/events.ts';
 import { makeFolder, namesIn } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
+
 import { commandLineOf } from '../base/process.ts';
 import { version } from '../base/version.ts';
 import { compareVersions } from '../core/versions.ts';
+import { clientAt } from '../head/client/http.ts';
+import type { Place } from '../head/client/target.ts';
 import { lastLogLine } from '../head/daemon-log.ts';
+
 import { headErrors } from '../head/errors.ts';
 import { type GivenFile, loadSpec } from '../head/load-spec.ts';
 import { lastWords } from '../head/one-machine/last-words.ts';
@@ -194,18 +197,12 @@ function wantedOf(request: UpRequest, name: string, before: ClusterFile | undefi
   const overrides = { ...(request.file === undefined ? before?.overrides : {}), ...request.overrides };
   return {
     name,
-    engine: request.engine ?? engineIn(request.file) ?? before?.engine ?? 'embedded',
+    engine: request.engine ?? request.file?.spec.provider.manta.engine ?? before?.engine ?? 'embedded',
     ...(config && { config }),
     ...(Object.keys(overrides).length > 0 && { overrides }),
     ...(request.port !== undefined && { port: request.port }),
     ...untilOf(request.until, before, { now: request.clock.now(), lives }),
   };
-}
-
-/** What the file of a cluster of this machine says of its engine. */
-function engineIn(file: UpRequest['file']): ClusterFile['engine'] | undefined {
-  if (file === undefined) return undefined;
-  return file.spec.provider.manta?.['engine'] === 'ray' ? 'ray' : 'embedded';
 }
 
 /** The Ray that the cluster has, as long as it is there. */
@@ -310,31 +307,17 @@ async function ownerToken(folder: StateFolder, { clock }: UpRequest, signal: Abo
 }
 
 const isReady = (url: string, signal: AbortSignal): Promise<boolean> =>
-  call(`${url}/readyz`, { signal }).then(
+  statusOf('GET', '/readyz', { url }, signal).then(
     (status) => status === 200,
     () => false,
   );
 
 async function post(url: string, path: string, token: string, signal: AbortSignal): Promise<void> {
-  const status = await call(`${url}${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}` }, signal });
+  const status = await statusOf('POST', path, { url, token }, signal);
   if (status !== 200) throw launcherErrors.NotApplied({ url, status });
 }
 
-function call(
-  url: string,
-  options: { method?: string; headers?: Record<string, string>; signal: AbortSignal },
-): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const sent = request(
-    url,
-    { ...options, headers: { 'user-agent': 'manta', ...options.headers }, timeout: 30_000 },
-    (answer) => {
-      answer.resume();
-      resolve(answer.statusCode ?? 0);
-    },
-  );
-  sent.on('timeout', () => sent.destroy(new Error('no answer')));
-  sent.on('error', reject);
-  sent.end();
-  return promise;
+async function statusOf(method: string, path: string, place: Place, signal: AbortSignal): Promise<number> {
+  const http = clientAt(place, signal);
+  return await http.statusOf(method, path, { silence: 30_000, repeatable: false }).finally(() => http.close());
 }

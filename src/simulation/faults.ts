@@ -121,8 +121,6 @@ export const faultProfiles = {
 
 export type FaultProfile = keyof typeof faultProfiles;
 
-export const faultProfileNames = Object.keys(faultProfiles) as FaultProfile[];
-
 /** Decides whether a fault fires, and counts those that did. */
 export class Faults {
   readonly #random: Random;

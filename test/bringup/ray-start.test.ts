@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
 import type { NodeOrder } from '../../src/bringup/node.ts';
 import { noTokenModeCode, startProgram, versionMismatchCode } from '../../src/bringup/ray-start.ts';
-import { hasTokenMode, rayVersions, startedVersions, versionsMatch } from '../../src/bringup/ray-versions.ts';
+import { hasTokenMode, rayVersions, startedVersions } from '../../src/bringup/ray-versions.ts';
 import { never } from '../contract/waiting.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
 
@@ -196,12 +196,6 @@ test('a worker with another Ray than its head is refused before Ray is started',
   assert.equal((await run('2.59.0', '3.6.1')).code, versionMismatchCode);
   assert.equal((await run('2.59.0', `${python.replace(/\d+$/, '')}99`)).code, 0, 'another patch release will do');
   assert.deepEqual(await startedVersions(host, worker, here, never), { ray: '2.59.0', python });
-  const of = (node: string, ray: string) => ({ node, versions: { ray, python: '3.11.2' } });
-  assert.throws(() => versionsMatch(of('h0', '2.60.0'), of('h1', '2.59.0')), {
-    code: 'MANTA_RAY_VERSIONS',
-    message: /'h0' has Ray 2\.60\.0.*'h1' has Ray 2\.59\.0/,
-  });
-  versionsMatch(of('h0', '2.60.0'), of('h1', '2.60.0'));
 });
 
 test('where no Ray runs `ray stop` says so without starting Ray', { skip }, async (t) => {

@@ -26,7 +26,6 @@ import type { NodeFiles } from '../../src/bringup/node.ts';
 import { rsyncCommand, runRsync } from '../../src/bringup/rsync.ts';
 import { stagedPath, syncFiles } from '../../src/bringup/sync.ts';
 import { syncErrors } from '../../src/bringup/sync-errors.ts';
-import { syncContinuously } from '../../src/bringup/sync-watch.ts';
 import type { TestSshd } from '../base/test-sshd.ts';
 import { missing, startSshd } from '../base/test-sshd.ts';
 import { never as signal, until } from '../contract/waiting.ts';
@@ -308,31 +307,4 @@ suite('the fingerprint of files', { skip }, () => {
       write(join(here, 'code/new.log'), 'another');
       assert.equal(await look(), last);
     });
-});
-
-suite('files that are kept in step', { skip }, () => {
-  test('a change is copied, a failure is told and tried again, and the signal ends it', async (t) => {
-    const { host, here, there } = await bed(t, 'on this machine');
-    const mounts = files({ remote: `${there}/code`, local: `${here}/code`, directory: true });
-    const stop = new AbortController();
-    const failures: Error[] = [];
-    let synced = 0;
-    const watching = syncContinuously(host, mounts, {
-      signal: stop.signal,
-      every: 10,
-      onSynced: () => void synced++,
-      onFailed: (why) => void failures.push(why),
-    });
-    await until('the first copy', () => synced === 1);
-    write(join(here, 'code/main.py'), 'changed');
-    await until('the change', () => synced === 2);
-    assert.equal(readFileSync(join(there, 'code/main.py'), 'utf8'), 'changed');
-    rmSync(join(here, 'code'), { recursive: true });
-    await until('a failure', () => failures.length > 0);
-    assert.ok(syncErrors.LocalMissing.is(failures[0]));
-    write(join(here, 'code/new'), 'new');
-    await until('the next copy', () => existsSync(join(there, 'code/new')));
-    stop.abort();
-    await watching;
-  });
 });

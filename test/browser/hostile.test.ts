@@ -173,7 +173,7 @@ function spoil({ cluster }: FakeHead): void {
     },
     waiting: [{ demand: { kind: 'tasks', request, count: 1 }, for: [], until: Date.now() + 60_000, text: link }],
     infeasible: [],
-  } as typeof cluster.demand;
+  };
   for (const text of all)
     cluster.say('warn', 'MANTA_EVIL', `event ${text}`, { job: markup, instance: frame, type: link });
 }

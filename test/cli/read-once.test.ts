@@ -50,7 +50,7 @@ let pipes = 0;
 /** Runs a command with a file that gives its text once: to open it again would wait for ever. */
 async function runOnce(text: string, words: (file: string) => readonly string[]) {
   const file = join(root, `${pipes++}.yaml`);
-  execFileSync('mkfifo', [file]);
+  execFileSync('sh', ['-c', 'mkfifo "$0"', file]);
   const written = writeFile(file, text);
   await timesRead();
   const on = screen({ env: { MANTA_HOME: home, HOME: root } });
@@ -91,7 +91,7 @@ describe('a cluster file is opened once and read once by', { timeout: 120_000 },
     ['exec', '--start', '--stop'],
     ['submit', '--start'],
   ])
-    test(`${words.join(' ')}`, async () => {
+    test(words.join(' '), async () => {
       const { read, stderr } = await runOnce(remote, (file) => [...words, file, import.meta.filename]);
       assert.equal(read, 1, stderr);
     });

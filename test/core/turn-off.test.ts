@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { durationOf, durationWords } from '../../src/core/duration.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
 import { minutes } from '../../src/core/spec/cluster.ts';
+import { mantaSpec } from '../../src/core/spec/manta.ts';
 import {
   activityWords,
   afterLook,
   extendedBy,
   type IdleMemory,
   jobActivity,
-  leaseOf,
   longestBlindness,
   reasonWords,
   type TurnOffFacts,
@@ -143,15 +143,11 @@ test('idleness is counted from the first of unbroken looks that found nothing', 
   );
 });
 
-test('the cluster file gives lengths of time with their unit', () => {
-  assert.deepEqual(turnOffTerms({ idle_shutdown: '1h30m', max_lifetime: '2d' }), {
-    idleShutdown: minutes(90),
-    maxLifetime: minutes(2880),
-  });
-  assert.deepEqual(turnOffTerms({ idle_shutdown: '0s' }), {});
-  assert.deepEqual(turnOffTerms(undefined), {});
-  assert.equal(leaseOf(undefined), minutes(30));
-  assert.equal(leaseOf({ lease: '1s' }), 10_000);
+test('the cluster file says when it ends', () => {
+  const terms = { idleShutdown: minutes(90), maxLifetime: minutes(2880) };
+  assert.deepEqual(turnOffTerms(mantaSpec({ idle_shutdown: '1h30m', max_lifetime: '2d' })), terms);
+  assert.deepEqual(turnOffTerms(mantaSpec({ idle_shutdown: '0s' })), {});
+  assert.deepEqual(turnOffTerms(mantaSpec(undefined)), {});
 });
 
 test('a length of time in words is read back as itself, to two units', () => {

@@ -3,9 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { declaredErrors, declaredEvents, declaredProblems, root } from '../../scripts/docs/declared.ts';
+import { exitCodes } from '../../scripts/docs/exit-codes.ts';
 import { generatedParts, withPart } from '../../scripts/docs/pages.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { typed } from '../../src/cli/tree.ts';
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');

@@ -103,6 +103,15 @@ describe('a cluster is safe by default', () => {
     assert.equal((await raw(cluster.url, { path: '/api/version', headers: bearer() })).status, 200);
   });
 
+  test('the page may run and load nothing but its own', async () => {
+    const answer = await fetch(`${cluster.url}/`);
+    assert.equal(
+      answer.headers.get('content-security-policy'),
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+    );
+    await answer.text();
+  });
+
   test('a request under another host name or from another site is refused, token or not', async () => {
     for (const host of ['evil.example', 'evil.example:8265', '127.0.0.1.evil.example', '0.0.0.0', '10.0.0.1']) {
       const answer = await raw(cluster.url, { path: '/api/version', headers: { ...bearer(), host } });

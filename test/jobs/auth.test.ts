@@ -210,6 +210,22 @@ test('administrators manage users; a revoked user is out at once; tokens survive
   assert.equal((await bed.call('DELETE', '/api/manta/v1/users/nobody', { token: bed.admin })).status, 404);
 });
 
+test('whoever is revoked while signing in is refused, and not told of a fault', async () => {
+  const token = await bed.tokenOf('eve');
+  const cut = bed.users.byToken.bind(bed.users);
+  // The revoke comes between the look at the token and the session.
+  const revoking: Promise<unknown>[] = [];
+  bed.users.byToken = (given) => {
+    const user = cut(given);
+    if (given === token && revoking.length === 0) revoking.push(bed.users.revoke('eve'));
+    return user;
+  };
+  const answer = await bed.call('POST', '/api/authenticate', { token });
+  bed.users.byToken = cut;
+  await Promise.all(revoking);
+  assert.deepEqual([answer.status, answer.headers['set-cookie']], [403, undefined]);
+});
+
 test('bodies, headers and names are bounded', async () => {
   const large = await bed.call('POST', '/api/jobs/', {
     body: { entrypoint: 'x', metadata: { note: 'x'.repeat(3 << 20) } },

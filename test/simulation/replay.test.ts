@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { replayCommand, soak, tallyLines } from '../../scripts/soak.ts';
 import { plan } from '../../src/core/plan/plan-cluster.ts';
-import { faultProfileNames } from '../../src/simulation/faults.ts';
-import { runSeed } from '../../src/simulation/run-seed.ts';
 import { runNode } from '../cli/run-manta.ts';
+import { faultProfileNames, runSeed } from './run-seed.ts';
 
 test('the same seed is the same run, to the last event', async () => {
   for (const profile of faultProfileNames) {

@@ -7,7 +7,7 @@ import { plan } from '../../src/core/plan/plan-cluster.ts';
 import type { View } from '../../src/core/view.ts';
 import type { FaultProfile } from '../../src/simulation/faults.ts';
 import type { Rule } from '../../src/simulation/judge.ts';
-import { runSeed, type SeedOptions } from '../../src/simulation/run-seed.ts';
+import { runSeed, type SeedOptions } from './run-seed.ts';
 
 /** Breaks the rule in some of these seeds: a rule that cannot be broken proves nothing. */
 async function breaks(rule: Rule, broken: Partial<SeedOptions>, profile: FaultProfile = 'none'): Promise<void> {

@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { simulateCommands } from '../../src/cli/commands/simulation.ts';
 import { demoScenario } from '../../src/simulation/demo.ts';
 import { simulationErrors } from '../../src/simulation/errors.ts';
-import { faultProfileNames } from '../../src/simulation/faults.ts';
 import { loadWorkload } from '../../src/simulation/load-workload.ts';
 import { seededRandom } from '../../src/simulation/random.ts';
 import { readScenario } from '../../src/simulation/read-scenario.ts';
@@ -14,6 +13,7 @@ import { arrivals, submissions } from '../../src/simulation/scenario.ts';
 import { parseDuration } from '../../src/simulation/scenario-fields.ts';
 import { publishedWorkloads } from '../../src/simulation/workloads/published.ts';
 import { fc } from '../property.ts';
+import { faultProfileNames } from './run-seed.ts';
 import { scenarioOf, smallCluster } from './worlds.ts';
 
 test('durations are read with their units', () => {

@@ -44,10 +44,7 @@ test('demand is counted by parts and named by what it asks for', () => {
   assert.equal(requestText(request), '2 CPU where zone in a|b');
   const demand = { tasks: [{ request, count: 5 }], gangs: [{ id: 'g', requests: [request, request] }], standing: [] };
   assert.equal(pendingCount(demand), 7);
-  assert.equal(
-    waitingTitle({ demand: { kind: 'min-workers', type: 'cpu', count: 2 }, for: [] }),
-    '2 × cpu (min_workers)',
-  );
+  assert.equal(waitingTitle({ demand: { kind: 'min-workers', type: 'cpu', count: 2 } }), '2 × cpu (min_workers)');
 });
 
 test('terminal colours become classes, other sequences and control characters go', () => {

@@ -34,7 +34,7 @@ function askSsh(words: readonly string[]): boolean {
 /** Few do: ssh itself is asked only then. */
 function mayAsk(file: string): boolean {
   try {
-    return /^\s*(?:ForwardAgent|Include)\b/im.test(readFileSync(file, 'utf8'));
+    return /^[ \t]*(?:ForwardAgent|Include)\b/im.test(readFileSync(file, 'utf8'));
   } catch {
     return false;
   }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { connect as connectSocket } from 'node:net';
 import { promisify } from 'node:util';
 import type { Clock } from '../clock.ts';
+import { retry } from '../retry.ts';
 import { sshArguments } from './arguments.ts';
 import { controlPath, tunnelPath } from './control.ts';
 import { sshErrors } from './errors.ts';
@@ -62,16 +63,13 @@ export async function forwardThrough(
   };
 
   /** Another command may end the connection between two steps. */
-  const standFirst = async (): Promise<Socket> => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await stand(both);
-      } catch (error) {
-        if (tries >= firstTries || !isOfMaster(error)) throw error;
-        await edge.clock.sleep(50 * tries, both);
-      }
-    }
-  };
+  const standFirst = (): Promise<Socket> =>
+    retry(() => stand(both), {
+      clock: edge.clock,
+      signal: both,
+      pause: (tries) => 50 * tries,
+      again: (error, tries) => tries < firstTries && isOfMaster(error),
+    });
 
   const keep = async (): Promise<void> => {
     for (let pause = 50; !ending.signal.aborted; ) {

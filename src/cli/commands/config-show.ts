@@ -5,7 +5,7 @@ import type { Run } from '../command.ts';
 import type { configShowOptions } from './config.ts';
 import { exitCodeOf, isError, type LoadedFile, loadFile } from './config-file.ts';
 import { counted, problemsJson, problemText } from './config-problems.ts';
-import { shownValue, specText } from './config-spec-text.ts';
+import { shownSpec, specText } from './config-spec-text.ts';
 
 export const run: Run<typeof configShowOptions> = async ({ args, options }, io) => {
   const results: { opened: boolean; fine: boolean }[] = [];
@@ -30,7 +30,7 @@ type Shown = { readonly config: string; readonly text: () => string } | { readon
 function asManta(file: LoadedFile): Shown {
   const { spec } = file;
   if (spec === undefined) return { problems: file.problems.filter(isError) };
-  return { config: JSON.stringify(shownValue(spec)), text: () => doubtsOf(file) + specText(spec) };
+  return { config: JSON.stringify(shownSpec(spec)), text: () => doubtsOf(file) + specText(spec) };
 }
 
 function asRay(file: LoadedFile): Shown {

@@ -2,7 +2,7 @@ import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { holdsSecret } from '../../core/spec/keys/key.ts';
 
 /** A resolved value as JSON can hold it, with the values of keys that hold secrets hidden. */
-export function shownValue(value: unknown, key = ''): unknown {
+function shownValue(value: unknown, key = ''): unknown {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof Date) return value.toISOString();
   if (Array.isArray(value)) return value.map((entry) => shownValue(entry, key));
@@ -11,9 +11,16 @@ export function shownValue(value: unknown, key = ''): unknown {
   return typeof value === 'string' && value !== '' && holdsSecret(key) ? '***' : value;
 }
 
+/** The spec as it is shown: Manta's own keys in the words of the file. */
+export function shownSpec({ provider, ...spec }: ClusterSpec): unknown {
+  const { type, config, mantaAsWritten: manta } = provider;
+  const { name, ...rest } = spec;
+  return shownValue({ name, provider: { type, config, ...(manta && { manta }) }, ...rest });
+}
+
 /** The spec as text to read: YAML, with durations in words. */
 export function specText(spec: ClusterSpec): string {
-  return `${yamlText(withDurations(shownValue(spec)), 0)}\n`;
+  return `${yamlText(withDurations(shownSpec(spec)), 0)}\n`;
 }
 
 function withDurations(value: unknown, key = ''): unknown {

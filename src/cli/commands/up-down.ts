@@ -5,6 +5,7 @@ import {
   connectionOptions,
   disableUsageStats,
   noConfigCache,
+  onlyCluster,
   rayLogOptions,
 } from './cluster-options.ts';
 
@@ -94,7 +95,7 @@ export const upDownCommands: readonly Command[] = [
     args: [
       {
         ...clusterArgument,
-        summary: `${clusterArgument.summary}; without it a cluster on this machine`,
+        summary: `${clusterArgument.summary}; without it one on this machine, that of MANTA_CLUSTER or default`,
       },
     ],
     options: upOptions,
@@ -115,12 +116,7 @@ export const upDownCommands: readonly Command[] = [
     summary: 'end a cluster and everything that runs in it',
     description:
       'Ends the daemon, the instances and their jobs, and comes back when none of its processes is left on any of its machines; machines that do not answer are named. On this machine jobs and their output are deleted unless --keep-state is given. What was cut short is completed by running it again.',
-    args: [
-      {
-        ...clusterArgument,
-        summary: `${clusterArgument.summary}; without it the only one`,
-      },
-    ],
+    args: [onlyCluster],
     options: downOptions,
     examples: ['manta down cluster.yaml -y', 'manta down', 'manta down second --keep-state'],
     load: () => import('./down.ts'),
@@ -130,10 +126,7 @@ export const upDownCommands: readonly Command[] = [
     summary: 'keep a cluster that ends by itself for longer',
     description:
       'Neither idle_shutdown nor max_lifetime nor --until ends it before. A length of time counts from the end that is set, or from now where there is none. With --json: {"turnOff"}, absent where nothing ends the cluster by itself.',
-    args: [
-      { ...clusterArgument, summary: `${clusterArgument.summary}; without it the only one` },
-      { name: 'DURATION', summary: 'for how long: 2h, 90m' },
-    ],
+    args: [onlyCluster, { name: 'DURATION', summary: 'for how long: 2h, 90m' }],
     options: extendOptions,
     examples: ['manta extend 2h', 'manta extend cluster.yaml 2h', 'manta extend training --until 22:00'],
     load: () => import('./extend.ts'),

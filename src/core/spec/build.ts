@@ -17,23 +17,26 @@ import { fingerprint } from './fingerprint.ts';
 import type { Modern } from './legacy/modernise.ts';
 import { isPrepared, localTypeName, localTypes, localWorkers } from './local.ts';
 import { machineResources } from './machines.ts';
+import { type MantaNodeType, mantaSpec, plainNodeType } from './manta.ts';
 import { hostsPerSlice, offersFor } from './offers.ts';
-import { inFileOrder, isMap, type Source } from './source.ts';
+import { mapOf, numberOf } from './plain.ts';
+import { inFileOrder, type Source } from './source.ts';
 
 /** The spec of a file that passed the checks. `defaults` fill top-level keys that the file does not have, as in Ray. */
 export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): ClusterSpec {
   const file = { ...defaults, ...withoutNulls(modern.value) };
   const provider = mapOf(file.provider);
-  const { type: providerType, manta, ...config } = provider;
-  const local = provider.type === 'local' && !isPrepared(file) ? localWorkers(modern.value) : undefined;
-  const types = local ? localTypes(local, provider) : mapOf(file.available_node_types);
+  const { type: providerType, manta: written, ...config } = provider;
+  const manta = mantaSpec(written);
+  const local = provider.type === 'local' && !isPrepared(file) ? localWorkers(modern.value, manta.pools) : undefined;
+  const types = local ? localTypes(local, manta.pools) : mapOf(file.available_node_types);
   const maxWorkers = local?.maxWorkers ?? Number(file.max_workers);
   const headType = local ? localTypeName : String(file.head_node_type);
   const nodeTypes = inFileOrder(Object.keys(types), modern.typeNames).map((name) =>
     nodeType(name, mapOf(ownValue(types, name)), {
       file,
       provider,
-      own: mapOf(ownValue(mapOf(mapOf(manta).node_types), name)),
+      own: manta.nodeTypes.get(name) ?? plainNodeType,
       maxWorkers,
       isHead: name === headType && !local,
     }),
@@ -44,7 +47,8 @@ export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): C
     provider: {
       type: String(providerType),
       config,
-      ...(Object.keys(mapOf(manta)).length > 0 && { manta: mapOf(manta) }),
+      manta,
+      ...(Object.keys(mapOf(written)).length > 0 && { mantaAsWritten: mapOf(written) }),
     },
     headType,
     maxWorkers: instanceLimit(maxWorkers, nodeTypes),
@@ -71,8 +75,7 @@ function instanceLimit(maxWorkers: number, types: readonly NodeType[]): number {
 interface Around {
   readonly file: PlainMap;
   readonly provider: PlainMap;
-  /** What stands for the type under `provider.manta`. */
-  readonly own: PlainMap;
+  readonly own: MantaNodeType;
   readonly maxWorkers: number;
   readonly isHead: boolean;
 }
@@ -84,8 +87,7 @@ function nodeType(name: string, type: PlainMap, around: Around): NodeType {
   const maxWorkers = numberOf(type.max_workers) ?? (around.isHead ? 0 : around.maxWorkers);
   const minWorkers = Math.min(numberOf(type.min_workers) ?? 0, maxWorkers);
   const idleTimeout = idleTimeoutOf(type.idle_timeout_s);
-  const hosts =
-    numberOf(around.own.hosts_per_slice) ?? (around.provider.type === 'gcp' ? hostsPerSlice(launchConfig) : 1);
+  const hosts = around.own.hostsPerSlice ?? (around.provider.type === 'gcp' ? hostsPerSlice(launchConfig) : 1);
   return {
     name,
     resources: isComplete(given, around.provider.type) ? given : { ...likely, ...given },
@@ -93,7 +95,7 @@ function nodeType(name: string, type: PlainMap, around: Around): NodeType {
     labels: Object.fromEntries(Object.entries(mapOf(type.labels)).map(([label, value]) => [label, String(value)])),
     minWorkers: minWorkers * hosts,
     maxWorkers: maxWorkers * hosts,
-    initialWorkers: Math.min(maxWorkers, Math.max(minWorkers, numberOf(around.own.initial_workers) ?? 0)) * hosts,
+    initialWorkers: Math.min(maxWorkers, Math.max(minWorkers, around.own.initialWorkers)) * hosts,
     ...(idleTimeout === undefined ? {} : { idleTimeout }),
     priority: numberOf(type.priority) ?? 0,
     launchHash: fingerprint(launchConfig),
@@ -111,11 +113,11 @@ const isComplete = (given: Resources, provider: Plain | undefined): boolean =>
 /** What a node runs. A type's own lists stand in place of the cluster's, `setup_commands` included, as in Ray. */
 function commandsOf(file: PlainMap, role: 'head' | 'worker', type: PlainMap): NodeCommands {
   const container = containerOf({ ...mapOf(file.docker), ...mapOf(type.docker) }, role);
-  const setup = [...textsOf(file.setup_commands), ...textsOf(file[`${role}_setup_commands`])];
+  const setup = [...linesOf(file.setup_commands), ...linesOf(file[`${role}_setup_commands`])];
   return {
-    initialization: textsOf(type.initialization_commands ?? file.initialization_commands),
-    setup: role === 'worker' && type.worker_setup_commands !== undefined ? textsOf(type.worker_setup_commands) : setup,
-    start: textsOf(file[`${role}_start_ray_commands`]),
+    initialization: linesOf(type.initialization_commands ?? file.initialization_commands),
+    setup: role === 'worker' && type.worker_setup_commands !== undefined ? linesOf(type.worker_setup_commands) : setup,
+    start: linesOf(file[`${role}_start_ray_commands`]),
     ...(container === undefined ? {} : { container }),
   };
 }
@@ -134,7 +136,7 @@ function containerOf(docker: PlainMap, role: 'head' | 'worker'): ContainerSpec |
     image,
     name: docker.container_name,
     pullBeforeRun: docker.pull_before_run !== false,
-    runOptions: [...textsOf(docker.run_options), ...textsOf(docker[`${role}_run_options`])],
+    runOptions: [...linesOf(docker.run_options), ...linesOf(docker[`${role}_run_options`])],
     detectGpuRuntime: docker.disable_automatic_runtime_detection !== true,
     detectShmSize: docker.disable_shm_size_detection !== true,
   };
@@ -159,10 +161,10 @@ function filesOf(file: PlainMap, written: readonly string[]): FileSpec {
       remote,
       local: String(ownValue(mounts, remote)),
     })),
-    clusterSynced: textsOf(file.cluster_synced_files),
+    clusterSynced: linesOf(file.cluster_synced_files),
     syncContinuously: file.file_mounts_sync_continuously === true,
-    exclude: textsOf(file.rsync_exclude),
-    filter: textsOf(file.rsync_filter),
+    exclude: linesOf(file.rsync_exclude),
+    filter: linesOf(file.rsync_filter),
   };
 }
 
@@ -185,10 +187,7 @@ const emptyLists = new Set([
   'rsync_filter',
 ]);
 
-export const mapOf = (value: Plain | undefined): PlainMap => (isMap(value) ? value : {});
-export const numberOf = (value: Plain | undefined): number | undefined =>
-  typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined;
-const textsOf = (value: Plain | undefined): readonly string[] =>
+const linesOf = (value: Plain | undefined): readonly string[] =>
   Array.isArray(value) ? (value as readonly Plain[]).map(String) : [];
 const resourcesOf = (given: PlainMap): Resources =>
   Object.fromEntries(Object.entries(given).map(([name, amount]) => [name, Number(amount)]));

@@ -2,6 +2,7 @@ import type { Duration } from '../../base/clock.ts';
 import type { NodeTypeName } from '../instance.ts';
 import type { Resources } from '../resources.ts';
 import type { ScalingSpec, ScalingType } from '../scaling.ts';
+import type { MantaSpec } from './manta.ts';
 
 /** A value as YAML gives it. */
 export type Plain =
@@ -31,8 +32,9 @@ export interface ProviderSpec {
   readonly type: string;
   /** Everything else under `provider` but `manta`, untouched: only the provider reads it. */
   readonly config: PlainMap;
-  /** What stands under `provider.manta`. */
-  readonly manta?: PlainMap;
+  readonly manta: MantaSpec;
+  /** The same in the words of the file, for `manta config show` alone. Absent: the file says nothing. */
+  readonly mantaAsWritten?: PlainMap;
 }
 
 export interface NodeType extends ScalingType {

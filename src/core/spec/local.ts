@@ -1,5 +1,7 @@
 import type { NodeTypeName } from '../instance.ts';
 import type { ClusterSpec, Plain, PlainMap } from './cluster.ts';
+import type { MantaHost, MantaSpec } from './manta.ts';
+import { isText, mapOf } from './plain.ts';
 import { isMap } from './source.ts';
 
 /** The node type of the head and of `worker_ips`, as Ray names it. */
@@ -44,10 +46,11 @@ export interface OwnHosts {
 /** The hosts of a local cluster with everything that is known of the way to them. */
 export function ownHosts(spec: ClusterSpec): OwnHosts {
   const { config, manta } = spec.provider;
-  const settings = mapOf(mapOf(manta).hosts);
+  // Of two spellings of one host the first counts.
+  const settings = new Map([...manta.hosts].reverse().map(([name, host]) => [canonicalHost(name), host]));
   const hostOf = (name: string): OwnHost => {
-    const own = Object.entries(settings).find(([key]) => canonicalHost(key) === canonicalHost(name))?.[1];
-    return { name, address: bareAddress(name), ...loginOf(mapOf(own), spec) };
+    const own = settings.get(canonicalHost(name)) ?? {};
+    return { name, address: bareAddress(name), ...loginOf(own, spec) };
   };
   const { head_ip: head, external_head_ip: outside } = config;
   const workers = workerHosts(config).filter(isText);
@@ -55,25 +58,22 @@ export function ownHosts(spec: ClusterSpec): OwnHosts {
     ...(isText(head) && { head: { ...hostOf(head), ...(isText(outside) && { outside: bareAddress(outside) }) } }),
     pools: [
       { type: localTypeName, hosts: workers.map(hostOf) },
-      ...Object.entries(poolsOf(mapOf(manta))).map(([type, pool]) => ({
-        type,
-        hosts: textsOf(mapOf(pool).hosts).map(hostOf),
-      })),
+      ...[...manta.pools].map(([type, pool]) => ({ type, hosts: pool.hosts.map(hostOf) })),
     ],
   };
 }
 
-function loginOf(own: PlainMap, { auth }: ClusterSpec): Omit<OwnHost, 'name' | 'address'> {
+function loginOf(own: MantaHost, { auth }: ClusterSpec): Omit<OwnHost, 'name' | 'address'> {
   const user = own.user ?? auth.user;
   const key = own.key ?? auth.privateKey;
-  const proxyCommand = own.proxy_command ?? (own.jump === undefined ? auth.proxyCommand : undefined);
+  const proxyCommand = own.proxyCommand ?? (own.jump === undefined ? auth.proxyCommand : undefined);
   return {
     ...(isText(user) && { user }),
-    ...(typeof own.port === 'number' && { port: own.port }),
+    ...(own.port !== undefined && { port: own.port }),
     ...(isText(key) && { key }),
     ...(isText(own.jump) && { jump: own.jump }),
     ...(isText(proxyCommand) && { proxyCommand }),
-    ...(own.forward_agent === true && { forwardAgent: true }),
+    ...(own.forwardAgent && { forwardAgent: true }),
   };
 }
 
@@ -102,11 +102,11 @@ export interface LocalWorkers {
 }
 
 /** Workers of a local cluster: every host of `worker_ips`, unless the file sets a lower number; a coordinator hands out up to `max_workers`. */
-export function localWorkers(file: PlainMap): LocalWorkers {
+export function localWorkers(file: PlainMap, pools: MantaSpec['pools']): LocalWorkers {
   const provider = mapOf(file.provider);
   const max = typeof file.max_workers === 'number' ? file.max_workers : undefined;
   const min = typeof file.min_workers === 'number' ? file.min_workers : undefined;
-  const pooled = Object.values(poolTypes(provider)).reduce((sum: number, pool) => sum + pool.max_workers, 0);
+  const pooled = Object.values(poolTypes(pools)).reduce((sum: number, pool) => sum + pool.max_workers, 0);
   if ('coordinator_address' in provider && !('head_ip' in provider))
     return { min: min ?? 0, max: max ?? 0, maxWorkers: (max ?? 0) + pooled };
   const hosts = workerHosts(provider).length;
@@ -122,17 +122,16 @@ export function workerHosts({ head_ip: head, worker_ips: workers }: PlainMap): r
 }
 
 /** The node types of a local cluster: that of `worker_ips`, and one for each pool. */
-export const localTypes = (workers: LocalWorkers, provider: PlainMap): PlainMap => ({
+export const localTypes = (workers: LocalWorkers, pools: MantaSpec['pools']): PlainMap => ({
   [localTypeName]: { node_config: {}, resources: {}, min_workers: workers.min, max_workers: workers.max },
-  ...poolTypes(provider),
+  ...poolTypes(pools),
 });
 
 /** A pool is a node type whose machines are given: all of them are its workers, unless it says less. */
-function poolTypes(provider: PlainMap): Readonly<Record<string, PlainMap & { readonly max_workers: number }>> {
+function poolTypes(pools: MantaSpec['pools']): Readonly<Record<string, PlainMap & { readonly max_workers: number }>> {
   return Object.fromEntries(
-    Object.entries(poolsOf(mapOf(provider.manta))).map(([name, pool]) => {
-      const { hosts, ...type } = mapOf(pool);
-      const count = textsOf(hosts).length;
+    [...pools].map(([name, { hosts, type }]) => {
+      const count = hosts.length;
       const most = Math.min(numberOr(type.max_workers, count), count);
       return [
         name,
@@ -148,14 +147,8 @@ function poolTypes(provider: PlainMap): Readonly<Record<string, PlainMap & { rea
   );
 }
 
-const poolsOf = (manta: PlainMap): PlainMap => mapOf(manta.pools);
-
 /** A file that `ray up` has already worked out for the head: it holds the type, and is taken as it is. */
 export const isPrepared = (file: PlainMap): boolean =>
   isMap(file.available_node_types) && localTypeName in file.available_node_types;
 
-const mapOf = (value: Plain | undefined): PlainMap => (isMap(value) ? value : {});
-const isText = (value: Plain | undefined): value is string => typeof value === 'string' && value !== '';
-const textsOf = (value: Plain | undefined): readonly string[] =>
-  Array.isArray(value) ? (value as readonly Plain[]).filter(isText) : [];
 const numberOr = (value: Plain | undefined, other: number): number => (typeof value === 'number' ? value : other);

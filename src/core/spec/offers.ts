@@ -1,32 +1,27 @@
 import type { Market } from '../instance.ts';
 import type { Offer } from '../scaling.ts';
 import type { Plain, PlainMap } from './cluster.ts';
+import type { MantaNodeType } from './manta.ts';
 import { zoned } from './providers.ts';
 import { isMap } from './source.ts';
 
 /** The ways to get an instance of a type, in order: every zone of the first market, then of the next. */
-export function offersFor(provider: PlainMap, launch: PlainMap, own: PlainMap): readonly Offer[] {
-  const markets = marketsOf(own.market, launch);
-  const zones = zonesOf(provider, launch, own.zones);
+export function offersFor(provider: PlainMap, launch: PlainMap, own: MantaNodeType): readonly Offer[] {
+  const markets = own.markets.length > 0 ? own.markets : [marketOf(launch)];
+  const zones = own.zones.length > 0 ? own.zones : zonesOf(provider, launch);
   return markets.flatMap((market) =>
     zones.map((zone): Offer => {
-      const price = market === 'spot' ? own.spot_price : own.price;
+      const price = market === 'spot' ? own.spotPrice : own.price;
       return {
         ...(zone === undefined ? {} : { zone }),
         market,
-        ...(typeof price === 'number' ? { pricePerHour: price } : {}),
+        ...(price === undefined ? {} : { pricePerHour: price }),
       };
     }),
   );
 }
 
-function marketsOf(own: Plain | undefined, launch: PlainMap): readonly Market[] {
-  const given = (Array.isArray(own) ? own : [own]).filter(
-    (each): each is Market => each === 'spot' || each === 'on-demand',
-  );
-  if (given.length > 0) return [...new Set(given)];
-  return [isSpot(launch) ? 'spot' : 'on-demand'];
-}
+const marketOf = (launch: PlainMap): Market => (isSpot(launch) ? 'spot' : 'on-demand');
 
 /** What a launch configuration says of its market, in the words of AWS, GCP (machines and TPUs), Azure and the lab cloud. */
 export function isSpot(launch: PlainMap): boolean {
@@ -46,8 +41,7 @@ function isPreemptible(scheduling: Plain | undefined): boolean {
   );
 }
 
-function zonesOf(provider: PlainMap, launch: PlainMap, own: Plain | undefined): readonly (string | undefined)[] {
-  if (Array.isArray(own) && own.length > 0) return own as readonly string[];
+function zonesOf(provider: PlainMap, launch: PlainMap): readonly (string | undefined)[] {
   if (!zoned.has(provider.type as string)) return [undefined];
   const placement =
     provider.type === 'lab_cloud'

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Clock, Duration } from '../../base/clock.ts';
+import { messageOf } from '../../base/errors.ts';
 import { type EventSink, silent } from '../../base/events.ts';
+import { doubling, retry } from '../../base/retry.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { Infeasible } from '../../core/plan/plan.ts';
 import { untested } from '../../core/ray-version.ts';
@@ -48,6 +50,8 @@ export interface RayEngineOptions extends GcsOptions {
 }
 
 const nodeIdBytes = 28;
+/** With pauses that double from half a second, for half a minute. */
+const meetTries = 7;
 const { method: service } = AutoscalerStateService;
 
 /** A real Ray, through its public contracts: the state of its autoscaler service, its store and its jobs API. */
@@ -316,21 +320,18 @@ export class RayEngine implements Engine, Runner {
   /** A Ray that was started anew has forgotten what it was told, and may be another version. */
   async #meet(session: string): Promise<void> {
     const { signal } = this.#closing;
-    for (let wait = 500; !signal.aborted && session === this.#session; wait *= 2) {
-      try {
-        if (this.#config) await this.reportConfig(this.#config, signal);
-        if (this.#metrics !== undefined) await this.announceMetrics(this.#metrics, signal);
-        const range = untested(await this.#jobs.version(signal));
-        if (range) this.#events.emit(rayEvents.versionUntested, range);
-        return;
-      } catch (error) {
-        // The GCS is up seconds before the dashboard.
-        if (wait > 30_000 && !signal.aborted) {
-          const detail = (error as Error).message;
-          return this.#events.emit(rayEvents.trouble, { work: 'learn the version of Ray', detail });
-        }
-        await this.#options.clock.sleep(wait, signal).catch(() => {});
-      }
-    }
+    const meet = async (): Promise<void> => {
+      if (session !== this.#session) return;
+      if (this.#config) await this.reportConfig(this.#config, signal);
+      if (this.#metrics !== undefined) await this.announceMetrics(this.#metrics, signal);
+      const range = untested(await this.#jobs.version(signal));
+      if (range) this.#events.emit(rayEvents.versionUntested, range);
+    };
+    // The GCS is up seconds before the dashboard.
+    const again = (_: unknown, tries: number): boolean => tries < meetTries;
+    await retry(meet, { clock: this.#options.clock, signal, pause: doubling(500), again }).catch((error: unknown) => {
+      if (signal.aborted) return;
+      this.#events.emit(rayEvents.trouble, { work: 'learn the version of Ray', detail: messageOf(error) });
+    });
   }
 }

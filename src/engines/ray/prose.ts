@@ -25,15 +25,14 @@ const longest = 500;
 export function readRefusal(status: number, text: string): RayRefusal {
   const line = lineOf(text);
   const words = line.replace(exceptionClass, '').replace(/\.$/, '');
-  return { kind: kindOf(status, text, line), line, words };
+  return { kind: kindOf(status, text, words), line, words };
 }
 
 const exceptionClass = /^[A-Za-z_][\w.]{0,200}(?:Error|Exception): /;
 
-function kindOf(status: number, text: string, line: string): RefusalKind {
-  if (/^ValueError: Job with submission_id .{1,500} already exists\./.test(line)) return 'exists';
-  if (/^RuntimeError: Attempted to delete job .{1,500}, but it is in a non-terminal state/.test(line))
-    return 'not-over';
+function kindOf(status: number, text: string, words: string): RefusalKind {
+  if (/^Job with submission_id .{1,500} already exists\b/.test(words)) return 'exists';
+  if (/^Attempted to delete job .{1,500}, but it is in a non-terminal state/.test(words)) return 'not-over';
   // The agent that takes jobs answers 400 to what it cannot read; the dashboard in front of it makes 500 of that.
   const inner = /^RuntimeError: Request failed with status code (\d{3}): /m.exec(text)?.[1];
   const code = inner === undefined ? status : Number(inner);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ErrorAnswer } from '../../api/types.ts';
 import { MantaError } from '../../base/errors.ts';
+import { retry } from '../../base/retry.ts';
 import { version } from '../../base/version.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import { readRefusal } from '../../engines/ray/prose.ts';
@@ -89,26 +90,28 @@ export class HttpClient {
   ): Promise<Value> {
     const repeatable = request.repeatable ?? method !== 'POST';
     let broke = false;
-    for (let tries = 1; ; tries++) {
-      try {
-        const answer = await this.#once(method, path, request);
-        if (answer.headers['manta-error'] === gatewayErrors.Closing.code) throw await this.#ending(answer);
-        // The try whose answer was lost has deleted it.
-        const isGone = broke && method === 'DELETE' && answer.status === 404;
-        return await read(isGone ? { ...answer, status: 200 } : answer);
-      } catch (error) {
-        const unreached = clientErrors.Unreachable.is(error);
+    let unreached = false;
+    const once = async (): Promise<Value> => {
+      const answer = await this.#once(method, path, request);
+      if (answer.headers['manta-error'] === gatewayErrors.Closing.code) throw await this.#ending(answer);
+      // The try whose answer was lost has deleted it.
+      const isGone = broke && method === 'DELETE' && answer.status === 404;
+      return await read(isGone ? { ...answer, status: 200 } : answer);
+    };
+    return await retry(once, {
+      clock: wallClock,
+      signal: request.signal ?? this.#signal,
+      // A kept line may only have been closed by the other side in the meantime.
+      pause: (tries) => madeAgainIn * (unreached ? tries : tries - 1),
+      again: (error, tries) => {
+        unreached = clientErrors.Unreachable.is(error);
         broke ||= !unreached;
-        if (!unreached && !clientErrors.Broken.is(error)) throw error;
+        if (!unreached && !clientErrors.Broken.is(error)) return false;
         this.target.lost?.();
         // Where nobody was reached nothing was sent, and a line that can be lost may be in the middle of being made again.
-        const again = unreached ? this.target.lost !== undefined : repeatable;
-        if (!again || tries >= mostTries) throw error;
-        // A kept line may only have been closed by the other side in the meantime.
-        const pause = unreached ? tries : tries - 1;
-        if (pause > 0) await wallClock.sleep(madeAgainIn * pause, request.signal ?? this.#signal);
-      }
-    }
+        return (unreached ? this.target.lost !== undefined : repeatable) && tries < mostTries;
+      },
+    });
   }
 
   /** Nothing was done with the request: the next mantad may take it. */
@@ -200,6 +203,10 @@ export class HttpClient {
     return new Agent({ ...options, ...(await tlsOptions(this.target.verify)) });
   }
 }
+
+/** A client of whoever serves at a place that is known. */
+export const clientAt = (place: Place, signal: AbortSignal, shown: string = place.url): HttpClient =>
+  new HttpClient({ shown, headers: {}, verify: 'true', place: async () => place }, signal);
 
 /** Sends what there is to send and waits for the head of the answer. */
 function answerOf(

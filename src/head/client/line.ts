@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../../base/host.ts';
+import { wallClock } from '../../base/wall-clock.ts';
 import type { Serving } from '../state-folder.ts';
-
-const { request } = process.getBuiltinModule('node:http');
+import { clientAt } from './http.ts';
 
 const answersWithin = 15_000;
 /** A connection that was lost is made again meanwhile. */
@@ -19,7 +18,7 @@ export async function lineTo(
   { socket, url }: Pick<Serving, 'socket' | 'url'>,
   signal: AbortSignal,
 ): Promise<string> {
-  for (const until = performance.now() + patience; ; await sleep(lookEvery, undefined, { signal })) {
+  for (const until = performance.now() + patience; ; await wallClock.sleep(lookEvery, signal)) {
     if (socket !== undefined) {
       const here = await host.forward({ socket }, signal);
       if (await answers(here, signal)) return here;
@@ -29,15 +28,15 @@ export async function lineTo(
   }
 }
 
-function answers(socketPath: string, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const asked = request('http://localhost/healthz', { socketPath, agent: false, timeout: answersWithin, signal });
-    asked.on('response', (answer) => {
-      answer.resume();
-      resolve(true);
-    });
-    asked.on('timeout', () => asked.destroy(new Error('silent')));
-    asked.on('error', () => (signal.aborted ? reject(signal.reason as Error) : resolve(false)));
-    asked.end();
-  });
+async function answers(socket: string, signal: AbortSignal): Promise<boolean> {
+  const http = clientAt({ url: 'http://localhost', socket }, signal);
+  try {
+    await http.statusOf('GET', '/healthz', { silence: answersWithin, repeatable: false });
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  } finally {
+    http.close();
+  }
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { moveDurably } from '../../base/durable.ts';
 import { entryFile } from '../../base/entry.ts';
 import { makeFolder, namesIn } from '../../base/json-file.ts';
-import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import { tlsOfGcs } from '../../engines/ray/gcs-tls.ts';
 import { headErrors } from '../errors.ts';
@@ -49,7 +48,7 @@ export async function rayletGround(edges: GroundEdges): Promise<Ground> {
   const ground = processGround(edges, {
     command: [process.execPath, entryFile('raylet'), home, folder.name, python.path, String(share)],
     longestBoot,
-    lease: leaseOf(spec().provider.manta),
+    lease: spec().provider.manta.lease,
   });
   const { provider } = ground;
   const booting = new BootingRaylets({

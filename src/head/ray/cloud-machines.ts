@@ -9,7 +9,6 @@ import { thisHost } from '../../base/this-host.ts';
 import { bootWatchdog } from '../../bringup/lease.ts';
 import { targetOf } from '../../bringup/reach.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
-import { leaseOf } from '../../core/turn-off.ts';
 import { openCloud, usualUser } from '../../providers/clouds.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
 import type { GroundEdges } from '../ground.ts';
@@ -32,7 +31,7 @@ export async function cloudMachines({ folder, clock, spec }: GroundEdges, head: 
     clusterId: head.id,
     spec,
     login: () => ({ user: user(), publicKey }),
-    bootProgram: () => bootWatchdog(folder.name, user(), Math.max(leaseOf(spec().provider.manta), noLeaseFor)),
+    bootProgram: () => bootWatchdog(folder.name, user(), Math.max(spec().provider.manta.lease, noLeaseFor)),
     credential: () => readFileSync(join(folder.path, 'credential'), 'utf8').trim(),
   });
   let learned: ((spec: ClusterSpec) => ClusterSpec) | undefined;

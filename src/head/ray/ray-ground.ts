@@ -15,9 +15,7 @@ import { type ClusterOrder, headOrder, workerOrder } from '../../bringup/order.t
 import { type RayVersions, startedVersions } from '../../bringup/ray-versions.ts';
 import { stopRequestFile } from '../../bringup/sessions-place.ts';
 import { bashAt } from '../../bringup/shell-text.ts';
-import { setUpTimeoutOf } from '../../core/lifecycle.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
-import { leaseOf } from '../../core/turn-off.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import type { RayNodeInfo } from '../../engines/ray/gcs.ts';
 import { tlsOfGcs } from '../../engines/ray/gcs-tls.ts';
@@ -92,7 +90,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
     const shared = { spec: edges.spec(), headAddress: address, loginShells, usageStats, dashboardPort };
     return { ...shared, ...(token !== undefined && { token }) };
   };
-  const leaseLasts = (): number => leaseOf(edges.spec().provider.manta);
+  const leaseLasts = (): number => edges.spec().provider.manta.lease;
   const filesOf = (): NodeFiles => filesForWorkers(edges.spec(), head());
   const orderFor = (instance: ProviderInstance): NodeOrder => {
     const type = edges.spec().nodeTypes.find((each) => each.name === instance.type);
@@ -187,7 +185,7 @@ export async function rayGround(edges: GroundEdges): Promise<Ground> {
         ...loopSettings.timeouts,
         ...(!cloud && { absent: 2_000 }),
         get settingUp() {
-          return setUpTimeoutOf(edges.spec().provider.manta) ?? loopSettings.timeouts.settingUp;
+          return edges.spec().provider.manta.setupTimeout ?? loopSettings.timeouts.settingUp;
         },
       },
       ...(!cloud && {

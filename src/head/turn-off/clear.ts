@@ -2,6 +2,7 @@ import type { Clock, Instant } from '../../base/clock.ts';
 import { within } from '../../base/deadline.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
+import { doubling, retry } from '../../base/retry.ts';
 import type { Cleared } from '../../core/cleared.ts';
 import type { Ground } from '../ground.ts';
 import { turnOffEvents } from './events.ts';
@@ -58,14 +59,12 @@ export async function leaveMachine(
 ): Promise<void> {
   if (leave === undefined) return;
   let told = '';
-  for (let pause = tryAgain; ; pause = Math.min(2 * pause, tryAgainSeldomest)) {
-    try {
-      return await within(clock, turnOffWithin, (signal) => leave(left, signal));
-    } catch (error) {
-      const why = messageOf(error);
-      if (why !== told) events.emit(turnOffEvents.headLeft, { why });
-      told = why;
-    }
-    await clock.sleep(pause);
-  }
+  const again = (error: unknown): boolean => {
+    const why = messageOf(error);
+    if (why !== told) events.emit(turnOffEvents.headLeft, { why });
+    told = why;
+    return true;
+  };
+  const pause = doubling(tryAgain, tryAgainSeldomest);
+  await retry(() => within(clock, turnOffWithin, (signal) => leave(left, signal)), { clock, pause, again });
 }

@@ -41,8 +41,8 @@ export function otherRow(job: OtherJob): OtherRow {
     submittedTo: 'ray',
     state: ownValue(statesOfRay, job.status) ?? 'failed',
     entrypoint: redact(job.entrypoint).slice(0, 500),
-    ...(typeof job.start_time === 'number' && { submittedAt: job.start_time }),
-    ...(typeof job.end_time === 'number' && { endedAt: job.end_time }),
+    ...(typeof job.start_time === 'number' && { submittedAt: Math.floor(job.start_time) }),
+    ...(typeof job.end_time === 'number' && { endedAt: Math.floor(job.end_time) }),
   };
 }
 

@@ -26,7 +26,7 @@ export interface LabCloudOptions {
 }
 
 /** Ties an instance to one cluster, whatever others of that name there are. */
-export const clusterIdTag = 'manta-cluster-id';
+const clusterIdTag = 'manta-cluster-id';
 
 const mostPages = 10_000;
 

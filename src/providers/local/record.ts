@@ -38,11 +38,6 @@ export interface LaunchRecord {
   readonly ids: readonly string[];
 }
 
-/** The record of the head, which the launcher claims and writes down before mantad is there. */
-export const headRecord = (
-  head: Pick<ClaimRecord, 'id' | 'type' | 'host' | 'launchedAt'> & Partial<Pick<ClaimRecord, 'tags'>>,
-): ClaimRecord => ({ tags: {}, ...head, format: 1, launchToken: head.id, kind: 'head', state: 'held' });
-
 /**
  * The records of the provider, its only truth beside the hosts themselves: `claims/<id>.json`, `launches/<token>.json`,
  * and what was found on hosts in `hosts/<name>.json`.

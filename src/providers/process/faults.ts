@@ -32,11 +32,8 @@ const counts = { times: 'times', capacity: 'capacity' } as const;
 const keys = ['type', 'refuse', ...Object.keys({ ...inSeconds, ...switches, ...counts })];
 
 /** Reads `provider.manta.faults` of a cluster file. */
-export function readFaults({ manta }: { readonly manta?: Plain }): readonly FaultRule[] {
-  const faults = isMap(manta) ? manta.faults : undefined;
-  if (faults === undefined || faults === null) return [];
-  if (!Array.isArray(faults)) throw processErrors.BadFault({ at: '', problem: 'must be a list' });
-  return (faults as readonly Plain[]).map((rule, index) => readRule(rule, `[${index}]`));
+export function readFaults(faults: readonly Plain[]): readonly FaultRule[] {
+  return faults.map((rule, index) => readRule(rule, `[${index}]`));
 }
 
 function readRule(rule: Plain, at: string): FaultRule {

@@ -1,5 +1,4 @@
-import type { JobRow } from '../../api/types.ts';
-import type { JobState } from '../../core/jobs/job.ts';
+import type { JobRow, JobState } from '../../api/types.ts';
 
 /** Which jobs a list shows. Empty `states`: all of them. */
 export interface JobFilter {

@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
-import type { LogChunk } from '../../api/types.ts';
-import type { JobState } from '../../core/jobs/job.ts';
+import type { JobState, LogChunk } from '../../api/types.ts';
 import { apiUrl, RequestFailure, send } from '../api/client.ts';
 import { type Line, type LineState, openLine } from '../api/line.ts';
 import { LogLines } from './log-lines.ts';

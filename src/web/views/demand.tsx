@@ -1,6 +1,5 @@
 import { useEffect } from 'preact/hooks';
 import type { DemandAnswer } from '../../api/types.ts';
-import type { Passed } from '../../core/plan/plan.ts';
 import { passReasonWords, placeWords } from '../../core/plan/words.ts';
 import { StateMark } from '../parts/icon.tsx';
 import { Empty, Loading } from '../parts/notice.tsx';
@@ -130,7 +129,7 @@ interface EntryProps {
   readonly look: Look;
   readonly title: string;
   readonly text: string;
-  readonly passed: readonly Passed[];
+  readonly passed: DemandAnswer['waiting'][number]['for'];
   readonly until?: number | undefined;
 }
 

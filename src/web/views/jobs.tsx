@@ -1,6 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import type { JobRow } from '../../api/types.ts';
-import type { JobState } from '../../core/jobs/job.ts';
+import type { JobRow, JobState } from '../../api/types.ts';
 import { type Column, DataGrid } from '../parts/data-grid.tsx';
 import { FilterChips, SearchField } from '../parts/filters.tsx';
 import { StateMark } from '../parts/icon.tsx';

@@ -1,6 +1,10 @@
-import type { Demand, Request } from '../../core/demand.ts';
-import type { Infeasible, Waiting } from '../../core/plan/plan.ts';
+import type { DemandAnswer } from '../../api/types.ts';
 import { counted, resourcesText } from './amounts.ts';
+
+type Demand = DemandAnswer['demand'];
+type Request = Demand['tasks'][number]['request'];
+type Waiting = DemandAnswer['waiting'][number];
+type Infeasible = DemandAnswer['infeasible'][number];
 
 /** What one thing to place asks for, labels included. */
 export function requestText(request: Request): string {
@@ -19,7 +23,7 @@ export function pendingCount(demand: Demand): number {
   return demand.gangs.reduce((sum, gang) => sum + gang.requests.length, tasks);
 }
 
-export function waitingTitle(waiting: Waiting): string {
+export function waitingTitle(waiting: Pick<Waiting, 'demand'>): string {
   const { demand } = waiting;
   switch (demand.kind) {
     case 'tasks':

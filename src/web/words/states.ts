@@ -1,6 +1,4 @@
-import type { EventAnswer } from '../../api/types.ts';
-import type { InstanceStatus } from '../../core/instance.ts';
-import type { EndCause, JobState } from '../../core/jobs/job.ts';
+import type { EndCause, EventAnswer, InstanceStatus, JobState } from '../../api/types.ts';
 
 /** How a state is drawn: a colour, and a shape so that the colour is never the only signal. */
 export interface Look {

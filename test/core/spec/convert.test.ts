@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
 import { prepareAsRay } from '../../../src/core/spec/ray/prepare.ts';
-import { validateAsRay } from '../../../src/core/spec/ray/validate.ts';
 import { aws, corpus, noCorpus, open } from './cluster-text.ts';
+import { validateAsRay } from './ray/validate.ts';
 
 function convert(text: string): string {
   const { source } = open(text);

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { keys } from '../../../src/core/spec/keys/table.ts';
 import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
 import { prepareAsRay } from '../../../src/core/spec/ray/prepare.ts';
-import { validateAsRay } from '../../../src/core/spec/ray/validate.ts';
 import { fc } from '../../property.ts';
 import { aws, corpus, open } from './cluster-text.ts';
+import { validateAsRay } from './ray/validate.ts';
 
 const grown = aws(`min_workers: 1
 max_workers: 4

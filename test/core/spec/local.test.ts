@@ -106,6 +106,11 @@ describe('the hosts of a local cluster', () => {
     ]);
   });
 
+  test('are reached without what auth says where their settings hold an empty text', () => {
+    const spec = specOf(file("{hosts: {10.0.0.2: {user: '', key: '', proxy_command: ''}}}"));
+    assert.deepEqual(ownHosts(spec).pools[0]?.hosts[0], { name: '10.0.0.2', address: '10.0.0.2' });
+  });
+
   test('may be IPv6 literals, with brackets or without, in any spelling', () => {
     assert.equal(canonicalHost('[2001:DB8:0::17]'), canonicalHost('2001:db8::17'));
     assert.equal(canonicalHost('::1'), canonicalHost('0:0:0:0:0:0:0:0001'));

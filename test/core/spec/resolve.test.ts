@@ -47,7 +47,9 @@ describe('a resolved file', () => {
     const spec = specOf(
       'provider: {type: external, module: a.B, gcsfuse_bucket: data, manta: {}}\ncluster_name: x\navailable_node_types: {h: {resources: {}, node_config: {}}}\nhead_node_type: h',
     );
-    assert.deepEqual(spec.provider, { type: 'external', config: { module: 'a.B', gcsfuse_bucket: 'data' } });
+    const { manta, ...provider } = spec.provider;
+    assert.deepEqual(provider, { type: 'external', config: { module: 'a.B', gcsfuse_bucket: 'data' } });
+    assert.equal(manta.engine, 'embedded');
   });
 
   test('has the types in the order of the file', () => {

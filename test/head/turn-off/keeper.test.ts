@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { silent } from '../../../src/base/events.ts';
 import type { Job } from '../../../src/core/jobs/job.ts';
 import type { ClusterSpec } from '../../../src/core/spec/cluster.ts';
+import { mantaSpec } from '../../../src/core/spec/manta.ts';
 import { createCluster, stateFolder } from '../../../src/head/state-folder.ts';
 import { TurnOffKeeper } from '../../../src/head/turn-off/turn-off.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
@@ -27,7 +28,7 @@ test('a job that comes while the last look is under way keeps the cluster', asyn
     folder,
     clock,
     events: silent,
-    spec: () => ({ provider: { manta: { idle_shutdown: '60s' } } }) as unknown as ClusterSpec,
+    spec: () => ({ provider: { manta: mantaSpec({ idle_shutdown: '60s' }) } }) as unknown as ClusterSpec,
     jobs: () => jobs,
     activity: async () => {
       looks += 1;

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { rayTags } from '../../../src/core/ray-tags.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
-import { clusterIdTag } from '../../../src/providers/lab-cloud/provider.ts';
 import type { LaunchRequest } from '../../../src/providers/provider.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { providerOf, standInCloud } from './cloud-bed.ts';
@@ -88,7 +87,7 @@ test('an instance carries the tags of Ray, by which others recognise it', async 
     'ray-node-name': 'ray-bed-worker',
     'ray-node-type': 'worker',
     'ray-user-node-type': 'worker',
-    [clusterIdTag]: 'c-1',
+    'manta-cluster-id': 'c-1',
   });
   const [head] = await provider.launch(ask('head', { tags: { 'ray-node-type': 'head' } }), never);
   assert.equal(head?.kind, 'head');

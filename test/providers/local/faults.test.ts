@@ -10,10 +10,15 @@ import { wallClock } from '../../../src/base/wall-clock.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { localEvents } from '../../../src/providers/local/events.ts';
 import type { LocalProvider } from '../../../src/providers/local/provider.ts';
-import { headRecord, LocalRecords } from '../../../src/providers/local/record.ts';
+import { type ClaimRecord, LocalRecords } from '../../../src/providers/local/record.ts';
 import type { LaunchRequest } from '../../../src/providers/provider.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { HostBed, ownHost, terms, type } from './stand-in-hosts.ts';
+
+/** A claim of a head. */
+const headRecord = (
+  head: Pick<ClaimRecord, 'id' | 'type' | 'host' | 'launchedAt'> & Partial<Pick<ClaimRecord, 'tags'>>,
+): ClaimRecord => ({ tags: {}, ...head, format: 1, launchToken: head.id, kind: 'head', state: 'held' });
 
 const request = (token: string, count = 1): LaunchRequest => ({ token, type, count, market: 'on-demand', tags: {} });
 const addresses = async (provider: LocalProvider): Promise<string[]> =>

@@ -126,18 +126,11 @@ test('fault knobs are read from the cluster file and checked', () => {
     { type: 'small', times: 2, refuse: 'quota' },
     { boot_delay_s: 1.5, hang: true, lose_answer: false },
   ];
-  assert.deepEqual(readFaults({ manta: { faults } }), [
+  assert.deepEqual(readFaults(faults), [
     { type: 'small', times: 2, refuse: 'quota' },
     { bootDelay: 1500, hang: true, loseAnswer: false },
   ]);
-  assert.deepEqual(readFaults({}), []);
-  for (const bad of [
-    { manta: { faults: { hang: true } } },
-    { manta: { faults: ['hang'] } },
-    { manta: { faults: [{ hangs: true }] } },
-    { manta: { faults: [{ hang: 'yes' }] } },
-    { manta: { faults: [{ refuse: 'maybe' }] } },
-    { manta: { faults: [{ vanish_after_s: -1 }] } },
-  ])
+  assert.deepEqual(readFaults([]), []);
+  for (const bad of [['hang'], [{ hangs: true }], [{ hang: 'yes' }], [{ refuse: 'maybe' }], [{ vanish_after_s: -1 }]])
     assert.throws(() => readFaults(bad), { code: processErrors.BadFault.code });
 });

@@ -1,9 +1,10 @@
 import { ownValue } from '../../../base/own-value.ts';
-import { mapOf, numberOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { nearest } from '../keys/nearest.ts';
 import { legacyWorkerType, type Modern } from '../legacy/modernise.ts';
 import { isPrepared, localTypes, localWorkers, workerHosts } from '../local.ts';
+import { mantaSpec } from '../manta.ts';
+import { mapOf, numberOf } from '../plain.ts';
 import type { Path, Problem } from '../problem.ts';
 import { adviceLimit, listed, type ProblemKind, pathText, report } from '../problems.ts';
 import { goneProviders, providerTypes } from '../providers.ts';
@@ -76,9 +77,10 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
     ];
     if (missing.length > 0) add(problems.LocalHosts, ['provider'], { missing: missing.join(' and ') });
     if (!Array.isArray(provider.worker_ips)) return;
-    const workers = localWorkers(file);
+    const { pools: given } = mantaSpec(provider.manta);
+    const workers = localWorkers(file, given);
     const listed = workerHosts(provider).length;
-    const pools = Object.values(localTypes(workers, provider)).slice(1).map(mapOf);
+    const pools = Object.values(localTypes(workers, given)).slice(1).map(mapOf);
     const total = (key: string): number => pools.reduce((sum, pool) => sum + (numberOf(pool[key]) ?? 0), 0);
     const most = listed + total('max_workers');
     const least = workers.min + total('min_workers');
@@ -112,8 +114,7 @@ export function checkMeaning(source: Source, modern: Modern, defaults: PlainMap)
     } else if (known && named === undefined && !Object.hasOwn(types, expected)) {
       addAtKey(problems.HeadTypeMissing, ['available_node_types'], { types: names, expected });
     }
-    const own = mapOf(mapOf(provider.manta).node_types);
-    for (const name of Object.keys(own)) {
+    for (const name of mantaSpec(provider.manta).nodeTypes.keys()) {
       if (Object.hasOwn(types, name)) continue;
       const path = ['provider', 'manta', 'node_types', name];
       addAtKey(problems.UnknownType, path, {

@@ -1,8 +1,8 @@
 import { ownValue } from '../../../base/own-value.ts';
-import { mapOf } from '../build.ts';
 import type { ClusterSpec, NodeType, Plain, PlainMap } from '../cluster.ts';
 import { legacyHeadType, legacyWorkerType } from '../legacy/modernise.ts';
 import { isSpot } from '../offers.ts';
+import { mapOf } from '../plain.ts';
 import type { Path, Problem } from '../problem.ts';
 import { listed, type ProblemKind, report } from '../problems.ts';
 import { isMap, type Source } from '../source.ts';

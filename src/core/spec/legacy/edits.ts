@@ -1,7 +1,7 @@
 import { ownValue } from '../../../base/own-value.ts';
-import { mapOf } from '../build.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { defaultsOf } from '../defaults.ts';
+import { mapOf } from '../plain.ts';
 import type { Path } from '../problem.ts';
 import { isMap, type Source } from '../source.ts';
 import { legacyHeadType, legacySpeed, legacyWorkerType, modernise, renamed, sharedStart } from './modernise.ts';

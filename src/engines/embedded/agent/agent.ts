@@ -18,6 +18,7 @@ import type { AgentCalls, AgentRecord, CallName, DrainReason, GangMember, Hello,
 import { protocolVersion } from '../protocol.ts';
 import type { AttemptHost } from './attempt.ts';
 import { RunningAttempt } from './attempt.ts';
+import { pruneEnvironments } from './environment-cache.ts';
 import { Lease } from './lease.ts';
 import { Lifeline } from './lifeline.ts';
 import { MemoryWatch } from './memory-watch.ts';
@@ -114,6 +115,8 @@ export class Agent {
     });
     if (this.#ending) return;
     writeLiveJson(this.#recordFile, this.#record);
+    // What is left over is in nobody's way: it goes another time where it cannot go now.
+    pruneEnvironments(this.#host.environments, this.#options.clock.now()).catch(() => {});
   }
 
   /** Ends the attempts, then everything that keeps this process alive. */

@@ -16,6 +16,7 @@ import type { AttemptFiles, EndRecord } from '../attempt-files.ts';
 import { attemptKey } from '../attempt-files.ts';
 import { embeddedErrors } from '../errors.ts';
 import { setUp } from './environment.ts';
+import { leaveEnvironments } from './environment-cache.ts';
 import type { Lifeline } from './lifeline.ts';
 import type { PipePool } from './pipes.ts';
 import type { ProcessScan } from './process-scan.ts';
@@ -153,6 +154,8 @@ export class RunningAttempt {
     host.changed(this);
     const added = await setUp(order.setup, base, {
       cache: host.environments,
+      user: attemptKey(order.id),
+      now: () => host.clock.now(),
       signal: this.#stopping.signal,
       run: (program, args, cwd) => this.#runStep(program, args, cwd, base),
     });
@@ -279,6 +282,7 @@ export class RunningAttempt {
         await sleep(500);
       }
     }
+    if (this.order.setup.length > 0) leaveEnvironments(this.#host.environments, attemptKey(this.order.id));
     this.#state = 'ended';
     this.#host.changed(this);
   }

@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Instant } from '../../../base/clock.ts';
+import { makeFolder } from '../../../base/durable.ts';
 import { messageOf } from '../../../base/errors.ts';
-import { createJson, makeFolder, readJson } from '../../../base/json-file.ts';
-import type { ProcessIdentity } from '../../../base/process.ts';
-import { identify, isAlive } from '../../../base/process.ts';
+import { takeLock } from '../../../base/lock.ts';
 import type { SetupStep } from '../../runner.ts';
 import { embeddedErrors } from '../errors.ts';
+import {
+  isReady,
+  lockOf,
+  markReady,
+  pruneEnvironments,
+  touchEnvironment,
+  useEnvironment,
+} from './environment-cache.ts';
 
 /** Runs a program of the set-up with its output in the log of the set-up; resolves with its output when it ends well. */
 export type RunStep = (program: string, args: readonly string[], cwd: string) => Promise<string>;
@@ -15,6 +23,9 @@ export type RunStep = (program: string, args: readonly string[], cwd: string) =>
 export interface Setup {
   /** Where built environments are kept for all attempts of the cluster. */
   readonly cache: string;
+  /** The attempt, by a word of its own; it keeps what it uses until it lets go of it. */
+  readonly user: string;
+  readonly now: () => Instant;
   readonly run: RunStep;
   readonly signal: AbortSignal;
 }
@@ -43,24 +54,28 @@ export async function setUp(
 async function pythonEnvironment(kind: 'pip' | 'uv', packages: readonly string[], setup: Setup): Promise<string> {
   const python = await findPython(kind, setup);
   const content = JSON.stringify([kind, python, packages]);
-  const folder = join(makeFolder(setup.cache), createHash('sha256').update(content).digest('hex').slice(0, 24));
-  const ready = `${folder}.ready`;
-  const lock = `${folder}.lock`;
-  while (!existsSync(ready)) {
+  const name = createHash('sha256').update(content).digest('hex').slice(0, 24);
+  const folder = join(makeFolder(setup.cache), name);
+  // Before it is looked for: what somebody uses stays, and what goes in this very moment is built again.
+  useEnvironment(setup.cache, name, setup.user);
+  while (!isReady(folder)) {
     setup.signal.throwIfAborted();
-    if (!takeLock(lock)) {
+    const taken = takeLock(lockOf(folder));
+    if (!('lock' in taken)) {
       await sleep(100, undefined, { signal: setup.signal });
       continue;
     }
     try {
-      if (existsSync(ready)) break;
+      if (isReady(folder)) break;
       rmSync(folder, { recursive: true, force: true });
       await build(kind, folder, packages, setup);
-      writeFileSync(ready, content);
+      await markReady(folder, content);
     } finally {
-      rmSync(lock, { force: true });
+      taken.lock.release();
     }
+    await pruneEnvironments(setup.cache, setup.now());
   }
+  touchEnvironment(folder, setup.now());
   return folder;
 }
 
@@ -100,13 +115,4 @@ async function build(kind: 'pip' | 'uv', folder: string, packages: readonly stri
       const problem = messageOf(error);
       throw embeddedErrors.SetupFailed({ step: `${kind}: ${packages.join(', ')}`, problem }, error);
     });
-}
-
-/** One builder at a time, of all agents of this machine; a builder that died leaves its place. */
-function takeLock(lock: string): boolean {
-  const me = identify(process.pid);
-  if (createJson(lock, me)) return true;
-  const holder = readJson<ProcessIdentity>(lock);
-  if (holder && !isAlive(holder)) rmSync(lock, { force: true });
-  return false;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { prepareAsRay } from '../../../../src/core/spec/ray/prepare.ts';
-import { validateAsRay } from '../../../../src/core/spec/ray/validate.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
 import { type CorpusFile, corpusFiles, corpusMissing } from '../yaml/corpus.ts';
+import { validateAsRay } from './validate.ts';
 
 /** Where Manta follows Ray 2.60 and the recorded verdict is that of an older Ray. */
 const differences: Readonly<Record<string, string>> = {

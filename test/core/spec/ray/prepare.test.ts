@@ -4,9 +4,9 @@ import type { PlainMap } from '../../../../src/core/spec/cluster.ts';
 import type { Problem } from '../../../../src/core/spec/problem.ts';
 import { pythonJson } from '../../../../src/core/spec/ray/json.ts';
 import { prepareAsRay } from '../../../../src/core/spec/ray/prepare.ts';
-import { validateAsRay } from '../../../../src/core/spec/ray/validate.ts';
 import type { Source } from '../../../../src/core/spec/source.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
+import { validateAsRay } from './validate.ts';
 
 function sourceOf(text: string): Source {
   const read = readYaml('cluster.yaml', text);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Plain } from '../../../../src/core/spec/cluster.ts';
 import { prepareAsRay } from '../../../../src/core/spec/ray/prepare.ts';
-import { validateAsRay } from '../../../../src/core/spec/ray/validate.ts';
 import { isMap, type Source } from '../../../../src/core/spec/source.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
 import { fc } from '../../../property.ts';
+import { validateAsRay } from '../ray/validate.ts';
 import { seed, yamlText } from './texts.ts';
 
 test('whatever the text, reading, preparing and judging it answer', (t) => {

@@ -1,12 +1,14 @@
-import { ownValue } from '../../../base/own-value.ts';
-import type { Plain, PlainMap } from '../cluster.ts';
-import type { Path, Problem } from '../problem.ts';
-import { isMap, type Source } from '../source.ts';
-import { pythonFacts } from '../yaml/python.ts';
+import { ownValue } from '../../../../src/base/own-value.ts';
+
+import type { Plain, PlainMap } from '../../../../src/core/spec/cluster.ts';
+import type { Path, Problem } from '../../../../src/core/spec/problem.ts';
+import { rayProblem, rayProblems } from '../../../../src/core/spec/ray/problems.ts';
+import { kindOf } from '../../../../src/core/spec/ray/truth.ts';
+import { isMap, type Source } from '../../../../src/core/spec/source.ts';
+import { pythonFacts } from '../../../../src/core/spec/yaml/python.ts';
+
 import { originOf } from './origin.ts';
-import { rayProblem, rayProblems } from './problems.ts';
 import { configRule, type MapRule, type Rule } from './schema.ts';
-import { kindOf } from './truth.ts';
 
 /**
  * Why Ray's `validate_config` refuses a config that `prepareAsRay` made; empty when it accepts it. Positions are those

@@ -1,18 +1,20 @@
-import type { Checks } from '../autoscaler/check.ts';
-import type { Planner } from '../autoscaler/loop.ts';
-import type { LoopSettings } from '../autoscaler/settings.ts';
-import { loopSettings } from '../autoscaler/settings.ts';
-import { clearInstances } from '../autoscaler/teardown.ts';
-import { silent } from '../base/events.ts';
-import { clearMachines } from '../head/turn-off/clear.ts';
-import { type FaultName, type FaultProfile, faultProfiles } from './faults.ts';
+import type { Checks } from '../../src/autoscaler/check.ts';
+import type { Planner } from '../../src/autoscaler/loop.ts';
+import type { LoopSettings } from '../../src/autoscaler/settings.ts';
+import { loopSettings } from '../../src/autoscaler/settings.ts';
+import { clearInstances } from '../../src/autoscaler/teardown.ts';
+import { silent } from '../../src/base/events.ts';
+import { clearMachines } from '../../src/head/turn-off/clear.ts';
+import { type FaultName, type FaultProfile, faultProfiles } from '../../src/simulation/faults.ts';
+import { Judge, type Violation } from '../../src/simulation/judge.ts';
+import { MantaDecider, type MantaDeciderOptions } from '../../src/simulation/manta-decider.ts';
+import { seededRandom } from '../../src/simulation/random.ts';
+import { World, worldStart } from '../../src/simulation/world.ts';
 import { randomScenario } from './generate.ts';
-import { Judge, type Violation } from './judge.ts';
-import { MantaDecider, type MantaDeciderOptions } from './manta-decider.ts';
-import { seededRandom } from './random.ts';
-import { World, worldStart } from './world.ts';
 
 const minute = 60_000;
+
+export const faultProfileNames = Object.keys(faultProfiles) as FaultProfile[];
 
 export interface SeedOptions {
   readonly seed: number;

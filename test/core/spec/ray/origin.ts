@@ -1,9 +1,10 @@
-import { ownValue } from '../../../base/own-value.ts';
-import type { Plain } from '../cluster.ts';
-import type { Path } from '../problem.ts';
-import { isMap } from '../source.ts';
-import { LEGACY_HEAD, LEGACY_WORKER } from './legacy.ts';
-import { ON_PREMISE_TYPE } from './on-premise.ts';
+import { ownValue } from '../../../../src/base/own-value.ts';
+
+import type { Plain } from '../../../../src/core/spec/cluster.ts';
+import type { Path } from '../../../../src/core/spec/problem.ts';
+import { LEGACY_HEAD, LEGACY_WORKER } from '../../../../src/core/spec/ray/legacy.ts';
+import { ON_PREMISE_TYPE } from '../../../../src/core/spec/ray/on-premise.ts';
+import { isMap } from '../../../../src/core/spec/source.ts';
 
 /** Where a part of a prepared config comes from in the file; the same path for what the preparation left in place. */
 export function originOf(path: Path, file: Plain): Path {

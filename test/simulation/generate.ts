@@ -1,6 +1,6 @@
-import type { ScalingSpec, ScalingType } from '../core/scaling.ts';
-import type { Random } from './random.ts';
-import type { Scenario, Spread, WorkItem } from './scenario.ts';
+import type { ScalingSpec, ScalingType } from '../../src/core/scaling.ts';
+import type { Random } from '../../src/simulation/random.ts';
+import type { Scenario, Spread, WorkItem } from '../../src/simulation/scenario.ts';
 
 const minute = 60_000;
 
