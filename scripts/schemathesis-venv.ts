@@ -1,3 +1,5 @@
+// needs: schemathesis
+
 import { dirname, join } from 'node:path';
 import { capture, ensureVenv } from './python-venv.ts';
 

@@ -21,6 +21,7 @@ const tiers = {
   'ray-client': 'test',
   'older-ray': 'lab',
   'older-manta': 'lab',
+  schemathesis: 'lab',
   ray: 'lab',
   hosts: 'lab',
   podman: 'lab',
@@ -118,7 +119,7 @@ function usedNeeds(file: string, folder: string): ReadonlyMap<Need, string> {
       if (line !== undefined) continue;
     }
     for (const other of namedFiles(each))
-      if (/^(?:test|lab|scripts\/ray-)/.test(relative(folder, other))) seen.add(other);
+      if (/^(?:test|lab|scripts\/(?:ray|schemathesis)-)/.test(relative(folder, other))) seen.add(other);
   }
   for (const each of seen)
     for (const { need, sign, beside } of signs)

@@ -1,3 +1,5 @@
+// needs: cluster, schemathesis
+
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
