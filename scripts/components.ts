@@ -7,6 +7,7 @@ import { existsSync, globSync } from 'node:fs';
 import { imageStore } from '../lab/images/build.ts';
 import { hostPackages, labProblem, podmanPackages } from '../lab/problem.ts';
 import { ensureRay, olderRayVersion, rayVersion } from './ray-venv.ts';
+import { ensureSchemathesis } from './schemathesis-venv.ts';
 import type { Need } from './test-needs.ts';
 
 interface Package {
@@ -56,6 +57,10 @@ export async function installComponents(needs: ReadonlySet<Need>, say: (line: st
     }
   }
   if (needs.has('podman')) await makeImages(say);
+  if (needs.has('schemathesis'))
+    await ensureSchemathesis(say).catch((error: Error) =>
+      say(`      schemathesis is not here: ${error.message.split('\n')[0]}`),
+    );
 }
 
 /** Where hosts cannot be, nobody asks for their images. */

@@ -11,7 +11,7 @@ interface SoakTest {
   readonly does: string;
   readonly files: readonly string[];
   /** What tells the files to do all they can. */
-  env(words: readonly string[]): NodeJS.ProcessEnv;
+  readonly env: (words: readonly string[]) => NodeJS.ProcessEnv;
 }
 
 const rounds =

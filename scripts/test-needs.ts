@@ -9,26 +9,26 @@ import { fileURLToPath } from 'node:url';
 /** Commands that run tests, each more than the one before: `npm run test:unit`, `npm test`, `npm run test:lab`. */
 export type Tier = 'unit' | 'test' | 'lab';
 
-/** Every word that a file may declare, with the first command that provides it. */
-const words = {
-  cluster: { tier: 'test', means: 'clusters and daemons on this machine, which take a while and nothing but Node' },
-  sshd: { tier: 'test', means: 'an sshd and rsync on this machine' },
-  shells: { tier: 'test', means: 'zsh and fish' },
-  shellcheck: { tier: 'test', means: 'a checker of shell programs' },
-  strace: { tier: 'test', means: 'a tracer of system calls' },
-  faketime: { tier: 'test', means: 'a library that lies about the time' },
-  chromium: { tier: 'test', means: 'a browser' },
-  'ray-client': { tier: 'test', means: "a Python with Ray's clients; no Ray is started" },
-  schemathesis: { tier: 'lab', means: 'a program that tries an API by its description' },
-  'older-ray': { tier: 'lab', means: 'the oldest Ray that is supported, beside the newest' },
-  'older-manta': { tier: 'lab', means: 'the package of an earlier Manta, built from its sources' },
-  ray: { tier: 'lab', means: 'real Ray that runs' },
-  hosts: { tier: 'lab', means: 'hosts or processes in namespaces of their own, as root' },
-  podman: { tier: 'lab', means: 'containers and their images' },
-} as const satisfies Readonly<Record<string, { readonly tier: Tier; readonly means: string }>>;
+/** Every word that a file may declare, with the first command that provides it; what each means is in CONTRIBUTING.md. */
+const tiers = {
+  cluster: 'test',
+  sshd: 'test',
+  shells: 'test',
+  shellcheck: 'test',
+  strace: 'test',
+  faketime: 'test',
+  chromium: 'test',
+  'ray-client': 'test',
+  'older-ray': 'lab',
+  'older-manta': 'lab',
+  schemathesis: 'lab',
+  ray: 'lab',
+  hosts: 'lab',
+  podman: 'lab',
+} as const satisfies Readonly<Record<string, Tier>>;
 
-export type Need = keyof typeof words;
-const allNeeds = Object.keys(words) as readonly Need[];
+export type Need = keyof typeof tiers;
+export const allNeeds = Object.keys(tiers) as readonly Need[];
 
 /** The one path through the lab that `npm test` walks, whatever it needs. */
 const labPath = 'test/lab/path.test.ts';
@@ -61,7 +61,7 @@ export function findTestFiles(folder: string = root): {
   const files = globSync('test/**/*.test.ts', { cwd: folder })
     .sort()
     .map((path) => describeTestFile(join(folder, path), folder, problems));
-  for (const path of globSync('test/**/*.ts', { cwd: folder }).sort())
+  for (const path of globSync('{test,lab}/**/*.ts', { cwd: folder }).sort())
     if (!path.endsWith('.test.ts')) describeTestFile(join(folder, path), folder, problems);
   return { files, problems };
 }
@@ -81,12 +81,12 @@ export function describeTestFile(file: string, folder: string = root, problems: 
     const change = line === undefined ? 'add the first line' : 'change its line to';
     problems.push(`${path}: needs ${why} and does not declare it; ${change} '// needs: ${whole}'`);
   }
-  const tier = path === labPath ? 'test' : highest(needs.map((need) => words[need].tier));
+  const tier = path === labPath ? 'test' : highest(needs.map((need) => tiers[need]));
   return { path, needs, tier };
 }
 
 const order: readonly Tier[] = ['unit', 'test', 'lab'];
-const highest = (tiers: readonly Tier[]): Tier => order[Math.max(0, ...tiers.map((tier) => order.indexOf(tier)))]!;
+const highest = (all: readonly Tier[]): Tier => order[Math.max(0, ...all.map((tier) => order.indexOf(tier)))]!;
 
 interface Declared {
   readonly line: string | undefined;
@@ -103,7 +103,7 @@ function readNeeds(file: string): Declared {
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '');
-  const known = (word: string): word is Need => Object.hasOwn(words, word);
+  const known = (word: string): word is Need => Object.hasOwn(tiers, word);
   return { line, needs: given.filter(known), unknown: given.filter((word) => !known(word)) };
 }
 
@@ -119,7 +119,7 @@ function usedNeeds(file: string, folder: string): ReadonlyMap<Need, string> {
       if (line !== undefined) continue;
     }
     for (const other of namedFiles(each))
-      if (/^(?:test|lab|scripts\/ray-)/.test(relative(folder, other))) seen.add(other);
+      if (/^(?:test|lab|scripts\/(?:ray|schemathesis)-)/.test(relative(folder, other))) seen.add(other);
   }
   for (const each of seen)
     for (const { need, sign, beside } of signs)

@@ -15,10 +15,9 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checks } from './check.ts';
 import { installComponents } from './components.ts';
-import { soak, tallyLines } from './soak.ts';
 import { runTestFile } from './test-files.ts';
 import { runTestJobs, type Skip, type Tally, type TestJob } from './test-jobs.ts';
-import { describeTestFile, findTestFiles, type Need, type TestFile } from './test-needs.ts';
+import { findTestFiles, type Need, type TestFile } from './test-needs.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const simulatedRuns = 10_000;
@@ -41,6 +40,7 @@ const simulation: TestJob = {
   name: `${simulatedRuns} simulated runs`,
   alone: true,
   run: async (tell) => {
+    const { soak, tallyLines } = await import('./soak.ts');
     const tally = await soak({ runs: simulatedRuns });
     for (const line of tallyLines(tally)) tell(`      ${line}`);
     const profiles = Object.values(tally.byProfile);
@@ -49,7 +49,10 @@ const simulation: TestJob = {
   },
 };
 
-const fileJob = ({ path }: TestFile): TestJob => ({ name: path, run: (tell) => runTestFile(root, path, tell) });
+const fileJob = ({ path }: Pick<TestFile, 'path'>): TestJob => ({
+  name: path,
+  run: (tell) => runTestFile(root, path, tell),
+});
 
 /** What takes longest first, so that small files fill the end. */
 const slowest: readonly Need[] = ['ray', 'podman', 'chromium', 'ray-client', 'cluster', 'hosts'];
@@ -73,7 +76,7 @@ async function jobsOf(tier: TestFile['tier'], words: readonly string[]): Promise
 function namedJobs(files: readonly string[]): readonly TestJob[] {
   const missing = files.find((file) => !existsSync(resolve(root, file)));
   if (missing !== undefined) throw new Error(`there is no test file '${missing}'`);
-  return files.map((file) => fileJob({ ...describeTestFile(resolve(root, file)), path: file }));
+  return files.map((path) => fileJob({ path }));
 }
 
 async function chooseJobs([first, ...words]: readonly string[]): Promise<readonly TestJob[]> {

@@ -198,8 +198,8 @@ describe('following a job', () => {
   const expected = Array.from({ length: 400 }, (_, i) => `line ${i + 1} of the output\n`).join('');
 
   test('survives lines that break anywhere, and repeats and loses nothing', async (t) => {
-    let cut = 900;
-    const front = await openFront({ port: bed.port, cutAfter: () => (cut += 401) });
+    let cut = 2_000;
+    const front = await openFront({ port: bed.port, cutAfter: () => (cut += 1_301) });
     t.after(() => front.close());
     const ran = await runManta(['job', 'submit', '--', script], here({ env: { RAY_ADDRESS: front.address } }));
     assert.equal(ran.stdout, expected);

@@ -223,7 +223,7 @@ describe('what scripts read of ray job', {
   ] as const)
     test(what, async () => {
       const as = (who: string): string[] => words.map((word) => word.replace('@', who));
-      const [own, real] = [await ours(as('ours')), await rays(as('rays'))];
+      const [own, real] = await Promise.all([ours(as('ours')), rays(as('rays'))]);
       assert.deepEqual(
         { code: own.code, stdout: settled(own.stdout) },
         { code: real.code, stdout: settled(real.stdout) },

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EventAnswer } from '../../src/api/types.ts';
 import { autoscalerEvents } from '../../src/autoscaler/events.ts';
@@ -8,8 +11,12 @@ import { eventMigration, openEventLog } from '../../src/head/event-log.ts';
 import { localEvents } from '../../src/providers/local/events.ts';
 
 test('an event tells whom it is about as data, as it happens and when it is read again', async (t) => {
-  const database = openDatabase(':memory:', [eventMigration]);
-  t.after(() => database.close());
+  const folder = mkdtempSync(join(tmpdir(), 'manta-events-'));
+  const database = openDatabase(join(folder, 'events'), [eventMigration]);
+  t.after(() => {
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
   const log = openEventLog(
     database,
     () => 7,

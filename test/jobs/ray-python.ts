@@ -1,9 +1,9 @@
 // needs: ray-client
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, globSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { rayVersion } from '../../scripts/ray-venv.ts';
 
 export interface RayPython {
@@ -16,21 +16,32 @@ export const rayCommand = ['-c', 'from ray.scripts.scripts import main; main()']
 
 /** Pythons that have Ray, newest Ray first: those of `MANTA_RAY_PYTHON` (separated by `:`) and of the user's cache. */
 export function rayPythons(): readonly RayPython[] {
+  found ??= findPythons();
+  return found;
+}
+
+let found: readonly RayPython[] | undefined;
+
+function findPythons(): readonly RayPython[] {
   const cache = join(homedir(), '.cache/manta');
   const cached = existsSync(cache) ? readdirSync(cache).filter((name) => name.startsWith('ray-')) : [];
   const places = [
     ...(process.env['MANTA_RAY_PYTHON'] ?? '').split(':'),
     ...cached.map((name) => join(cache, name, 'bin/python')),
   ];
-  const found = places
+  const all = places
     .filter((python) => python !== '' && existsSync(python))
     .map((python) => ({ python, version: versionOf(python) }))
     .filter(({ version }) => version !== '')
     .sort((a, b) => (a.version < b.version ? 1 : -1));
-  return found.filter(({ version }, at) => found.findIndex((each) => each.version === version) === at);
+  return all.filter(({ version }, at) => all.findIndex((each) => each.version === version) === at);
 }
 
+/** What an environment says that it holds is believed: importing Ray takes seconds. */
 function versionOf(python: string): string {
+  const [record] = globSync('lib/python3.*/site-packages/ray-*.dist-info/RECORD', { cwd: dirname(dirname(python)) });
+  const installed = /\/ray-([\d.]+)\.dist-info/.exec(record ?? '')?.[1];
+  if (installed !== undefined) return installed;
   try {
     return runPython(python, 'import ray, aiohttp, pydantic, requests; print(ray.__version__)');
   } catch {

@@ -144,7 +144,7 @@ export const eventually = <Value>(
   what: string,
   look: Parameters<typeof until<Value>>[1],
   within?: number,
-): Promise<Value> => until(what, look, { wrong: 'for now', ...(within !== undefined && { within }) });
+): Promise<Value> => until(what, look, { wrong: 'for now', pause: 250, ...(within !== undefined && { within }) });
 
 /** One node as Ray's own table has it. */
 export interface RayNode {

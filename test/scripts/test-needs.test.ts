@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { findTestFiles } from '../../scripts/test-needs.ts';
+import { allNeeds, findTestFiles } from '../../scripts/test-needs.ts';
 
 function found(t: TestContext, files: Readonly<Record<string, string>>): ReturnType<typeof findTestFiles> {
   const folder = mkdtempSync(join(tmpdir(), 'manta-needs-'));
@@ -74,5 +74,12 @@ describe('what a test file needs', () => {
       'test/a.test.ts': "// needs: ray\n\nimport './python.ts';\n",
     });
     assert.deepEqual(problems, []);
+  });
+
+  test('is explained in CONTRIBUTING.md, word by word', () => {
+    const text = readFileSync(new URL('../../CONTRIBUTING.md', import.meta.url), 'utf8');
+    const table = /^\| declared \|[^]*?\n\n/m.exec(text)?.[0] ?? '';
+    const rows = [...table.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, first]) => first!.match(/[\w-]+/g) ?? []);
+    assert.deepEqual(rows.sort(), [...allNeeds].sort());
   });
 });

@@ -16,12 +16,12 @@ test('the same seed is the same run, to the last event', async () => {
 
 test('another seed is another run', async () => {
   const traces = new Set<number>();
-  for (let seed = 1; seed <= 20; seed++) traces.add((await runSeed({ seed, profile: 'mild', planner: plan })).trace);
-  assert.equal(traces.size, 20);
+  for (let seed = 1; seed <= 8; seed++) traces.add((await runSeed({ seed, profile: 'mild', planner: plan })).trace);
+  assert.equal(traces.size, 8);
 });
 
 test('runs under every profile break no rule, with hundreds of passes and faults that really fired', async () => {
-  const tally = await soak({ runs: 200, from: 500_000, workers: 2 });
+  const tally = await soak({ runs: 60, from: 500_000, workers: 2 });
   assert.deepEqual(tally.failures, [], tallyLines(tally).join('\n'));
   assert.ok(tally.passes / tally.runs >= 200, tallyLines(tally).join('\n'));
   assert.ok(tally.faults / tally.runs >= 5, tallyLines(tally).join('\n'));

@@ -1,4 +1,4 @@
-// needs: cluster, ray-client
+// needs: ray-client
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { it, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { Front } from '../../../src/head/gateway/front.ts';
@@ -32,26 +32,28 @@ async function lineTo(t: TestContext): Promise<{ line: Socket; said: Promise<str
 
 const head = 'PUT /api/packages/gcs/a.zip HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 20\r\n';
 
-it('an upload may take many times longer than a client may be silent', async (t) => {
-  const { line, said } = await lineTo(t);
-  line.write(`${head}\r\n`);
-  for (let sent = 0; sent < 20; sent++) {
-    await sleep(250);
-    line.write('x');
-  }
-  assert.match(await said, /read 20$/);
-});
+describe('a client that is slow', { concurrency: true }, () => {
+  it('an upload may take many times longer than a client may be silent', async (t) => {
+    const { line, said } = await lineTo(t);
+    line.write(`${head}\r\n`);
+    for (let sent = 0; sent < 20; sent++) {
+      await sleep(250);
+      line.write('x');
+    }
+    assert.match(await said, /read 20$/);
+  });
 
-it('an upload that has stopped coming is given up', async (t) => {
-  const { line, said } = await lineTo(t);
-  line.write(`${head}\r\nxxx`);
-  assert.doesNotMatch(await said, /read/);
-});
+  it('an upload that has stopped coming is given up', async (t) => {
+    const { line, said } = await lineTo(t);
+    line.write(`${head}\r\nxxx`);
+    assert.doesNotMatch(await said, /read/);
+  });
 
-it('headers that do not come to an end are given up, however steadily they come', async (t) => {
-  const { line, said } = await lineTo(t);
-  line.write(head);
-  const dripping = setInterval(() => line.write('x-more: y\r\n'), 50);
-  t.after(() => clearInterval(dripping));
-  assert.match(await said, /^HTTP\/1\.1 408 /);
+  it('headers that do not come to an end are given up, however steadily they come', async (t) => {
+    const { line, said } = await lineTo(t);
+    line.write(head);
+    const dripping = setInterval(() => line.write('x-more: y\r\n'), 50);
+    t.after(() => clearInterval(dripping));
+    assert.match(await said, /^HTTP\/1\.1 408 /);
+  });
 });

@@ -1,5 +1,3 @@
-// needs: cluster
-
 /** Requests that two readers could cut in two places, sent byte by byte. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { soakTests } from '../../scripts/soak-tests.ts';
+
+const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+describe('what is left to the soak', () => {
+  for (const [name, { files, env }] of soakTests)
+    test(`${name} is asked for by its files`, () => {
+      const [[variable, value]] = Object.entries(env([])) as [[string, string]];
+      for (const file of files) {
+        const sign = variable === 'MANTA_SOAK' ? `inSoak('${value}')` : `process.env['${variable}']`;
+        // Scenarios are chosen in one place for all beds.
+        const text = textOf(variable === 'MANTA_SCENARIOS' ? 'test/lab/scaling/chosen.ts' : file);
+        assert.ok(text.includes(sign), `${file} has no ${sign}`);
+      }
+    });
+
+  test('is named by its help', () => {
+    const soak = fileURLToPath(new URL('../../scripts/soak.ts', import.meta.url));
+    const { stdout } = spawnSync(process.execPath, [soak, '--help'], { encoding: 'utf8' });
+    for (const name of soakTests.keys()) assert.match(stdout, new RegExp(`^ {2}npm run soak -- ${name}\\b`, 'm'));
+  });
+});
