@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, rm, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { entryFailure, type UnzipLimits, unpackFailure, withinLimits } from './archive.ts';
 import { archiveErrors } from './archive-errors.ts';
+import { moveDurably } from './durable.ts';
 
 /** How a tar archive is packed, by the ending of its name. */
 export type TarPacking = 'gzip' | 'xz';
@@ -28,7 +29,7 @@ export async function untar(
   try {
     const unpacker = new Unpacker(draft, name, withinLimits(limits, (await stat(path)).size, name));
     await unpacked(path, packing, unpacker);
-    await rename(draft, target);
+    await moveDurably(draft, target);
   } catch (error) {
     throw unpackFailure(error, name);
   } finally {
