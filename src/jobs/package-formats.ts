@@ -1,4 +1,4 @@
-/** Endings of archives that can be a working directory or hold modules, as Ray 2.60 takes them. */
+/** Endings of archives that can be a working directory or hold modules, as Ray takes them. */
 export const archiveEndings: readonly string[] = ['.zip', '.tar.gz', '.tgz', '.tar.xz'];
 
 export const moduleEndings: readonly string[] = [...archiveEndings, '.whl'];

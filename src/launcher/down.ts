@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { endInstances } from '../autoscaler/teardown.ts';
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
@@ -9,6 +10,7 @@ import {
   clearRemains,
   mantadOf,
   readCluster,
+  refuseForeign,
   removeCluster,
   type StateFolder,
   supervisorOf,
@@ -37,7 +39,10 @@ export async function down(
 ): Promise<{ readonly instances: number; readonly wasThere: boolean }> {
   const { folder, clock, events } = request;
   clearRemains(folder);
-  if (readCluster(folder) === undefined) return { instances: 0, wasThere: false };
+  if (readCluster(folder) === undefined) {
+    removeHalfMade(folder);
+    return { instances: 0, wasThere: false };
+  }
   const taken = takeLock(folder.files.commandLock);
   if ('holder' in taken) throw launcherErrors.Busy({ name: folder.name, pid: taken.holder.pid });
   try {
@@ -55,6 +60,14 @@ export async function down(
   } finally {
     taken.lock.release();
   }
+}
+
+/** What an `up` left that was killed before it had written a record: folders without anything in them. */
+function removeHalfMade(folder: StateFolder): void {
+  if (!existsSync(folder.path) || existsSync(folder.files.journal)) return;
+  refuseForeign(folder);
+  const taken = takeLock(folder.files.commandLock);
+  if ('lock' in taken) removeCluster(folder);
 }
 
 /** Ends what brings mantad back, then mantad. Instances and their jobs go on. */

@@ -255,7 +255,7 @@ describe('the life of clusters', { concurrency: 3 }, () => {
     for (const [content, what] of [
       [JSON.stringify(record), /belongs to the machine 'elsewhere'/],
       [JSON.stringify({ ...record, format: 99 }), /newer Manta \(format 99\)/],
-      ['{"format": ', /cannot be read/],
+      ['{"format": ', /is empty or damaged/],
       ['{}', /not one of Manta/],
     ] as const) {
       writeFileSync(files.cluster, content);

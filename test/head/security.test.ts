@@ -233,7 +233,7 @@ describe('a cluster is safe by default', () => {
       400,
     );
     assert.equal((await raw(cluster.url, { path: '/healthz', headers: { long: 'x'.repeat(40_000) } })).status, 431);
-    const large = JSON.stringify({ bundles: 'x'.repeat(100_000) });
+    const large = JSON.stringify({ bundles: 'x'.repeat(3_000_000) });
     assert.equal(
       (
         await raw(cluster.url, {
