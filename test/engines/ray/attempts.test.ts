@@ -289,7 +289,7 @@ it('the first attempt has the name of its job at Ray, later ones their own', asy
 });
 
 it('a job of somebody else that has the name at Ray keeps it, and is neither followed nor ended', async (t) => {
-  const { attempts, infos, said, told, arrive, order } = attemptsOf(t);
+  const { until, attempts, infos, said, told, arrive, order } = attemptsOf(t);
   infos.set('a', { status: 'RUNNING', entrypoint: 'of somebody else', driver_agent_http_address: 'http://other' });
   arrive();
   await attempts.start(order('a.1'), never);
@@ -304,7 +304,7 @@ it('a job of somebody else that has the name at Ray keeps it, and is neither fol
 });
 
 it('one that is stopped before Ray has answered leaves the job of somebody else alone', async (t) => {
-  const { attempts, infos, said, told, arrive, refuse, order } = attemptsOf(t);
+  const { until, attempts, infos, said, told, arrive, refuse, order } = attemptsOf(t);
   arrive();
   refuse();
   await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
@@ -333,7 +333,7 @@ it('an attempt that an earlier version handed over is followed under the name it
   const record = { format: 1, id: 'a.1', submission: 'a.1', log: join(folder, 'log'), entrypoint: 'true' };
   const text = JSON.stringify({ ...record, sent: true, accepted: true });
   writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${text}`);
-  const { attempts, infos, told } = attemptsOf(t, folder);
+  const { until, attempts, infos, told } = attemptsOf(t, folder);
   infos.set('a.1', { ...running, entrypoint: 'true' });
   assert.deepEqual(
     (await attempts.reports(never)).map(({ id, state }) => [id, state]),
@@ -345,7 +345,7 @@ it('an attempt that an earlier version handed over is followed under the name it
 });
 
 it('the program that joined the cluster is told with the end of its attempt', async (t) => {
-  const { attempts, infos, drivers, told, arrive, order } = attemptsOf(t);
+  const { until, attempts, infos, drivers, told, arrive, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   drivers.set('a', { id: '08000000', address: '10.0.0.1', pid: '42' });
@@ -367,7 +367,7 @@ it('one that an earlier version may have sent is taken up, whether it came to Ra
       sent: true,
     };
     writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${JSON.stringify(record)}`);
-    const { attempts, infos, said, told, arrive, order } = attemptsOf(t, folder);
+    const { until, attempts, infos, said, told, arrive, order } = attemptsOf(t, folder);
     if (came) infos.set('a.1', { status: 'PENDING', entrypoint: 'true' });
     arrive();
     await attempts.start({ ...order('a.1'), entrypoint: 'export A=1; true' }, never);
