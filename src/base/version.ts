@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 
-/** Manta's own version, from the package.json above this file, wherever the bundle or the sources stand below it. */
-export const version: string = (() => {
-  let folder = new URL('.', import.meta.url);
+/** The version of the Manta that stands at this place or above it, in the sources or in a bundle. */
+function versionFrom(start: URL): string | undefined {
+  let folder = start;
   for (let last = ''; folder.href !== last; folder = new URL('..', folder)) {
     last = folder.href;
     try {
@@ -15,5 +16,11 @@ export const version: string = (() => {
       // Not this folder.
     }
   }
-  return 'unknown';
-})();
+  return undefined;
+}
+
+/** Manta's own version. */
+export const version: string = versionFrom(new URL('.', import.meta.url)) ?? 'unknown';
+
+/** That of the Manta in a folder; undefined where there is none. */
+export const versionAt = (folder: string): string | undefined => versionFrom(pathToFileURL(`${folder}/`));

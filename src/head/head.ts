@@ -100,6 +100,8 @@ export async function openHead(
   clock: Clock,
   env: Readonly<Record<string, string | undefined>>,
   log: (line: string) => void,
+  /** Only then anything is done: until then the cluster is looked at and told of. */
+  mayAct: Promise<void> = Promise.resolve(),
 ): Promise<Head> {
   const startedAt = clock.now();
   const read = (): ClusterSpec => {
@@ -316,7 +318,16 @@ export async function openHead(
     // One that was on its way to its end when mantad died goes on with that. The queue waits for an engine that, after a
     // reboot, only the others bring back: it is waited for by nobody.
     ...(unfinished === undefined
-      ? [queue.run(), autoscaler.run(ending.signal), ground.keep(ending.signal), keeper.run(ending.signal)]
+      ? [
+          mayAct.then(() =>
+            Promise.all([
+              queue.run(),
+              autoscaler.run(ending.signal),
+              ground.keep(ending.signal),
+              keeper.run(ending.signal),
+            ]),
+          ),
+        ]
       : []),
     every(sampleEvery, async () => {
       engineState = await engine.state(ending.signal);

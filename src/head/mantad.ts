@@ -21,6 +21,8 @@ if (home === undefined || name === undefined) throw new Error('usage: mantad <ho
 
 const folder = stateFolder(home, name);
 let onTrial = upgradeOf(folder) !== undefined;
+/** Nothing is launched, started or ended by a version that may not stay. */
+const settled = Promise.withResolvers<void>();
 /** The supervisor has led standard error there. */
 const daemonLog = new DaemonLog(folder.files.daemonLog, 2);
 const { head, serving, isRayHead, releaseOwner } = await start(name).catch((error: unknown) => {
@@ -74,7 +76,7 @@ async function start(cluster: string): Promise<{
   if (record === undefined) throw headErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
-  const head = await openHead(folder, wallClock, process.env, log);
+  const head = await openHead(folder, wallClock, process.env, log, settled.promise);
   const releaseOwner = await keepOwner(head.users, head.events, folder.files.tokens);
   const isRayHead = record.ray !== undefined;
   // Clients know the port: one that comes back after a crash takes its old one.
@@ -102,6 +104,7 @@ async function start(cluster: string): Promise<{
 function settle(): void {
   if (onTrial) settleUpgrade(folder);
   onTrial = false;
+  settled.resolve();
 }
 
 function log(line: string): void {

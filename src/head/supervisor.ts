@@ -23,8 +23,10 @@ const longestWaitOfServed = 1_000;
 const longestWaitOnceServed = 4_000;
 /** One that has never served is given up after this many tries: whoever started the cluster is told why. */
 const firstTries = 3;
-/** A mantad of another version that does not serve after this long never will. */
+/** A mantad of another version that does not serve so long after the old one was told to end never will. */
 const trialLasts = 180_000;
+/** However late it is started, it has this long. */
+const shortestTrial = 20_000;
 /** A mantad that lived this long starts the back-off anew. */
 const settledAfter = 60_000;
 /** V8 lets short-lived objects take up to 96 MB before it looks; a third of mantad's memory under load was that. */
@@ -87,7 +89,7 @@ function start(): void {
     },
   );
   closeSync(log);
-  if (upgrade !== undefined) watchTrial(child);
+  if (upgrade !== undefined) watchTrial(child, upgrade);
   child.on('message', (message, socket) => {
     if (socket !== undefined) hold(message as HoldMessage, socket as unknown as HeldSocket);
   });
@@ -124,28 +126,36 @@ function hold(what: HoldMessage, socket: HeldSocket): void {
 function later(startedAt: number, served: boolean): void {
   everServed ||= served;
   tries += 1;
-  if (!everServed && tries >= firstTries) {
-    const upgrade = upgradeOf(folder);
+  const upgrade = upgradeOf(folder);
+  if (!everServed && (tries >= firstTries || (upgrade !== undefined && trialLeft(upgrade) <= 0)))
     return upgrade === undefined ? finish() : void comeBack(upgrade, lastLogLine(folder));
-  }
   const settled = performance.now() - startedAt > settledAfter;
   const longest = served ? longestWaitOfServed : everServed ? longestWaitOnceServed : longestWait;
   wait = settled ? shortestWait : Math.min(wait * 2, longest);
   timer = setTimeout(start, wait);
 }
 
+function trialLeft({ since }: Upgrade): number {
+  return Math.min(trialLasts, since + trialLasts - Date.now());
+}
+
 /** One that hangs on its way is as good as one that dies. */
-function watchTrial(trial: ChildProcess): void {
-  const timeout = setTimeout(() => {
-    if (upgradeOf(folder) === undefined) return;
-    tries = firstTries;
-    trial.kill('SIGKILL');
-  }, trialLasts);
+function watchTrial(trial: ChildProcess, upgrade: Upgrade): void {
+  const timeout = setTimeout(
+    () => {
+      if (upgradeOf(folder) === undefined) return;
+      tries = firstTries;
+      trial.kill('SIGKILL');
+    },
+    Math.max(shortestTrial, trialLeft(upgrade)),
+  );
   trial.on('exit', () => clearTimeout(timeout));
 }
 
-/** The version before serves again, from what it wrote itself. */
+/** The version before serves again, from what it wrote itself. Where its program is gone, all stays for the next `up`. */
 async function comeBack(upgrade: Upgrade, why: string): Promise<void> {
+  const [program, ...args] = upgrade.command;
+  if (program === undefined) return finish();
   try {
     await restoreOldFormat(folder, upgrade, why);
   } catch (error) {
@@ -156,9 +166,13 @@ async function comeBack(upgrade: Upgrade, why: string): Promise<void> {
   }
   letGo();
   lock.release();
-  const [program = 'false', ...args] = upgrade.command;
-  spawn(program, args, { detached: true, stdio: 'ignore', cwd: '/' }).unref();
-  process.exit(0);
+  const old = spawn(program, args, { detached: true, stdio: 'ignore', cwd: '/' });
+  old.on('spawn', () => process.exit(0));
+  old.on('error', (error) => {
+    say(`mantad ${upgrade.from} could not be started again: ${error.message}`);
+    process.exit(1);
+  });
+  old.unref();
 }
 
 function say(line: string): void {

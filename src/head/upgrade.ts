@@ -1,5 +1,5 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makeFolder, moveDurably, syncFolder } from '../base/durable.ts';
 import { namesIn, readLiveJson, writeJson } from '../base/json-file.ts';
 import { type ClusterFile, type StateFolder, writeCluster } from './state-folder.ts';
@@ -13,7 +13,7 @@ export interface Upgrade {
   readonly from: string;
   readonly to: string;
   readonly since: number;
-  /** Starts the supervisor of the old version. */
+  /** Starts the supervisor of the old version; empty where its program is not there any more. */
   readonly command: readonly string[];
   /** `cluster.json` as the old version wrote it. */
   readonly record: string;
@@ -88,7 +88,10 @@ export async function restoreOldFormat(folder: StateFolder, upgrade: Upgrade, wh
     }
   }
   writeCluster(folder, JSON.parse(upgrade.record) as ClusterFile);
-  if (upgrade.boot !== undefined && existsSync(upgrade.boot.kept)) renameSync(upgrade.boot.kept, upgrade.boot.script);
+  if (upgrade.boot !== undefined && existsSync(upgrade.boot.kept)) {
+    renameSync(upgrade.boot.kept, upgrade.boot.script);
+    syncFolder(dirname(upgrade.boot.script));
+  }
   const failed: FailedUpgrade = { at: Date.now(), from: upgrade.from, to: upgrade.to, why };
   writeJson(files.failedUpgrade, failed);
   settleUpgrade(folder);

@@ -48,6 +48,13 @@ export const launcherErrors = {
     message: (e) => `mantad ${e.to} did not come up for the cluster '${e.name}', so ${e.from} runs again: ${e.why}`,
     hint: (e) => `jobs and nodes were not touched; the log is ${e.log}`,
   }),
+  UpgradePending: defineError<{ name: string; host: string; to: string }>({
+    code: 'MANTA_LAUNCHER_UPGRADE_PENDING',
+    exit: 6,
+    message: (e) => `mantad ${e.to} has not come up on ${e.host} for the cluster '${e.name}' yet`,
+    hint: () =>
+      "run 'manta up' again: it waits on; where the new version never comes up, the one before is brought back",
+  }),
   NotApplied: defineError<{ url: string; status: number }>({
     code: 'MANTA_LAUNCHER_NOT_APPLIED',
     exit: 4,

@@ -36,6 +36,8 @@ export interface HeadLook {
   readonly supervisorPid?: number;
   readonly supervisorRuntime?: string;
   readonly mantadPid?: number;
+  /** A mantad of another version is taking over. */
+  readonly upgrading?: true;
   /** What can start mantad after a reboot. */
   readonly boot: { readonly systemd: boolean; readonly cron: boolean };
   /** Public half of the cluster's key. */
@@ -77,6 +79,7 @@ say runtimes "$(ls ${runtimeHome} 2>/dev/null)"
 file cluster ${folder}/cluster.json
 file serving ${folder}/mantad.json
 file unseen ${folder}/unseen.json
+[ -f ${folder}/upgrade.json ] && say upgrading yes
 for each in supervisor mantad; do
   p=$(holder ${folder}/$each.lock); if alive "$p" $each; then say $each "$p"; [ $each = supervisor ] && say supervisorline "$(tr '\\0' ' ' </proc/$p/cmdline 2>/dev/null)"; fi
 done
@@ -156,6 +159,7 @@ function lookOf(said: ReadonlyMap<string, string>): HeadLook {
     ...some('supervisorPid', Number(text('supervisor')) || undefined),
     ...some('supervisorRuntime', /runtime\/([^/ ]+)\/supervisor\.js/.exec(text('supervisorline'))?.[1]),
     ...some('mantadPid', mantadPid),
+    ...some('upgrading', said.has('upgrading') ? (true as const) : undefined),
     ...some('unseenUntil', Number(text('unseen')) || undefined),
     ...some('publicKey', text('key')),
     ...some('rayToken', text('token')),

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { makeFolder, moveDurably } from '../base/durable.ts';
-import { entryFile } from '../base/entry.ts';
+import { entryFile, type Program } from '../base/entry.ts';
 import { type CacheLimits, pruneFolder, touch } from '../base/prune.ts';
 import { version } from '../base/version.ts';
 import { launcherErrors } from './errors.ts';
@@ -52,6 +52,28 @@ async function keepRecent(cache: string, used: readonly string[]): Promise<void>
   } catch {
     // Another command may prune at the same time; what is left goes the next time.
   }
+}
+
+/**
+ * A program of this Manta where an update of the package does not reach it: a daemon goes on loading what it was built
+ * with, and the version before an upgrade can come back. The programs of a checkout run where they are.
+ */
+export async function keptProgram(program: Program, home: string): Promise<string> {
+  const own = entryFile(program);
+  if (own.endsWith('.ts')) return own;
+  const folder = dirname(own);
+  const kept = join(home, 'runtime', `${version}-${digestOf(folder)}`);
+  if (!existsSync(kept)) {
+    const draft = mkdtempSync(join(makeFolder(dirname(kept)), '.new-'));
+    cpSync(folder, draft, { recursive: true });
+    try {
+      await moveDurably(draft, kept);
+    } catch (error) {
+      rmSync(draft, { recursive: true, force: true });
+      if (!existsSync(kept)) throw error;
+    }
+  }
+  return join(kept, `${program}.js`);
 }
 
 function digestOf(folder: string): string {

@@ -144,10 +144,11 @@ export async function startMantad(
   const old =
     look.supervisorPid !== undefined && look.supervisorRuntime !== runtime.name ? look.supervisorPid : undefined;
   const upgrade = old === undefined ? undefined : upgradeFrom(look, cluster);
+  const upgrades = upgrade !== undefined || look.upgrading === true;
   const { code, stdout, stderr } = await host.sh(
     `mask=$(umask); umask 077; cd "$HOME" || exit 1
 mkdir -p ${headHome}
-${upgrade === undefined ? '' : keepOldText(cluster, upgrade)}
+${upgrade === undefined ? '' : keepOldText(cluster, upgrade, runtime.name)}
 printf '%s\\n' '#!/bin/sh' ${shellQuoted(`exec ${line}`)} >${script}.new && chmod 700 ${script}.new && sync -- ${script}.new && mv ${script}.new ${script} && sync -- ${headHome} || exit 1
 # Before the old one goes: whoever finds nobody serving meanwhile says that nothing starts it at a boot.
 ${bootProgram(way, cluster, look.home)}
@@ -161,7 +162,7 @@ exit 0
     options,
   );
   if (code !== 0) throw launcherErrors.NotShipped({ host: host.name, what: 'mantad', detail: stderr.trim() });
-  if (upgrade !== undefined) await settled(host, cluster, { ...options, within: upgradedWithin });
+  if (upgrades) await settled(host, cluster, { ...options, within: upgradedWithin });
   return /^manta-no-boot$/m.test(stdout) ? 'none' : way;
 }
 
@@ -179,12 +180,14 @@ function upgradeFrom(look: HeadLook, cluster: string): Upgrade {
 }
 
 /** Sh text, for the home of the user there. Written before anything changes, so that whatever is cut short can go back. */
-function keepOldText(cluster: string, upgrade: Upgrade): string {
+function keepOldText(cluster: string, upgrade: Upgrade, runtime: string): string {
   const folder = `${headHome}/clusters/${cluster}`;
   const script = bootScript(cluster);
-  return `cp -p ${script} ${script}.before || exit 1
+  const file = `${folder}/upgrade.json`;
+  // Repeated after a lost connection it finds the new script there, and keeps what it has kept.
+  return `grep -qF ${shellQuoted(runtime)} ${script} 2>/dev/null || cp -p ${script} ${script}.before || exit 1
 rm -f ${folder}/upgrade-failed.json
-printf %s ${shellQuoted(JSON.stringify(upgrade))} >${folder}/upgrade.json.new && mv ${folder}/upgrade.json.new ${folder}/upgrade.json || exit 1`;
+[ -f ${file} ] || { printf %s ${shellQuoted(JSON.stringify(upgrade))} >${file}.new && sync -- ${file}.new && mv ${file}.new ${file} && sync -- ${folder} || exit 1; }`;
 }
 
 /** Waits until the new version has taken over; throws where the old one was brought back. */
@@ -193,6 +196,7 @@ async function settled(host: Host, cluster: string, options: RunOptions): Promis
   const { stdout } = await host.sh(
     `cd "$HOME" || exit 1
 i=0; while [ $i -lt 2400 ] && [ -f ${folder}/upgrade.json ]; do sleep 0.1; i=$((i + 1)); done
+[ ! -f ${folder}/upgrade.json ] || { echo pending; exit 0; }
 cat ${folder}/upgrade-failed.json 2>/dev/null
 rm -f ${bootScript(cluster)}.before
 exit 0
@@ -200,12 +204,13 @@ exit 0
     options,
   );
   if (stdout.trim() === '') return;
+  if (stdout.trim() === 'pending') throw launcherErrors.UpgradePending({ name: cluster, host: host.name, to: version });
   const { from, to, why } = JSON.parse(stdout) as FailedUpgrade;
   throw launcherErrors.UpgradeUndone({ name: cluster, from, to, why, log: `${host.name}:${folder}/mantad.log` });
 }
 
 /** Of a runtime by its name: `0.1.0-3f2a…`. */
-const versionOf = (runtime: string): string => runtime.replace(/-[0-9a-f]+$/, '');
+export const versionOf = (runtime: string): string => runtime.replace(/-[0-9a-f]+$/, '');
 
 /** Ends mantad and its supervisor on the head, and what would start them again. */
 export async function stopMantad(host: Host, cluster: string, look: HeadLook, options: RunOptions): Promise<void> {

@@ -41,7 +41,7 @@ import { localFiles } from './mounts.ts';
 import { madeByRay } from './ray-compat.ts';
 import { type RemoteCluster, startedElsewhere } from './remote-cluster.ts';
 import { runtimeOf } from './runtime.ts';
-import { shipRuntime, startMantad } from './ship.ts';
+import { shipRuntime, startMantad, versionOf } from './ship.ts';
 import { untilOf } from './up.ts';
 import { planUp, type UpPlan } from './up-plan.ts';
 
@@ -127,8 +127,9 @@ async function bringUpLocked(
   const { cluster, events } = request;
   const { head: host, spec, name } = cluster;
   if (look.cluster?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
-  if (look.serving !== undefined && compareVersions(look.serving.version, version) > 0)
-    throw launcherErrors.HeadNewer({ name, head: look.serving.version, client: version });
+  const headVersion = look.serving?.version ?? versionOf(look.supervisorRuntime ?? '');
+  if (compareVersions(headVersion, version) > 0)
+    throw launcherErrors.HeadNewer({ name, head: headVersion, client: version });
   if (look.freeBytes !== undefined && look.freeBytes < roomForFiles) throw bringupErrors.DiskFull({ node: host.name });
   const before = look.cluster;
   const { remote } = readCluster(cluster.folder) ?? {};

@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock, Duration } from '../base/clock.ts';
-import { entryFile } from '../base/entry.ts';
 import type { EventSink } from '../base/events.ts';
-import { makeFolder, namesIn } from '../base/json-file.ts';
+import { makeFolder, namesIn, readLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 
-import { commandLineOf } from '../base/process.ts';
-import { version } from '../base/version.ts';
+import { commandLineOf, type ProcessIdentity } from '../base/process.ts';
+import { version, versionAt } from '../base/version.ts';
 import { compareVersions } from '../core/versions.ts';
 import { clientAt } from '../head/client/http.ts';
 import type { Place } from '../head/client/target.ts';
@@ -33,12 +32,13 @@ import {
   supervisorOf,
   writeCluster,
 } from '../head/state-folder.ts';
-import { beginUpgrade, failedUpgrade } from '../head/upgrade.ts';
+import { beginUpgrade, failedUpgrade, upgradeOf } from '../head/upgrade.ts';
 import { readRecord } from '../providers/process/record.ts';
 import { down, endDaemon } from './down.ts';
 import { launcherErrors } from './errors.ts';
 import { launcherEvents } from './events.ts';
 import { rayVenvErrors } from './ray-venv-errors.ts';
+import { keptProgram } from './runtime.ts';
 
 export interface UpRequest {
   readonly home: string;
@@ -98,19 +98,25 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     wasThere = before !== undefined;
     if (before?.endingSince !== undefined) throw launcherErrors.HalfDown({ name });
     // A cluster that does not run begins a new life.
-    const revived = before !== undefined && supervisorOf(folder) === undefined && mantadOf(folder) === undefined;
+    const revived =
+      before !== undefined &&
+      supervisorOf(folder) === undefined &&
+      mantadOf(folder) === undefined &&
+      upgradeOf(folder) === undefined;
     const wanted = { ...wantedOf(request, name, before, !revived), ...(python && { python }) };
     const running = servingOf(folder);
-    const upgrade = running !== undefined && isUpgrade(running, name);
+    // One that dies again and again has served before.
+    const last = running ?? (supervisorOf(folder) && readLiveJson<Serving>(folder.files.serving));
+    const upgrade = last !== undefined && isUpgrade(last, name);
     upgrading = upgrade;
-    if (upgrade) await endOldDaemon(folder, running, request, signal);
+    if (upgrade) await endOldDaemon(folder, last, request);
     const same = before !== undefined && !revived && sameRequest(before, wanted) && before.until === wanted.until;
     if (before === undefined) createCluster(folder, { ...wanted, createdAt: request.clock.now() });
     else if (!same) {
       const { ended: _ended, until: _until, config: _config, overrides: _overrides, ...kept } = before;
       writeCluster(folder, { ...kept, ...(revived && { createdAt: request.clock.now() }), ...wanted });
     }
-    started = supervisorOf(folder) === undefined ? startSupervisor(request.home, name) : undefined;
+    started = supervisorOf(folder) === undefined ? await startSupervisor(request.home, name) : undefined;
     if (running !== undefined && !upgrade) {
       if (request.port !== undefined && Number(new URL(running.url).port) !== request.port)
         request.events.emit(launcherEvents.portLater, { port: request.port, url: running.url });
@@ -122,7 +128,7 @@ export async function up(request: UpRequest, signal: AbortSignal): Promise<UpRes
     const within = upgrade ? upgradedWithin : wanted.engine === 'ray' ? rayStartsWithin : startsWithin;
     const serving = await waitForServing(folder, started, within, request, signal);
     request.events.emit(launcherEvents.started, { name, url: serving.url }, { id: 'mantad', state: 'done' });
-    if (upgrade) return { folder, serving, done: same ? 'nothing' : 'applied', upgradedFrom: running.version };
+    if (upgrade) return { folder, serving, done: same ? 'nothing' : 'applied', upgradedFrom: last.version };
     return { folder, serving, done: 'started' };
   } catch (error) {
     taken.lock.release();
@@ -167,23 +173,25 @@ function isUpgrade({ version: head }: Serving, name: string): boolean {
 }
 
 /** Jobs and nodes go on without the daemon; what it wrote is kept until the new one serves. */
-async function endOldDaemon(
-  folder: StateFolder,
-  running: Serving,
-  request: UpRequest,
-  signal: AbortSignal,
-): Promise<void> {
+async function endOldDaemon(folder: StateFolder, running: Serving, request: UpRequest): Promise<void> {
   const { clock, events } = request;
   events.emit(launcherEvents.upgrading, { name: folder.name, from: running.version, to: version });
-  const supervisor = supervisorOf(folder);
   beginUpgrade(folder, {
     from: running.version,
     to: version,
     since: clock.now(),
-    command: supervisor === undefined ? [] : commandLineOf(supervisor.pid),
+    command: commandOf(supervisorOf(folder), running.version),
     record: readFileSync(folder.files.cluster, 'utf8'),
   });
-  await endDaemon(folder, clock, signal);
+  // Once begun it is gone through with: an interruption here would leave nobody in charge.
+  await endDaemon(folder, clock, AbortSignal.timeout(startsWithin));
+}
+
+/** What starts that version again. Nothing where another one was installed in its place. */
+function commandOf(supervisor: ProcessIdentity | undefined, from: string): readonly string[] {
+  const command = supervisor === undefined ? [] : commandLineOf(supervisor.pid);
+  const program = command.find((word) => word.endsWith('/supervisor.js') || word.endsWith('/supervisor.ts'));
+  return program !== undefined && versionAt(dirname(program)) === from ? command : [];
 }
 
 /** What this command started and will not wait for is ended again; a cluster that was there before keeps its state. */
@@ -236,7 +244,7 @@ async function whenTurnedOff(
     const kept = supervisorOf(folder) !== undefined;
     if (record?.turningOff === undefined && !(record?.ended !== undefined && kept)) return record;
     if (performance.now() > until) throw launcherErrors.TurningOff({ name: folder.name });
-    if (!kept) startSupervisor(home, folder.name);
+    if (!kept) await startSupervisor(home, folder.name);
     await clock.sleep(250, signal);
   }
 }
@@ -249,8 +257,8 @@ const sameRequest = (a: Partial<ClusterFile>, b: Partial<ClusterFile>): boolean 
   return essence(a) === essence(b) && (b.port === undefined || a.port === b.port);
 };
 
-function startSupervisor(home: string, name: string): ChildProcess {
-  const supervisor = spawn(process.execPath, [entryFile('supervisor'), home, name], {
+async function startSupervisor(home: string, name: string): Promise<ChildProcess> {
+  const supervisor = spawn(process.execPath, [await keptProgram('supervisor', home), home, name], {
     detached: true,
     stdio: 'ignore',
     cwd: '/',
@@ -270,12 +278,13 @@ async function waitForServing(
   const began = clock.now();
   const hasGivenUp = (): boolean => supervisor?.exitCode !== null && supervisorOf(folder) === undefined;
   while (performance.now() < until) {
-    const failed = failedUpgrade(folder);
-    if (failed !== undefined && failed.at >= began)
-      throw launcherErrors.UpgradeUndone({ name: folder.name, ...failed, log: folder.files.daemonLog });
     const serving = servingOf(folder);
-    if (serving !== undefined && (await isReady(serving.url, signal))) return serving;
-    if (serving === undefined && hasGivenUp()) break;
+    const failed = failedUpgrade(folder);
+    const isUndone = failed !== undefined && failed.at >= began;
+    if (isUndone && serving?.version === failed.from)
+      throw launcherErrors.UpgradeUndone({ name: folder.name, ...failed, log: folder.files.daemonLog });
+    if (serving !== undefined && !isUndone && (await isReady(serving.url, signal))) return serving;
+    if (serving === undefined && !isUndone && hasGivenUp()) break;
     if (headsLost(folder, began).length >= mostHeadsLost) break;
     await clock.sleep(50, signal);
   }

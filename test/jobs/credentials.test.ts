@@ -64,6 +64,6 @@ test('the message of a failed set-up is shown to others without them', () => {
   });
   assert.equal(
     withoutOutput(message),
-    'Failed to set up the runtime environment: GET https://ada:***@host/x?sig=*** answered 404',
+    'runtime_env setup failed: Failed to set up runtime environment. GET https://ada:***@host/x?sig=*** answered 404',
   );
 });

@@ -1,6 +1,7 @@
 // needs: cluster, older-manta
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { ClusterAnswer } from '../../src/api/types.ts';
@@ -33,6 +34,11 @@ async function olderCluster(home: TestHome): Promise<TestCluster> {
   await cluster.reach('runs', 'running');
   await cluster.submit({ id: 'held', entrypoint: 'true', depends_on: ['runs'] });
   return cluster;
+}
+
+function setVersion(folder: string, to: string): void {
+  for (const file of [join(folder, 'package.json'), join(folder, 'dist', 'package.json')])
+    writeFileSync(file, readFileSync(file, 'utf8').replace(`"${version}"`, `"${to}"`));
 }
 
 const agentsOf = (home: TestHome): number[] =>
@@ -106,6 +112,43 @@ test('a version that does not come up gives way to the one before, which finds a
   assert.equal((await run(home, newer, 'up')).code, 0);
   writeFileSync(join(home.path, 'go'), '');
   assert.equal((await cluster.finish('held')).state, 'succeeded');
+});
+
+test('a package that is updated in place takes nothing from a daemon that runs, which comes back where the new one fails', async (t) => {
+  const home = new TestHome(t);
+  const installed = newPackage();
+  t.after(() => rmSync(installed, { recursive: true, force: true }));
+  const cluster = await TestCluster.upBy(join(installed, 'bin', 'manta'), home);
+  await cluster.submit({ id: 'before', entrypoint: 'echo before' });
+  await cluster.finish('before');
+  setVersion(installed, '99.0.0');
+  writeFileSync(join(installed, 'dist', 'mantad.js'), deadlyMantad);
+  const up = await run(home, installed, 'up');
+  assert.equal(up.code, 6, up.out);
+  assert.match(up.err, /mantad 99\.0\.0 did not come up/);
+  const { mantaVersion } = await cluster.get<ClusterAnswer>('/cluster');
+  assert.equal(mantaVersion, version);
+  assert.equal((await cluster.job('before')).state, 'succeeded');
+});
+
+test('where the version before is gone, nobody claims that it runs again, and a later up goes on', async (t) => {
+  const home = new TestHome(t);
+  const installed = mkdtempSync(join(tmpdir(), 'manta-installed-'));
+  t.after(() => rmSync(installed, { recursive: true, force: true }));
+  cpSync(older, installed, { recursive: true });
+  const cluster = await TestCluster.upBy(join(installed, 'bin', 'manta'), home);
+  await cluster.submit({ id: 'before', entrypoint: 'echo before' });
+  await cluster.finish('before');
+  rmSync(installed, { recursive: true });
+  cpSync(newer, installed, { recursive: true });
+  writeFileSync(join(installed, 'dist', 'mantad.js'), "throw new Error('it does not feel like it')");
+  const up = await run(home, installed, 'up');
+  assert.notEqual(up.code, 0);
+  assert.doesNotMatch(up.err, /runs again/);
+  const again = await run(home, newer, 'up');
+  assert.equal(again.code, 0, again.err);
+  assert.equal((await cluster.get<ClusterAnswer>('/cluster')).mantaVersion, version);
+  assert.equal((await cluster.job('before')).state, 'succeeded');
 });
 
 test('a head that is newer than the client stays as it is, and up says so', async (t) => {

@@ -30,6 +30,9 @@ class FilesBed {
   readonly pauses: Duration[] = [];
   readonly #mounted: string;
   bring: (id: string) => Promise<{ readonly left?: boolean }> = async () => ({});
+  continuously = false;
+  /** Hears of each pause, while it lasts. */
+  paused: () => void = () => {};
   #now = 0;
 
   constructor(t: TestContext) {
@@ -63,6 +66,7 @@ class FilesBed {
           await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('over'))));
         }
         this.pauses.push(pause);
+        this.paused();
         this.#now += pause;
         await turn();
       },
@@ -76,7 +80,7 @@ class FilesBed {
         exclude: [],
         filter: [],
       }),
-      continuously: () => false,
+      continuously: () => this.continuously,
       workers: async () => workers.map(worker),
       bring: async ({ id }) => {
         this.brought.push(id);
@@ -110,6 +114,17 @@ test('a worker that changed files do not reach is tried again soon, ever more ra
   assert.equal(new Set(bed.pauses).size, 3);
   assert.equal(bed.count(headEvents.filesTrouble), 1);
   assert.equal(bed.kept().missed, undefined);
+});
+
+test('with continuous sync a file that changes is copied to the running workers by itself', async (t) => {
+  const bed = new FilesBed(t);
+  bed.continuously = true;
+  bed.paused = () => {
+    if (bed.pauses.length === 2) bed.change('second, and longer');
+  };
+  await bed.run(['one', 'two'], 4);
+  assert.deepEqual(bed.brought, ['one', 'two']);
+  assert.equal(new Set(bed.pauses).size, 1, 'it looks at regular times');
 });
 
 test('what a worker has missed is known to the next mantad, and to nobody once that worker is gone', async (t) => {

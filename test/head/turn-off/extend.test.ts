@@ -21,7 +21,7 @@ function keeperOf(t: TestContext): { make: () => TurnOffKeeper; file: string; cl
       folder,
       clock,
       events: { emit: () => {} },
-      spec: () => ({ provider: { manta: { max_lifetime: '1h' } } }) as unknown as ClusterSpec,
+      spec: () => ({ provider: { manta: { maxLifetime: 3_600_000 } } }) as unknown as ClusterSpec,
       jobs: () => [],
       activity: async () => [],
       commandUnderWay: () => undefined,
