@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { doubled } from '../base/back-off.ts';
 import type { Clock, Duration } from '../base/clock.ts';
 import { type MantaError, messageOf } from '../base/errors.ts';
+import { doubling } from '../base/retry.ts';
 import { durationWords } from '../core/duration.ts';
 import { jobErrors } from './errors.ts';
 
@@ -27,8 +27,7 @@ export interface Downloads {
 }
 
 const mostHops = 5;
-const firstPause = 1_000;
-const longestPause = 30_000;
+const pauseAfter = doubling(1_000, 30_000);
 
 /**
  * Downloads an https archive and gives its bytes to `take`, from the first byte again at every try. Throws SetupFailed, with
@@ -63,7 +62,7 @@ export async function download<Taken>(
       if (!(last instanceof ServerFault)) return last;
       if (last.final || tried >= tries)
         throw failed(`${last.message}${tried > 1 ? ` (tried ${tried} times)` : ''}`, last.cause);
-      await clock.sleep(doubled(firstPause, longestPause, tried), until).catch(() => {});
+      await clock.sleep(pauseAfter(tried), until).catch(() => {});
     }
   } finally {
     over.abort();
