@@ -243,7 +243,7 @@ export class RayAttempts {
       if (!info || isOf(attempt.record, info)) return answer;
       this.#records.use(name);
       this.#records.remove(attempt.record);
-      attempt.record = { ...attempt.record, submission: this.#nameFor(order), sent: false };
+      attempt.record = { ...attempt.record, submission: this.#nameFor(order), sent: false, earlierEntrypoints: [] };
       attempt.report = waitingReport(attempt.record);
     }
   }
