@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { imageStore } from '../lab/images/build.ts';
 import { hostPackages, labProblem, podmanPackages } from '../lab/problem.ts';
+import { olderManta, olderVersion } from './older-manta.ts';
 import { ensureRay, olderRayVersion, rayVersion } from './ray-venv.ts';
 import { ensureSchemathesis } from './schemathesis-venv.ts';
 import type { Need } from './test-needs.ts';
@@ -30,6 +31,11 @@ const packages: readonly Package[] = [
   },
   { name: 'shellcheck', need: 'shellcheck', there: command('shellcheck') },
   { name: 'strace', need: 'strace', there: command('strace') },
+  { name: 'xz-utils', need: 'xz', there: command('xz') },
+  { name: 'openssl', need: 'openssl', there: command('openssl') },
+  { name: 'util-linux', need: 'mounts', there: command('unshare') },
+  { name: 'mount', need: 'mounts', there: command('mount') },
+  { name: 'git', need: 'older-manta', there: command('git') },
   { name: 'zsh', need: 'shells', there: command('zsh') },
   { name: 'fish', need: 'shells', there: command('fish') },
   program('sshd', 'openssh-server', '/usr/sbin/sshd'),
@@ -56,11 +62,21 @@ export async function installComponents(needs: ReadonlySet<Need>, say: (line: st
       say(`      Ray ${version} is not here: ${(error as Error).message.split('\n')[0]}`);
     }
   }
+  if (needs.has('older-manta')) makeOlderManta(say);
   if (needs.has('podman')) await makeImages(say);
   if (needs.has('schemathesis'))
     await ensureSchemathesis(say).catch((error: Error) =>
       say(`      schemathesis is not here: ${error.message.split('\n')[0]}`),
     );
+}
+
+/** Here, once, and not in each of the files that need it. */
+function makeOlderManta(say: (line: string) => void): void {
+  try {
+    olderManta(say);
+  } catch (error) {
+    say(`      Manta ${olderVersion} is not here: ${(error as Error).message.split('\n')[0]}`);
+  }
 }
 
 /** Where hosts cannot be, nobody asks for their images. */

@@ -1,4 +1,5 @@
 import type { Clock, Duration, Instant } from './clock.ts';
+import { doubling } from './retry.ts';
 
 interface Pause {
   readonly times: number;
@@ -9,14 +10,12 @@ interface Pause {
 /** What is left alone for a while after each try. The pause doubles; tries that lie further back than twice their pause count no more. */
 export class BackOff {
   readonly #clock: Clock;
-  readonly #first: Duration;
-  readonly #longest: Duration;
+  readonly #pauseAfter: (tries: number) => Duration;
   readonly #pauses = new Map<string, Pause>();
 
   constructor(clock: Clock, first: Duration, longest: Duration) {
     this.#clock = clock;
-    this.#first = first;
-    this.#longest = longest;
+    this.#pauseAfter = doubling(first, longest);
   }
 
   /** It was tried: from now on it rests. The pause that follows. */
@@ -24,7 +23,7 @@ export class BackOff {
     const now = this.#clock.now();
     for (const [other, pause] of this.#pauses) if (isPast(pause, now)) this.#pauses.delete(other);
     const times = (this.#pauses.get(key)?.times ?? 0) + 1;
-    const length = doubled(this.#first, this.#longest, times);
+    const length = this.#pauseAfter(times);
     this.#pauses.set(key, { times, from: now, until: now + length });
     return length;
   }
@@ -44,7 +43,3 @@ export class BackOff {
 }
 
 const isPast = ({ from, until }: Pause, now: Instant): boolean => now - until > 2 * (until - from);
-
-/** The pause after so many tries. */
-export const doubled = (first: Duration, longest: Duration, times: number): Duration =>
-  Math.min(longest, first * 2 ** Math.min(times - 1, 20));

@@ -13,7 +13,7 @@ export interface RetryOptions {
 export const doubling =
   (first: Duration, most: Duration = Number.POSITIVE_INFINITY) =>
   (tries: number): Duration =>
-    Math.min(first * 2 ** (tries - 1), most);
+    Math.min(first * 2 ** Math.min(tries - 1, 50), most);
 
 /** Does `work` until it succeeds, with pauses of the clock; rejects with the signal's reason once that aborts. */
 export async function retry<Value>(

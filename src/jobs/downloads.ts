@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { doubled } from '../base/back-off.ts';
 import type { Clock, Duration } from '../base/clock.ts';
 import { type MantaError, messageOf } from '../base/errors.ts';
+import { doubling, retry } from '../base/retry.ts';
 import { durationWords } from '../core/duration.ts';
 import { jobErrors } from './errors.ts';
 
@@ -27,8 +27,6 @@ export interface Downloads {
 }
 
 const mostHops = 5;
-const firstPause = 1_000;
-const longestPause = 30_000;
 
 /**
  * Downloads an https archive and gives its bytes to `take`, from the first byte again at every try. Throws SetupFailed, with
@@ -52,19 +50,19 @@ export async function download<Taken>(
   );
   const failed = (detail: string, cause?: unknown): MantaError =>
     jobErrors.SetupFailed({ problem: `could not download '${url}': ${detail}` }, cause);
+  let tried = 0;
+  const work = (): Promise<Taken> => {
+    tried += 1;
+    return tryOnce(url, take, { clock, limits, request: ask }, until);
+  };
+  const again = (error: unknown): boolean => error instanceof ServerFault && !error.final && tried < tries;
   try {
-    for (let tried = 1; ; tried++) {
-      const last = await tryOnce(url, take, { clock, limits, request: ask }, until).catch((error: unknown) => {
-        signal.throwIfAborted();
-        if (late.signal.aborted) throw failed(`it took longer than ${durationWords(within)}`, error);
-        if (!(error instanceof ServerFault)) throw error;
-        return error;
-      });
-      if (!(last instanceof ServerFault)) return last;
-      if (last.final || tried >= tries)
-        throw failed(`${last.message}${tried > 1 ? ` (tried ${tried} times)` : ''}`, last.cause);
-      await clock.sleep(doubled(firstPause, longestPause, tried), until).catch(() => {});
-    }
+    return await retry(work, { clock, signal: until, pause: doubling(1_000, 30_000), again });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (late.signal.aborted) throw failed(`it took longer than ${durationWords(within)}`, error);
+    if (!(error instanceof ServerFault)) throw error;
+    throw failed(`${error.message}${tried > 1 ? ` (tried ${tried} times)` : ''}`, error.cause);
   } finally {
     over.abort();
   }

@@ -2,7 +2,7 @@ import type { Duration } from '../base/clock.ts';
 import { redactTexts } from '../base/redact.ts';
 import type { EnvironmentSupport, SetupStep } from '../engines/runner.ts';
 import { jobErrors } from './errors.ts';
-import { archiveEndings, moduleEndings } from './package-formats.ts';
+import { archiveEndings, endingOf, moduleEndings } from './package-formats.ts';
 
 /** A runtime environment as far as the engine can give it; URIs are resolved when a job is prepared. */
 export interface RuntimeEnv {
@@ -28,7 +28,7 @@ export function readRuntimeEnv(env: Readonly<Record<string, unknown>>, support: 
     throw fail("['excludes']", `must be a list of strings, not ${typeWords(excludes)}`);
   if (support !== 'all') refuseOthers(given, support);
   const workingDir = readWorkingDir(given.get('working_dir'), support);
-  const setupTimeout = readTimeout(given.get('config'));
+  const setupTimeout = readTimeout(given.get('config'), support);
   const common = {
     envVars: readVariables(given.get('env_vars')),
     ...(workingDir !== undefined && { workingDir }),
@@ -65,11 +65,12 @@ function refuseOthers(given: ReadonlyMap<string, unknown>, support: ReadonlyMap<
   }
 }
 
-/** The head makes these ready itself, for every engine. */
-const fetchedHere = /^(?:gcs|https):\/\//;
-
-/** Whether the package is made ready on the head; otherwise the engine fetches it. */
-export const isFetchedHere = (uri: string): boolean => fetchedHere.test(uri);
+/**
+ * Whether the package is made ready on the head, as for every engine; otherwise the engine fetches it. Of archives
+ * elsewhere these are the ones that the head can unpack.
+ */
+export const isFetchedHere = (uri: string): boolean =>
+  uri.startsWith('gcs://') || (uri.startsWith('https://') && endingOf(URL.parse(uri)?.pathname ?? '') !== undefined);
 
 /** URIs of packages that the environment refers to. */
 export function packageUris(env: Readonly<Record<string, unknown>>): string[] {
@@ -120,7 +121,7 @@ function checkUri(field: string, value: string, endings: readonly string[], supp
   const shown = value.slice(0, 200);
   const isUri = /^[a-z][a-z0-9+.-]*:\/\//.test(value) && URL.canParse(value);
   if (isUri && !isFetchedHere(value) && support === 'all') return value;
-  if (!isUri || !isFetchedHere(value))
+  if (!isUri || !/^(?:gcs|https):/.test(value))
     throw fail(
       `['${field}']`,
       `'${shown}' is not a package on the head (gcs://) and not an https:// archive; a local path is uploaded by the client`,
@@ -132,7 +133,7 @@ function checkUri(field: string, value: string, endings: readonly string[], supp
 }
 
 /** In Ray's words. */
-function readTimeout(config: unknown): Duration | undefined {
+function readTimeout(config: unknown, support: EnvironmentSupport): Duration | undefined {
   if (config === undefined) return undefined;
   if (!isRecord(config)) throw fail("['config']", `must be of type dict, not ${typeWords(config)}`);
   const seconds = config['setup_timeout_seconds'];
@@ -140,12 +141,16 @@ function readTimeout(config: unknown): Duration | undefined {
   const field = "['config']['setup_timeout_seconds']";
   if (typeof seconds !== 'number' || !Number.isInteger(seconds))
     throw fail(field, `must be of type int, not ${typeWords(seconds)}`);
-  if (seconds <= 0 || seconds > longestTimeout)
-    throw fail(field, `must be greater than zero, at most ${longestTimeout}, or equal to -1, not ${seconds}`);
+  const most = support === 'all' ? Number.POSITIVE_INFINITY : longestTimeout;
+  if (seconds <= 0 || seconds > most)
+    throw fail(
+      field,
+      `must be greater than zero,${support === 'all' ? '' : ` at most ${most},`} or equal to -1, not ${seconds}`,
+    );
   return seconds * 1_000;
 }
 
-/** In seconds. A timer holds no more milliseconds than this many days. */
+/** In seconds, where Manta itself measures it. A timer holds no more milliseconds than this many days. */
 const longestTimeout = 24 * 86_400;
 
 /** A list of requirements, or `{packages, …}`. */

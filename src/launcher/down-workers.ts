@@ -1,5 +1,5 @@
 import type { NodeAnswer, NodesAnswer } from '../api/types.ts';
-import { wallClock } from '../base/wall-clock.ts';
+import { steadyClock } from '../base/steady-clock.ts';
 import type { HttpClient } from '../head/client/http.ts';
 import { headHome } from '../head/state-folder.ts';
 import { clientOnHead } from './cluster-now.ts';
@@ -11,11 +11,12 @@ const within = 120_000;
 
 /** Ends the workers and keeps the head: mantad is told a lower limit, which stands until the next `up`. */
 export async function endWorkers(
-  { cluster, keepMinWorkers }: DownRemoteRequest,
+  { cluster, keepMinWorkers, ...request }: DownRemoteRequest,
   look: HeadLook,
   signal: AbortSignal,
 ): Promise<DownRemoteResult> {
   const { head, name, spec } = cluster;
+  const clock = steadyClock(request.clock);
   const { serving, ownerToken: token, cluster: record } = look;
   if (serving === undefined || token === undefined || record === undefined)
     throw launcherErrors.HeadUnreached({ name, host: head.name, why: 'mantad does not run there' });
@@ -27,15 +28,15 @@ export async function endWorkers(
   try {
     const before = await workersOf(http);
     await http.statusOf('POST', '/api/manta/v1/reload');
-    for (const until = performance.now() + within; ; ) {
+    for (const until = clock.now() + within; ; ) {
       const now = await workersOf(http);
       const gone = before.filter(({ instance }) => !now.some((each) => each.instance === instance));
       if (now.length <= kept) return { wasThere: true, ended: gone.map(nameOf), left: [] };
-      if (performance.now() > until) {
+      if (clock.now() > until) {
         const why = 'its node is still there; work may keep it from ending';
         return { wasThere: true, ended: gone.map(nameOf), left: now.map((each) => ({ host: nameOf(each), why })) };
       }
-      await wallClock.sleep(250, signal);
+      await clock.sleep(250, signal);
     }
   } finally {
     http.close();

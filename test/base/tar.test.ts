@@ -1,3 +1,4 @@
+// needs: xz
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {

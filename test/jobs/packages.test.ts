@@ -1,3 +1,4 @@
+// needs: xz
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts
 import { jobErrors } from '../../src/jobs/errors.ts';
 import { openPackageStore, type PackageStoreOptions, packageName } from '../../src/jobs/packages.ts';
 import { neededPackages, sweep } from '../../src/jobs/retention.ts';
-import { maskRuntimeEnv, readRuntimeEnv } from '../../src/jobs/runtime-env.ts';
+import { isFetchedHere, maskRuntimeEnv, packageUris, readRuntimeEnv } from '../../src/jobs/runtime-env.ts';
 import { jobsSchema } from '../../src/jobs/schema.ts';
 import { archiveServer } from './archive-server.ts';
 import { FakeRunner } from './fake-runner.ts';
@@ -277,6 +278,21 @@ test('an engine that takes every runtime environment gets it as submitted', () =
   assert.throws(() => readRuntimeEnv({ conda: 'a', pip: ['b'] }, 'all'), /cannot be used together/);
   assert.throws(() => readRuntimeEnv({ working_dir: '/etc' }, 'all'), /uploaded by the client/);
   assert.throws(() => readRuntimeEnv({ working_dir: 'gcs://x.rar' }, 'all'), /files only/);
+});
+
+test('archives that the head cannot unpack are left to an engine that takes every runtime environment', () => {
+  const given = {
+    working_dir: 'https://x.invalid/w.tar.bz2?v=1',
+    py_modules: ['https://x.invalid/m.jar', 'https://x.invalid/n.zip'],
+    config: { setup_timeout_seconds: 100 * 86_400 },
+  };
+  const { workingDir, pyModules } = readRuntimeEnv(given, 'all');
+  assert.deepEqual([workingDir, pyModules], [given.working_dir, given.py_modules]);
+  assert.deepEqual([given.working_dir, ...given.py_modules].map(isFetchedHere), [false, false, true]);
+  assert.deepEqual(packageUris(given), ['https://x.invalid/n.zip']);
+  assert.throws(() => readRuntimeEnv({ working_dir: 'gcs://w.tar.bz2' }, 'all'), /files only/);
+  for (const [field, value] of Object.entries(given))
+    assert.throws(() => readRuntimeEnv({ [field]: value }, embeddedEnvironments), /files only|at most 2073600/, field);
 });
 
 test('values of variables are masked for listings', () => {

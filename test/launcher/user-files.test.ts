@@ -1,3 +1,4 @@
+// needs: mounts
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';

@@ -24,8 +24,10 @@ export interface AttemptRecord {
   /** Its submission id at Ray. */
   readonly submission: string;
   readonly log: string;
-  /** As Ray was given it. */
+  /** As Ray was given it last. */
   readonly entrypoint: string;
+  /** As it was given before: a version of Manta may have tried in other words, and a try without an answer may have come there. */
+  readonly earlierEntrypoints?: readonly string[];
   /** On its way to Ray, or there: what has no answer may still be taken. */
   readonly sent?: boolean;
   /** Ray has answered for it. */
@@ -40,8 +42,8 @@ export interface AttemptRecord {
 }
 
 /** Whether the job that Ray has under the attempt's name is the attempt, and not one that somebody else gave that name. */
-export const isOf = ({ entrypoint }: AttemptRecord, info: JobInfo): boolean =>
-  info.entrypoint === undefined || info.entrypoint === entrypoint;
+export const isOf = ({ entrypoint, earlierEntrypoints = [] }: AttemptRecord, info: JobInfo): boolean =>
+  info.entrypoint === undefined || [entrypoint, ...earlierEntrypoints].includes(info.entrypoint);
 
 /** So many forgotten names are remembered, and up to as many more. */
 const mostUsed = 50_000;

@@ -237,18 +237,23 @@ export class RayAttempts {
   ): Promise<SubmitAnswer> {
     for (;;) {
       const name = attempt.record.submission;
-      if (!attempt.record.sent) this.#save(attempt, { sent: true }, true);
+      this.#noteTry(attempt, submission);
       const answer = await this.#edges.jobs.submit({ ...submission, submission_id: name }, signal);
       const info = answer.exists ? (await this.#edges.infos([name], signal)).get(name) : undefined;
-      // An earlier version may have tried in other words before.
-      const { entrypoint } = submission;
-      if (!answer.exists && entrypoint !== attempt.record.entrypoint) this.#save(attempt, { entrypoint });
       if (!info || isOf(attempt.record, info)) return answer;
       this.#records.use(name);
       this.#records.remove(attempt.record);
-      attempt.record = { ...attempt.record, submission: this.#nameFor(order), sent: false };
+      attempt.record = { ...attempt.record, submission: this.#nameFor(order), sent: false, earlierEntrypoints: [] };
       attempt.report = waitingReport(attempt.record);
     }
+  }
+
+  /** Lasts before Ray hears of it: a try whose answer is lost is known again by its words. */
+  #noteTry(attempt: Attempt, { entrypoint }: Submission): void {
+    const { sent, entrypoint: last, earlierEntrypoints = [] } = attempt.record;
+    if (sent && entrypoint === last) return;
+    const changed = sent ? { earlierEntrypoints: [...earlierEntrypoints, last] } : {};
+    this.#save(attempt, { sent: true, entrypoint, ...changed }, true);
   }
 
   /** Stopped on its way to Ray. A try whose answer was lost may have come there all the same, or come there later. */
@@ -387,8 +392,11 @@ export class RayAttempts {
 
   /** A dashboard that does not answer keeps no attempt from ending. */
   async #driverOf({ record }: Attempt): Promise<Driver | undefined> {
-    const soon = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(driverWithin)]);
-    return await this.#edges.driverOf(record.submission, soon).catch(() => undefined);
+    const over = new AbortController();
+    const until = AbortSignal.any([this.#closing.signal, over.signal]);
+    const late = this.#clock.sleep(driverWithin, until).catch(() => {});
+    const found = this.#edges.driverOf(record.submission, until).catch(() => undefined);
+    return await Promise.race([found, late.then(() => undefined)]).finally(() => over.abort());
   }
 
   async #abandon(pull: LogPull, { record }: Attempt, reason: string): Promise<void> {

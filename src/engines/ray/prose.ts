@@ -15,9 +15,13 @@ export interface RayRefusal {
  * - `exists`: the submission id is taken
  * - `not-over`: a job that has not ended cannot be deleted
  * - `invalid`: Ray will never take this request
- * - `fault`: Ray could not, or not now
+ * - `declined`: not as things are: there is nothing of that name, somebody else is at it, too many ask
+ * - `fault`: Ray could not
  */
-export type RefusalKind = 'exists' | 'not-over' | 'invalid' | 'fault';
+export type RefusalKind = 'exists' | 'not-over' | 'invalid' | 'declined' | 'fault';
+
+/** Malformed, too large, not understood. */
+const lasting = [400, 413, 422];
 
 const longest = 500;
 
@@ -36,7 +40,8 @@ function kindOf(status: number, text: string, words: string): RefusalKind {
   // The agent that takes jobs answers 400 to what it cannot read; the dashboard in front of it makes 500 of that.
   const inner = /^RuntimeError: Request failed with status code (\d{3}): /m.exec(text)?.[1];
   const code = inner === undefined ? status : Number(inner);
-  return code >= 400 && code < 500 ? 'invalid' : 'fault';
+  if (lasting.includes(code)) return 'invalid';
+  return code >= 400 && code < 500 ? 'declined' : 'fault';
 }
 
 function lineOf(text: string): string {

@@ -43,11 +43,19 @@ export async function submissionOf(
       ...(order.workingDir === undefined ? {} : { working_dir: await packages.folder(order.workingDir, signal) }),
       ...(modules.length === 0 ? {} : { py_modules: modules }),
     },
-    // Ray's own default is the name of the submission, which later attempts do not share.
-    metadata: { job_name: order.job, ...order.metadata },
+    metadata: metadataOf(order),
     ...resourcesOf(plus(order.gang?.bundles[0] ?? {}, order.resources)),
     ...(Object.keys(order.labels).length === 0 ? {} : { entrypoint_label_selector: order.labels }),
   };
+}
+
+/**
+ * Ray keeps two keys of its own there, and takes them from users too: by `job_submission_id` a driver would be shown under
+ * the job of another user. The default of `job_name` is the name of the submission, which later attempts do not share.
+ */
+function metadataOf({ job, metadata }: AttemptOrder): Record<string, string> {
+  const { job_submission_id: _, ...rest } = metadata;
+  return { ...rest, job_name: job };
 }
 
 /** What Ray runs: the entrypoint, told in its own shell what Manta has to tell it. */

@@ -301,7 +301,7 @@ export function refusal(status: number, text: string, address: string, sentToken
   if (status === 401 || (status === 403 && (error === undefined || error.code === apiErrors.Denied.code)))
     return clientErrors.Unauthenticated({ address, sent: sentToken, words });
   if (error === undefined)
-    return status < 500 || kind === 'invalid'
+    return status < 500 || kind === 'invalid' || kind === 'declined'
       ? clientErrors.Refused({ status, words })
       : clientErrors.ServerFault({ address, status, words, ...(kind === 'exists' && { exists: true }) });
   // The head's own code: it stands in docs/errors.md like any other.

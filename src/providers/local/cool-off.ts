@@ -1,11 +1,11 @@
-import { BackOff, doubled } from '../../base/back-off.ts';
+import { BackOff } from '../../base/back-off.ts';
 import type { Clock, Duration, Instant } from '../../base/clock.ts';
+import { doubling } from '../../base/retry.ts';
 
 /** Which hosts are passed over for a while, and why. The pause doubles with each failure in a row, and is forgotten. */
 export class CoolOff {
   readonly #clock: Clock;
-  readonly #first: Duration;
-  readonly #longest: Duration;
+  readonly #pauseAfter: (tries: number) => Duration;
   readonly #failures: BackOff;
   readonly #reasons = new Map<string, string>();
   readonly #resting = new Map<string, { readonly reason: string; readonly until: Instant }>();
@@ -14,8 +14,7 @@ export class CoolOff {
 
   constructor(clock: Clock, first: Duration, longest: Duration) {
     this.#clock = clock;
-    this.#first = first;
-    this.#longest = longest;
+    this.#pauseAfter = doubling(first, longest);
     this.#failures = new BackOff(clock, first, longest);
   }
 
@@ -39,7 +38,7 @@ export class CoolOff {
   setUpFailed(host: string, reason: string): Duration {
     const times = (this.#failedSetUps.get(host) ?? 0) + 1;
     this.#failedSetUps.set(host, times);
-    const pause = doubled(this.#first, this.#longest, times);
+    const pause = this.#pauseAfter(times);
     this.rest(host, reason, pause);
     return pause;
   }

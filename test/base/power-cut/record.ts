@@ -1,3 +1,4 @@
+// needs: strace
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -25,7 +26,9 @@ export function record(words: readonly string[], root: string, traceFile: string
     ['-f', '-y', '-xx', '-s', '10000000', '-e', `trace=${calls}`, '-o', traceFile, ...words],
     { encoding: 'utf8', timeout: 60_000 },
   );
-  if (error) throw new Error("strace is missing: run 'apt-get install strace'", { cause: error });
+  if (error && 'code' in error && error.code === 'ENOENT')
+    throw new Error("strace is missing: run 'apt-get install strace'", { cause: error });
+  if (error) throw new Error(`strace of ${words.join(' ')} failed: ${error.message}`, { cause: error });
   if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}\n${stderr}`);
   return stepsOf(readFileSync(traceFile, 'latin1'), root);
 }

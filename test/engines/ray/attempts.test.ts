@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
@@ -8,7 +8,7 @@ import { readLog } from '../../../src/base/log-segments.ts';
 import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/attempts.ts';
 import { Bookings } from '../../../src/engines/ray/bookings.ts';
 import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
-import type { Submission } from '../../../src/engines/ray/submission.ts';
+import { entrypointOf, type Submission } from '../../../src/engines/ray/submission.ts';
 import type { AttemptOrder, AttemptReport, Driver } from '../../../src/engines/runner.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { never, until } from '../../contract/waiting.ts';
@@ -27,14 +27,16 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
   const events: unknown[] = [];
   const output = Buffer.from('output\n');
   let refusing = false;
+  let losingAnswers = false;
   let noDashboard = false;
   let noGcs = false;
+  let noDrivers = false;
   let questions = 0;
   const submissionOf = async (name: string, order: AttemptOrder, signal: AbortSignal): Promise<Submission> => {
     said.push(`ship ${name}`);
     const broken = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     await Promise.race([travel.promise, broken]);
-    return { submission_id: name, entrypoint: order.entrypoint, runtime_env: {}, metadata: {} };
+    return { submission_id: name, entrypoint: entrypointOf(order), runtime_env: {}, metadata: {} };
   };
   const edges = {
     folder,
@@ -54,6 +56,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
         said.push(`submit ${submission_id}`);
         if (infos.has(submission_id)) return { exists: true };
         infos.set(submission_id, { status: 'PENDING', entrypoint });
+        if (losingAnswers) throw new Error('the answer was lost');
         return {};
       },
       stop: async (id: string) => {
@@ -74,7 +77,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     onTaken: ({ id }: AttemptOrder) => said.push(`take ${id}`),
     onBooked: ({ id }: AttemptOrder) => said.push(`book ${id}`),
     onRunning: () => {},
-    driverOf: async (name: string) => drivers.get(name),
+    driverOf: async (name: string) => (noDrivers ? await new Promise<never>(() => {}) : drivers.get(name)),
   } as unknown as AttemptEdges;
   const attempts = new RayAttempts(edges);
   attempts.watch((report) => told.push(report));
@@ -98,7 +101,10 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
       }),
     arrive: () => travel.resolve(),
     refuse: () => void (refusing = true),
+    /** Ray takes what it is given, and nobody hears of it. */
+    loseAnswers: (losing: boolean) => void (losingAnswers = losing),
     loseDashboard: () => void (noDashboard = true),
+    loseDrivers: () => void (noDrivers = true),
     /** Returns how often it was asked since. */
     loseGcs: () => {
       noGcs = true;
@@ -289,7 +295,7 @@ it('the first attempt has the name of its job at Ray, later ones their own', asy
 });
 
 it('a job of somebody else that has the name at Ray keeps it, and is neither followed nor ended', async (t) => {
-  const { until, attempts, infos, said, told, arrive, order } = attemptsOf(t);
+  const { attempts, until, infos, said, told, arrive, order } = attemptsOf(t);
   infos.set('a', { status: 'RUNNING', entrypoint: 'of somebody else', driver_agent_http_address: 'http://other' });
   arrive();
   await attempts.start(order('a.1'), never);
@@ -304,7 +310,7 @@ it('a job of somebody else that has the name at Ray keeps it, and is neither fol
 });
 
 it('one that is stopped before Ray has answered leaves the job of somebody else alone', async (t) => {
-  const { until, attempts, infos, said, told, arrive, refuse, order } = attemptsOf(t);
+  const { attempts, until, infos, said, told, arrive, refuse, order } = attemptsOf(t);
   arrive();
   refuse();
   await assert.rejects(attempts.start(order('a.1'), never), /no way to Ray/);
@@ -333,7 +339,7 @@ it('an attempt that an earlier version handed over is followed under the name it
   const record = { format: 1, id: 'a.1', submission: 'a.1', log: join(folder, 'log'), entrypoint: 'true' };
   const text = JSON.stringify({ ...record, sent: true, accepted: true });
   writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${text}`);
-  const { until, attempts, infos, told } = attemptsOf(t, folder);
+  const { attempts, until, infos, told } = attemptsOf(t, folder);
   infos.set('a.1', { ...running, entrypoint: 'true' });
   assert.deepEqual(
     (await attempts.reports(never)).map(({ id, state }) => [id, state]),
@@ -345,7 +351,7 @@ it('an attempt that an earlier version handed over is followed under the name it
 });
 
 it('the program that joined the cluster is told with the end of its attempt', async (t) => {
-  const { until, attempts, infos, drivers, told, arrive, order } = attemptsOf(t);
+  const { attempts, until, infos, drivers, told, arrive, order } = attemptsOf(t);
   arrive();
   await attempts.start(order('a.1'), never);
   drivers.set('a', { id: '08000000', address: '10.0.0.1', pid: '42' });
@@ -367,17 +373,54 @@ it('one that an earlier version may have sent is taken up, whether it came to Ra
       sent: true,
     };
     writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${JSON.stringify(record)}`);
-    const { until, attempts, infos, said, told, arrive, order } = attemptsOf(t, folder);
+    const { attempts, until, infos, said, told, arrive, order } = attemptsOf(t, folder);
     if (came) infos.set('a.1', { status: 'PENDING', entrypoint: 'true' });
     arrive();
-    await attempts.start({ ...order('a.1'), entrypoint: 'export A=1; true' }, never);
+    const asked = { ...order('a.1'), own: { A: '1' } };
+    await attempts.start(asked, never);
     assert.deepEqual(
       said.filter((each) => each.startsWith('submit')),
       ['submit a.1'],
     );
     const entrypoint = infos.get('a.1')?.entrypoint ?? '';
-    assert.equal(entrypoint, came ? 'true' : 'export A=1; true');
+    assert.equal(entrypoint, came ? 'true' : entrypointOf(asked));
+    assert.notEqual(entrypointOf(asked), 'true');
     infos.set('a.1', { ...running, entrypoint });
     await until('it runs', () => told.some(({ state }) => state === 'running'));
   }
+});
+
+it('one that an earlier version may have sent runs once, also when the next answer is lost as well', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-attempts-'));
+  mkdirSync(join(folder, 'ray-attempts'));
+  const record = { format: 1, id: 'a.1', submission: 'a.1', log: join(folder, 'log'), entrypoint: 'true', sent: true };
+  writeFileSync(join(folder, 'ray-attempts', 'a.1.json'), `\n${JSON.stringify(record)}`);
+  const { attempts, until, infos, said, told, arrive, loseAnswers, order } = attemptsOf(t, folder);
+  const asked = { ...order('a.1'), own: { MANTA_JOB_ID: 'a' } };
+  arrive();
+  loseAnswers(true);
+  await assert.rejects(attempts.start(asked, never), /the answer was lost/);
+  // What the record says is what a head that is started anew goes by.
+  const lines = readFileSync(join(folder, 'ray-attempts', 'a.1.json'), 'utf8').split('\n');
+  const { entrypoint, earlierEntrypoints } = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
+  assert.deepEqual([entrypoint, earlierEntrypoints], [entrypointOf(asked), ['true']]);
+  loseAnswers(false);
+  await attempts.start(asked, never);
+  assert.deepEqual(
+    said.filter((each) => each.startsWith('submit')),
+    ['submit a.1', 'submit a.1'],
+  );
+  assert.deepEqual([...infos.keys()], ['a.1']);
+  infos.set('a.1', { ...running, entrypoint: entrypointOf(asked) });
+  await until('it runs', () => told.some(({ state }) => state === 'running'));
+});
+
+it('a dashboard that does not tell the program of a job keeps no attempt from ending', async (t) => {
+  const { attempts, infos, until, told, arrive, loseDrivers, order } = attemptsOf(t);
+  arrive();
+  loseDrivers();
+  await attempts.start(order('a.1'), never);
+  infos.set('a', { ...running, status: 'SUCCEEDED', driver_exit_code: 0 });
+  const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
+  assert.equal(end.driver, undefined);
 });

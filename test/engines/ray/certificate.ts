@@ -1,3 +1,4 @@
+// needs: openssl
 import { execFileSync } from 'node:child_process';
 
 /** `<path>.crt`, which is good for loopback and its own authority, and `<path>.key`. */

@@ -17,7 +17,7 @@ const expected = [
   ['invalid', "entrypoint must be a string, got <class 'int'>"],
   ['invalid', "entrypoint_num_cpus must be a number, got <class 'str'>"],
   ['not-over', "Attempted to delete job 'a', but it is in a non-terminal state PENDING"],
-  ...Array.from({ length: 4 }, () => ['invalid', 'Job nope does not exist']),
+  ...Array.from({ length: 4 }, () => ['declined', 'Job nope does not exist']),
 ];
 
 describe('what Ray refuses', () => {
@@ -47,6 +47,13 @@ describe('what Ray refuses', () => {
       "TypeError: runtime_env must be a dict, got 'status code 400: it already exists, in a non-terminal state'";
     assert.equal(readRefusal(500, `Traceback (most recent call last):\n${text}\n`).kind, 'fault');
     assert.equal(readRefusal(400, `Traceback (most recent call last):\n${text}\n`).kind, 'invalid');
+  });
+
+  it('is for good where the request is at fault, and for now where it only comes at a bad time', () => {
+    const kinds = (statuses: readonly number[]): string[] =>
+      statuses.map((status) => readRefusal(status, 'no such thing').kind);
+    assert.deepEqual(kinds([400, 413, 422]), ['invalid', 'invalid', 'invalid']);
+    assert.deepEqual(kinds([404, 408, 409, 429]), ['declined', 'declined', 'declined', 'declined']);
   });
 
   it("of a proxy's page keeps no words", () => {

@@ -1,4 +1,4 @@
-// needs: ray, hosts
+// needs: openssl, ray, hosts
 
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
