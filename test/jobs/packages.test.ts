@@ -196,12 +196,12 @@ test('retention leaves a job alone that is retried meanwhile', async () => {
   await bed.remove();
 });
 
-test('a wheel from an address has the name that pip reads', async () => {
+test('a wheel from an address has the name that pip reads', async (t) => {
   const server = await archiveServer((answer) => answer.end('wheel'));
+  t.after(() => server.close());
   const { packages } = await storeWith({ request: server.request });
   const path = await packages.open('ada', `${server.url}/w/a-1.0%2Bcpu-py3-none-any.whl?x=1`, signal);
   assert.equal(basename(path), 'a-1.0+cpu-py3-none-any.whl');
-  await server.close();
 });
 
 test('a runtime environment is read with the words of its problem', () => {
