@@ -173,7 +173,7 @@ const commands: readonly (readonly [names: RegExp, given: RegExp, onlyWith?: Reg
   [/^(?:podman|buildah|skopeo)$/, /\s--(?:src-|dest-)?creds[ \t=]{1,20}["']?[^\s:"']{0,256}:([^\s"']+)/g],
   [
     /^(?:wandb|vault)$/,
-    /\slogin(?:[ \t]{1,20}(?:--host[ \t]{1,20}\S+|-(?!-host[ \t])\S+))*[ \t]{1,20}["']?([^\s"'-][^\s"']*)/g,
+    /\slogin(?:[ \t]{1,20}(?:--host[ \t]{1,20}\S+|-(?!-host[ \t])\S+)){0,8}[ \t]{1,20}["']?([^\s"'-][^\s"']*)/g,
   ],
   [/^sshpass$/, /\s-p[ \t]{0,20}["']?([^\s"']+)/g],
   [/^(?:mysql|mysqldump|mysqladmin|mariadb)$/, /\s-p["']?([^\s"']+)/g],
