@@ -19,7 +19,9 @@ export function takeLock(path: string): { readonly lock: Lock } | { readonly hol
 }
 
 /** Longest that somebody may take to remove a stale lock; one who has taken longer is dead too. */
-const removingFor = 10_000;
+const removingFor = 1_000;
+/** Between two looks at a lock that somebody else removes. */
+const pause = 20;
 
 /**
  * Removes a lock that was found stale, after another look: somebody may have removed it and taken the lock since. Of all
@@ -35,12 +37,24 @@ export function removeStale(path: string, stale: ProcessIdentity | undefined): v
     if (code !== 'EEXIST') throw error;
     // Its inode has changed last when it got that name.
     const found = statSync(second, { throwIfNoEntry: false });
-    if (found !== undefined && Math.abs(Date.now() - found.ctimeMs) > removingFor) rmSync(second, { force: true });
+    if (found === undefined) return;
+    if (Math.abs(Date.now() - found.ctimeMs) > removingFor) rmSync(second, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pause);
     return;
   }
   const found = readLiveJson<ProcessIdentity>(second);
+  // Somebody took this process for dead, and has removed the lock in its place: the one that is there now is another.
+  if (!isSameFile(path, second)) {
+    rmSync(second, { force: true });
+    return;
+  }
   if (found?.pid === stale?.pid && found?.started === stale?.started) rmSync(path, { force: true });
   rmSync(second, { force: true });
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const first = statSync(one, { throwIfNoEntry: false });
+  return first !== undefined && first.ino === statSync(other, { throwIfNoEntry: false })?.ino;
 }
 
 function releaseOwn(path: string, self: ProcessIdentity): void {

@@ -73,7 +73,11 @@ export const isNoSecret = (value: string): boolean =>
     value,
   );
 
-const isPlainWord = (value: string): boolean => /^[a-z]{1,14}[.,:!?]?$/.test(value);
+/** What goes on after the name of a secret or of a login in a sentence. */
+const proseWord =
+  /^(?:again|and|are|as|before|but|by|can|cannot|command|environment|failed|first|for|from|has|if|in|is|may|missing|must|needs|not|of|on|or|required|should|succeeded|the|to|unset|variable|was|when|with)[.,:!?]?$/;
+const plainWord = /^[a-z]{1,14}[.,:!?]?$/;
+const isPlainWord = (value: string): boolean => plainWord.test(value);
 
 /** Where credentials stand, in order, none of them in another. */
 function spansIn(text: string): Span[] {
@@ -128,7 +132,7 @@ function underNames(text: string, found: Span[]): void {
     blank.lastIndex = word.lastIndex;
     if (!isPair && !blank.test(text)) continue;
     const value = valueAt(text, isPair ? sign.lastIndex : blank.lastIndex, inQuery);
-    const isWord = isPlainWord(value.text);
+    const isWord = (/^aws_/i.test(name) ? proseWord : plainWord).test(value.text);
     const byColon = isPair && text.slice(word.lastIndex, sign.lastIndex).includes(':') && !value.isQuoted;
     const isMeant = isPair ? !byColon || value.text.length > 3 : name.startsWith('-') || (/[_-]/.test(name) && !isWord);
     if (value.text === '' || !isMeant || isNoSecret(value.text)) continue;
@@ -159,38 +163,70 @@ function sticky(expression: RegExp, text: string, at: number): RegExpExecArray |
 
 /** What programs take as plain words: found within one command, up to the next. */
 const commands: readonly (readonly [names: RegExp, given: RegExp, onlyWith?: RegExp])[] = [
-  [/^(?:curl|wget|http)$/, /\s(?:-[uU]|--user|--proxy-user)[ \t=]{0,20}["']?[^\s:"']{0,256}:([^\s"']+)/g],
+  [
+    /^(?:curl|wget|http)$/,
+    /\s(?:-[aBfgGiIjJkLlnNOpqRsSv0-9#]{0,12}[uU]|--user|--proxy-user)[ \t=]{0,20}["']?[^\s:"']{0,256}:([^\s"']+)/g,
+  ],
+  [/^https?$/, /\s(?:-a|--auth)[ \t=]{1,20}["']?[^\s:"']{0,256}:([^\s"']+)/g],
   [/^(?:curl|wget)$/, /\s(?:-b|--cookie)[ \t=]{0,20}["']?([^\s"']*=[^\s"']+)/g],
   [/^(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc)$/, /\s-p[ \t=]{0,20}["']?([^\s"']+)/g, /\slogin\s/],
   [/^(?:podman|buildah|skopeo)$/, /\s--(?:src-|dest-)?creds[ \t=]{1,20}["']?[^\s:"']{0,256}:([^\s"']+)/g],
-  [/^(?:wandb|vault)$/, /\slogin(?:[ \t]{1,20}-\S+)*[ \t]{1,20}["']?([^\s"'-][^\s"']*)/g],
+  [
+    /^(?:wandb|vault)$/,
+    /\slogin(?:[ \t]{1,20}(?:--host[ \t]{1,20}\S+|-(?!-host[ \t])\S+)){0,8}[ \t]{1,20}["']?([^\s"'-][^\s"']*)/g,
+  ],
   [/^sshpass$/, /\s-p[ \t]{0,20}["']?([^\s"']+)/g],
   [/^(?:mysql|mysqldump|mysqladmin|mariadb)$/, /\s-p["']?([^\s"']+)/g],
   [/^redis-cli$/, /\s-a[ \t]{1,20}["']?([^\s"']+)/g],
   [/^openssl$/, /\spass:([^\s"']+)/g],
   [/^echo$/, /^echo[ \t]{1,20}(?:-n[ \t]{1,20})?["']?([^\s"']+)["']?[ \t]{0,20}$/g],
+  [/^printf$/, /^printf[ \t]{1,20}(?:["']?%s(?:\\n)?["']?[ \t]{1,20})?["']?([^\s"'%][^\s"']*)["']?[ \t]{0,20}$/g],
 ];
 const commandWord =
-  /(?<![\w./-])(?:\/[\w./-]{0,100}\/)?(curl|wget|https?|docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc|wandb|vault|sshpass|mysql|mysqldump|mysqladmin|mariadb|redis-cli|openssl|echo)(?=[ \t])/g;
+  /(?<![\w./-])(?:\/[\w./-]{0,100}\/)?(curl|wget|https?|docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc|wandb|vault|sshpass|mysql|mysqldump|mysqladmin|mariadb|redis-cli|openssl|echo|printf)(?=[ \t])/g;
 
-function inCommands(text: string, found: Span[]): void {
+function inCommands(given: string, found: Span[]): void {
+  // A command goes on behind a line that ends with a backslash; every character keeps its place.
+  const text = given.replace(/\\\r?\n/g, (end) => ' '.repeat(end.length));
   const words = [...text.matchAll(commandWord)];
   for (const [index, match] of words.entries()) {
     const name = match[1] ?? '';
     const start = match.index + match[0].length - name.length;
     const until = words[index + 1]?.index ?? text.length;
-    const length = text.slice(start, until).search(/\n|;|\|\|?|&&/);
-    const end = length < 0 ? until : start + length;
+    const command = firstCommand(text.slice(start, until));
+    const end = start + command.length;
     // What is printed is a secret where it goes to a login.
-    if (name === 'echo' && !(/^\|\s{0,20}(?:sudo\s{1,20})?$/.test(text.slice(end, until)) && isLogin(text, until)))
-      continue;
-    const command = text.slice(start, end);
-    for (const [names, given, onlyWith] of commands) {
+    const isPrinted = name === 'echo' || name === 'printf';
+    if (isPrinted && !(/^\|\s{0,20}(?:sudo\s{1,20})?$/.test(text.slice(end, until)) && isLogin(text, until))) continue;
+    for (const [names, expression, onlyWith] of commands) {
       if (!names.test(name) || onlyWith?.test(command) === false) continue;
-      for (const { 1: value = '', index: at, 0: whole } of command.matchAll(given))
-        if (!isPlainWord(value) || !name.startsWith('w')) add(found, start + at + whole.lastIndexOf(value), value);
+      for (const { 1: word = '', index: at, 0: whole } of command.matchAll(expression)) {
+        const from = at + whole.lastIndexOf(word);
+        const value = toClosingQuote(command, at, from) ?? word;
+        const isProse = name === 'wandb' ? proseWord.test(value) : name === 'wget' && isPlainWord(value);
+        if (!isProse) add(found, start + from, value);
+      }
     }
   }
+}
+
+/** To where the next command begins, outside of quotes. */
+function firstCommand(text: string): string {
+  const stop = /[\n;|"']|&&/g;
+  for (let match = stop.exec(text); match !== null; match = stop.exec(text)) {
+    const [sign] = match;
+    if (sign !== '"' && sign !== "'") return text.slice(0, match.index);
+    const close = text.indexOf(sign, stop.lastIndex);
+    if (close >= 0 && !text.slice(stop.lastIndex, close).includes('\n')) stop.lastIndex = close + 1;
+  }
+  return text;
+}
+
+/** What stands in quotes that were opened between two places, from the second on; undefined where none were. */
+function toClosingQuote(text: string, opened: number, from: number): string | undefined {
+  const quote = /["'](?=[^"']*$)/.exec(text.slice(opened, from))?.[0];
+  const close = quote === undefined ? -1 : text.indexOf(quote, from);
+  return close < 0 ? undefined : text.slice(from, close);
 }
 
 const isLogin = (text: string, at: number): boolean =>
@@ -211,6 +247,9 @@ function inHeaders(text: string, found: Span[]): void {
   for (const { 0: whole, 1: value = '', index } of text.matchAll(bearer))
     if (/^bearer/i.test(whole) || looksRandom(value) || value.endsWith('='))
       add(found, index + whole.length - value.length, value);
+  const token = /\bauthorization["']?[ \t]{0,20}[:=][ \t]{0,20}["']?token[ \t]{1,20}["']?([^\s"',;]+)/gi;
+  for (const { 0: whole, 1: value = '', index } of text.matchAll(token))
+    add(found, index + whole.length - value.length, value);
   for (const { 0: whole, 1: value = '', index } of text.matchAll(/\bcookie:[ \t]{0,20}([^\r\n"']+)/gi))
     add(found, index + whole.length - value.length, value);
 }

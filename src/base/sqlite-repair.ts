@@ -1,4 +1,15 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { Instant } from './clock.ts';
@@ -77,7 +88,8 @@ function backupsIn(folder: string, name: string): { path: string; at: Instant }[
 
 /**
  * Makes a damaged file whole again: every row that can still be read is kept, the unreadable stretches are filled from
- * the newest sound backup. The damaged file is put aside, never deleted. `schema` makes an empty database of the
+ * the newest sound backup. The damaged file is put aside, never deleted, and stays in its place until its replacement is
+ * whole: a repair that was broken off is begun again from what it had put aside. `schema` makes an empty database of the
  * current format at the path it is given.
  */
 export function repair(
@@ -86,20 +98,45 @@ export function repair(
   now: Instant,
   schema: (path: string) => void,
 ): Repair | undefined {
-  const damage = damageOf(path);
+  const begun = brokenOff(path);
+  const damage = begun === undefined ? damageOf(path) : (damageOf(begun) ?? 'an earlier repair was broken off');
   if (damage === undefined) return undefined;
-  const aside = join(dirname(path), `${basename(path)}.damaged-${now}`);
-  for (const rest of ['', '-wal', '-shm']) {
-    if (existsSync(`${path}${rest}`)) renameSync(`${path}${rest}`, `${aside}${rest}`);
-  }
+  const aside = begun ?? putAside(path, `${path}.damaged-${now}`);
   const sound = backupsIn(backups, basename(path)).find((each) => damageOf(each.path) === undefined);
   const draft = `${path}.repaired`;
   for (const rest of ['', '-wal', '-shm']) rmSync(`${draft}${rest}`, { force: true });
   schema(draft);
   const tables = fill(draft, aside, sound?.path);
+  // SQLite would take the log of the damaged file for that of the new one.
+  for (const rest of ['-wal', '-shm']) rmSync(`${path}${rest}`, { force: true });
   renameSync(draft, path);
   syncFolder(dirname(path));
   return { aside, damage, ...(sound && { backup: sound }), tables };
+}
+
+/** A second name for the file. It comes last: where it is, the log beside it is whole. */
+function putAside(path: string, aside: string): string {
+  if (existsSync(`${path}-wal`)) {
+    copyFileSync(`${path}-wal`, `${aside}-wal`);
+    const fd = openSync(`${aside}-wal`, 'r+');
+    fsyncSync(fd);
+    closeSync(fd);
+  }
+  linkSync(path, aside);
+  syncFolder(dirname(path));
+  return aside;
+}
+
+/** What was put aside and never replaced: it is still the file itself, or the file is gone. */
+function brokenOff(path: string): string | undefined {
+  const file = statSync(path, { throwIfNoEntry: false });
+  const start = `${basename(path)}.damaged-`;
+  if (!existsSync(dirname(path))) return undefined;
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(start) && /^\d+$/.test(name.slice(start.length)))
+    .toSorted((a, b) => Number(b.slice(start.length)) - Number(a.slice(start.length)))
+    .map((name) => join(dirname(path), name))
+    .find((aside) => file === undefined || statSync(aside).ino === file.ino);
 }
 
 function fill(target: string, damaged: string, backupPath: string | undefined): Repair['tables'] {

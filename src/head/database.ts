@@ -18,9 +18,7 @@ export function openHeadDatabase(
   backups: string,
   now: Instant,
 ): { readonly database: Database; readonly repaired?: Repair } {
-  const repaired = existsSync(path)
-    ? repair(path, backups, now, (draft) => openDatabase(draft, migrations).close())
-    : undefined;
+  const repaired = repair(path, backups, now, (draft) => openDatabase(draft, migrations).close());
   copyBeforeMigration(path, backups, now);
   return { database: openDatabase(path, migrations), ...(repaired && { repaired }) };
 }

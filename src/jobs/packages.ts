@@ -12,7 +12,7 @@ import type { Database } from '../base/sqlite.ts';
 import { untar } from '../base/tar.ts';
 import { type DownloadLimits, download } from './downloads.ts';
 import { jobErrors } from './errors.ts';
-import { endingOf } from './package-formats.ts';
+import { endingOf, wheelName } from './package-formats.ts';
 
 export interface PackageLimits extends UnzipLimits, DownloadLimits {
   /** Of all packages kept; those that no live job needs give way, least recently used first. @default 20 GiB */
@@ -134,7 +134,7 @@ export function openPackageStore(options: PackageStoreOptions): PackageStore {
         // Each content that an address had is a package of its own: a job may still use the one before.
         const name = `${packageName(uri)}_${sha256}${endingOf(new URL(uri).pathname) ?? '.zip'}`;
         await insert(owner, name, sha256, size);
-        const path = await ready(sha256, new URL(uri).pathname.split('/').at(-1) || name);
+        const path = await ready(sha256, wheelName(uri) ?? (new URL(uri).pathname.split('/').at(-1) || name));
         return path.endsWith('.whl') ? path : topOf(path);
       }
       const name = uri.replace(/^gcs:\/\//, '');

@@ -47,6 +47,8 @@ const looksASecond = 1_000;
 /** After trouble of the head itself, such as a full disk. */
 const firstPause = 5_000;
 const longestPause = 60_000;
+/** Trouble that has not gone by then, about eight minutes later, does not go: it has to do with the job after all. A full disk does. */
+const mostTries = 10;
 
 export function keepPreparations(deps: PreparationDeps): Preparations {
   const { packages, logs, clock, events, attempts, runner, baseEnv, signal } = deps;
@@ -54,6 +56,8 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
   const underWay = new Map<string, Making>();
   const slots = new Map<string, number>();
   const rests = new BackOff(clock, firstPause, longestPause);
+  /** Tries in a row that failed by the head. */
+  const troubles = new Map<string, number>();
   /** Known to need a slot, as long as nothing was unpacked since: a long queue is not looked up at every pass. */
   const wantSlot = new Set<string>();
   let lookUps = 0;
@@ -68,11 +72,14 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
         if (until.aborted) return undefined;
         ready.set(job.id, prepared);
         rests.forget(job.id);
+        troubles.delete(job.id);
         return prepared;
       } catch (error) {
         if (until.aborted) return undefined;
         const failure = preparationFailure(error);
-        if (failure.ofTheJob) await setupFailed(job, failure.message);
+        if (failure.of === 'disk') troubles.delete(job.id);
+        else if (!rests.rests(job.id)) troubles.set(job.id, (troubles.get(job.id) ?? 0) + 1);
+        if (failure.of === 'job' || (troubles.get(job.id) ?? 0) >= mostTries) await setupFailed(job, failure.message);
         else {
           rests.tried(job.id);
           events.emit(jobEvents.journalTrouble, { detail: failure.message });
@@ -162,6 +169,7 @@ export function keepPreparations(deps: PreparationDeps): Preparations {
       underWay.get(job)?.ending.abort();
       wantSlot.delete(job);
       rests.forget(job);
+      troubles.delete(job);
     },
   };
 }

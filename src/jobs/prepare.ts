@@ -79,10 +79,12 @@ export function orderOf(job: Job, prepared: Prepared, log: string, { support, ba
   };
 }
 
-/** The words for a preparation that failed, and whether trying again could help. */
-export function preparationFailure(error: unknown): { readonly message: string; readonly ofTheJob: boolean } {
-  return {
-    message: (error as Error).message,
-    ofTheJob: error instanceof MantaError && !error.code.startsWith('MANTA_STATE_'),
-  };
+/** The words for a preparation that failed, and whether trying again could help: not for a job's own fault, and for ever where the disk is full. */
+export function preparationFailure(error: unknown): {
+  readonly message: string;
+  readonly of: 'job' | 'head' | 'disk';
+} {
+  const { message, code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code.startsWith('MANTA_STATE_')) return { message, of: 'disk' };
+  return { message, of: error instanceof MantaError ? 'job' : 'head' };
 }

@@ -2,7 +2,7 @@ import type { Duration } from '../base/clock.ts';
 import { redactTexts } from '../base/redact.ts';
 import type { EnvironmentSupport, SetupStep } from '../engines/runner.ts';
 import { jobErrors } from './errors.ts';
-import { archiveEndings, endingOf, moduleEndings } from './package-formats.ts';
+import { archiveEndings, endingOf, moduleEndings, wheelName } from './package-formats.ts';
 
 /** A runtime environment as far as the engine can give it; URIs are resolved when a job is prepared. */
 export interface RuntimeEnv {
@@ -129,6 +129,11 @@ function checkUri(field: string, value: string, endings: readonly string[], supp
   const path = value.startsWith('https://') ? new URL(value).pathname : value;
   if (!endings.some((ending) => path.endsWith(ending)))
     throw fail(`['${field}']`, `takes ${endings.join(', ')} files only, not '${shown}'`);
+  if (path.endsWith('.whl') && value.startsWith('https://') && wheelName(value) === undefined)
+    throw fail(
+      `['${field}']`,
+      `a wheel must have a plain file name of at most 200 characters, unlike that of '${shown}'`,
+    );
   return value;
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, linkSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -40,6 +41,47 @@ test('a stale lock is looked at again before it is removed: somebody may have ta
   removeStale(path, dead);
   assert.deepEqual(readLiveJson(path), self);
   assert.deepEqual(readdirSync(folder), ['a.lock']);
+});
+
+test('a lock whose remover was killed is waited for, not asked for without a pause', (t) => {
+  const { folder, path } = place(t);
+  writeLiveJson(path, dead);
+  linkSync(path, `${path}.${dead.pid}-${encodeURIComponent(dead.started)}.stale`);
+  const looks = t.mock.method(Date, 'now');
+  const taken = takeLock(path);
+  assert.ok('lock' in taken);
+  assert.ok(looks.mock.callCount() <= 60, `${looks.mock.callCount()} looks`);
+  taken.lock.release();
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('a remover that was taken for dead leaves the lock alone that somebody has taken since', (t) => {
+  for (const left of ['', JSON.stringify(dead)]) {
+    const { folder, path } = place(t);
+    writeFileSync(path, left);
+    const link = fs.linkSync;
+    // It sleeps right after it has given the lock its second name.
+    t.mock.method(
+      fs,
+      'linkSync',
+      (from: string, to: string) => {
+        link(from, to);
+        rmSync(to);
+        rmSync(path);
+        writeFileSync(path, JSON.stringify(self));
+      },
+      { times: 1 },
+    );
+    syncBuiltinESMExports();
+    try {
+      removeStale(path, readLiveJson(path));
+    } finally {
+      t.mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+    assert.deepEqual(readLiveJson(path), self);
+    assert.deepEqual(readdirSync(folder), ['a.lock']);
+  }
 });
 
 test('of many processes that find a stale lock one takes it at a time', async (t) => {

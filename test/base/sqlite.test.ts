@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 import { type Migration, openDatabase } from '../../src/base/sqlite.ts';
 import { databaseErrors } from '../../src/base/sqlite-errors.ts';
@@ -139,4 +150,67 @@ test('a damaged page is found, readable rows are kept, the rest comes from the b
     repair(path, folder, 3_000, () => assert.fail('a sound file is left alone')),
     undefined,
   );
+});
+
+/** A database of many rows with a page that cannot be read, and a backup that has all of them. */
+async function damaged(): Promise<{ path: string; folder: string; before: unknown[] }> {
+  const path = file();
+  const folder = `${path}-backups`;
+  const db = openDatabase(path, migrations);
+  const insert = (name: string) => db.write(() => db.prepare('INSERT INTO things (name) VALUES (?)').run(name));
+  await Promise.all(Array.from({ length: 400 }, (_, i) => insert(`${'row'.repeat(30)} ${i}`)));
+  await backUp(db, folder, 1_000);
+  const before = names(db);
+  db.close();
+  const fd = openSync(path, 'r+');
+  writeSync(fd, Buffer.alloc(4096, 0xa5), 0, 4096, 5 * 4096);
+  closeSync(fd);
+  assert.ok(damageOf(path));
+  return { path, folder, before };
+}
+const schema = (draft: string): void => openDatabase(draft, migrations).close();
+const asidesOf = (path: string): string[] =>
+  readdirSync(root).filter((name) => new RegExp(`^${basename(path)}\\.damaged-\\d+$`).test(name));
+
+test('a repair that is broken off leaves the damaged file in its place, and the next one ends it', async () => {
+  const { path, folder, before } = await damaged();
+  assert.throws(() =>
+    repair(path, folder, 2_000, () => {
+      throw new Error('killed');
+    }),
+  );
+  assert.ok(existsSync(path), 'an empty database must not be begun in its place');
+  const done = repair(path, folder, 3_000, schema);
+  assert.equal(done?.aside, `${path}.damaged-2000`);
+  assert.deepEqual(asidesOf(path), [basename(done.aside)], 'one damaged file is put aside once');
+  const again = openDatabase(path, migrations);
+  assert.deepEqual(names(again), before);
+  again.close();
+  assert.equal(
+    repair(path, folder, 4_000, () => assert.fail('what is put aside is no matter any more')),
+    undefined,
+  );
+});
+
+test('a file whose log was taken away right before it was to be replaced is repaired from what was put aside', async () => {
+  const path = file();
+  const db = openDatabase(path, migrations);
+  await db.write(() => db.prepare('INSERT INTO things (name) VALUES (?)').run('kept'));
+  db.close();
+  linkSync(path, `${path}.damaged-1`);
+  const done = repair(path, `${path}-backups`, 2_000, schema);
+  assert.equal(done?.aside, `${path}.damaged-1`);
+  assert.notEqual(statSync(path).ino, statSync(done.aside).ino);
+  const again = openDatabase(path, migrations);
+  assert.deepEqual(names(again), ['kept']);
+  again.close();
+});
+
+test('where only the file put aside is left it is repaired from that', async () => {
+  const { path, folder, before } = await damaged();
+  renameSync(path, `${path}.damaged-1500`);
+  assert.equal(repair(path, folder, 2_000, schema)?.aside, `${path}.damaged-1500`);
+  const again = openDatabase(path, migrations);
+  assert.deepEqual(names(again), before);
+  again.close();
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import { writeZip } from '../../src/base/archive.ts';
@@ -197,6 +197,14 @@ test('retention leaves a job alone that is retried meanwhile', async () => {
   await bed.remove();
 });
 
+test('a wheel from an address has the name that pip reads', async (t) => {
+  const server = await archiveServer((answer) => answer.end('wheel'));
+  t.after(() => server.close());
+  const { packages } = await storeWith({ request: server.request });
+  const path = await packages.open('ada', `${server.url}/w/a-1.0%2Bcpu-py3-none-any.whl?x=1`, signal);
+  assert.equal(basename(path), 'a-1.0+cpu-py3-none-any.whl');
+});
+
 test('a runtime environment is read with the words of its problem', () => {
   const env = readRuntimeEnv(
     {
@@ -231,6 +239,10 @@ test('a runtime environment is read with the words of its problem', () => {
     [{ working_dir: 's3://b/x.zip' }, /not an https/],
     [{ working_dir: 'gcs://x.whl' }, /takes \.zip, \.tar\.gz, \.tgz, \.tar\.xz files only/],
     [{ working_dir: 'gcs://x.tar.bz2' }, /takes \.zip, \.tar\.gz, \.tgz, \.tar\.xz files only/],
+    [{ py_modules: [`https://x.invalid/${'p'.repeat(250)}.whl`] }, /a wheel must have a plain file name/],
+    [{ py_modules: ['https://x.invalid/a%2Fb.whl'] }, /a wheel must have a plain file name/],
+    [{ py_modules: ['https://x.invalid/a%00b.whl'] }, /a wheel must have a plain file name/],
+    [{ py_modules: ['https://x.invalid/%ff.whl'] }, /a wheel must have a plain file name/],
     [{ pip: ['a'], uv: ['b'] }, /'pip' and 'uv', which cannot be used together/],
     [
       { pip: { packages: ['a'], pip_version: '==1' } },

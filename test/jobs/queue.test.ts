@@ -262,6 +262,26 @@ test('an environment that cannot be set up fails the job with its reason in the 
   assert.equal(bed.runner.orders.length, 0);
 });
 
+test('trouble of the head that does not go ends a job, and a full disk is waited out', async (t) => {
+  const bed = await bedWith();
+  const troubles = { long: 'ENAMETOOLONG', full: 'ENOSPC' };
+  const opened = { long: 0, full: 0 };
+  t.mock.method(bed.packages, 'open', async (_: string, uri: string) => {
+    const id = uri.includes('long') ? 'long' : 'full';
+    opened[id] += 1;
+    throw Object.assign(new Error(`${troubles[id]}: no luck`), { code: troubles[id] });
+  });
+  for (const id of ['long', 'full'])
+    await bed.queue.submit(cpu(id, { runtimeEnv: { working_dir: `https://x.invalid/${id}.zip` } }));
+  for (let minute = 0; minute < 30; minute++) await bed.clock.advance(60_000);
+  assert.equal(stateOf(bed, 'long'), 'failed');
+  assert.equal(bed.queue.get('long')?.errorType, 'RUNTIME_ENV_SETUP_FAILURE');
+  assert.match((await bed.logs.read('long', 1, 0, 1000)).bytes.toString(), /ENAMETOOLONG/);
+  assert.equal(opened.long, 10);
+  assert.equal(stateOf(bed, 'full'), 'queued');
+  assert.ok(opened.full > 10, `${opened.full} tries`);
+});
+
 /** A job whose package is not at the engine yet when it is handed over. */
 async function travelling(bed: Bed & { runner: FakeRunner }, id: string): Promise<void> {
   const name = 'large-1-py3-none-any.whl';

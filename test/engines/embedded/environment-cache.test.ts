@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { writeLiveJson } from '../../../src/base/json-file.ts';
 import { identify } from '../../../src/base/process.ts';
+import { setUp } from '../../../src/engines/embedded/agent/environment.ts';
 import {
   isReady,
   leaveEnvironments,
@@ -77,4 +78,25 @@ test('environments of an earlier Manta, which do not say their size, count too',
   utimesSync(join(cache, 'old.ready'), (now - 2 * hour) / 1000, (now - 2 * hour) / 1000);
   await pruneEnvironments(cache, now, { ...generous, keepBytes: 1_500 });
   assert.deepEqual(left(), ['new']);
+});
+
+test('what another agent removes in the meantime keeps nobody from pruning, nor from using what is there', async (t) => {
+  const { cache, left } = await cacheOf(t, { old: 30, young: 2 });
+  symlinkSync('nowhere', join(cache, 'gone.ready'));
+  await pruneEnvironments(cache, now, { ...generous, keepFor: 24 * hour });
+  assert.deepEqual(left(), ['young']);
+  touchEnvironment(join(cache, 'old'), now);
+  assert.equal(isReady(join(cache, 'old')), false);
+});
+
+test('an attempt gets its environment where the others cannot be pruned', async (t) => {
+  const { cache } = await cacheOf(t, {});
+  symlinkSync('loop.ready', join(cache, 'loop.ready'));
+  await assert.rejects(pruneEnvironments(cache, now), { code: 'ELOOP' });
+  const added = await setUp(
+    [{ kind: 'pip', packages: ['six'] }],
+    {},
+    { cache, user: 'job.1', now: () => now, run: async () => 'python', signal: new AbortController().signal },
+  );
+  assert.ok(isReady(added['VIRTUAL_ENV'] ?? ''));
 });

@@ -28,8 +28,15 @@ export async function markReady(folder: string, content: string): Promise<void> 
 }
 
 export function touchEnvironment(folder: string, now: Instant): void {
-  utimesSync(readyOf(folder), now / 1000, now / 1000);
+  try {
+    utimesSync(readyOf(folder), now / 1000, now / 1000);
+  } catch (error) {
+    // Another agent that prunes takes the mark away for a moment, and puts it back when it sees the user.
+    if (!isGone(error)) throw error;
+  }
 }
+
+const isGone = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** From here on it is not removed, until the attempt lets go of it or this agent ends. */
 export function useEnvironment(cache: string, name: string, attempt: string): void {
@@ -44,18 +51,27 @@ export function leaveEnvironments(cache: string, attempt: string): void {
 
 /** Removes what the limits do not allow to be kept and no attempt uses. */
 export async function pruneEnvironments(cache: string, now: Instant, limits: CacheLimits = usualLimits): Promise<void> {
-  const kept = await Promise.all(
-    namesIn(cache)
-      .filter((file) => file.endsWith('.ready'))
-      .map(async (file) => {
-        const folder = join(cache, file.slice(0, -'.ready'.length));
-        return { folder, usedAt: (await stat(readyOf(folder))).mtimeMs, bytes: await sizeOf(folder) };
-      }),
-  );
+  const kept = (
+    await Promise.all(
+      namesIn(cache)
+        .filter((file) => file.endsWith('.ready'))
+        .map((file) => lookAt(join(cache, file.slice(0, -'.ready'.length)))),
+    )
+  ).flat();
   let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
   for (const { folder, usedAt, bytes } of kept.toSorted((a, b) => a.usedAt - b.usedAt))
     if ((now - usedAt > limits.keepFor || total > limits.keepBytes) && (await removeUnused(cache, folder)))
       total -= bytes;
+}
+
+/** Nothing where another agent has removed it in the meantime. */
+async function lookAt(folder: string): Promise<{ folder: string; usedAt: Instant; bytes: number }[]> {
+  try {
+    return [{ folder, usedAt: (await stat(readyOf(folder))).mtimeMs, bytes: await sizeOf(folder) }];
+  } catch (error) {
+    if (isGone(error)) return [];
+    throw error;
+  }
 }
 
 /**

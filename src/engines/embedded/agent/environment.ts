@@ -78,7 +78,8 @@ async function pythonEnvironment(
     } finally {
       taken.lock.release();
     }
-    await pruneEnvironments(setup.cache, setup.now());
+    // Room is not what this attempt needs: the next one tries again.
+    await pruneEnvironments(setup.cache, setup.now()).catch(() => {});
   }
   touchEnvironment(folder, setup.now());
   return folder;
