@@ -240,7 +240,7 @@ export const jobRoutes = {
     body: submission,
     bodyLimit: limits.largeBody,
     answer: { what: 'The job, on disk', schema: job },
-    refusals: [404, 409, 422, 429, 507],
+    refusals: [404, 409, 422, 507],
   }),
   get: route({
     method: 'GET',
