@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Context, HonoRequest, MiddlewareHandler } from 'hono';
+import type { HonoRequest, MiddlewareHandler } from 'hono';
 import { errorAnswer } from './api-answer.ts';
 import { apiErrors } from './api-errors.ts';
 import { type JobsEnv, serverLimits } from './auth.ts';
@@ -95,7 +95,12 @@ export function shareMemory(): MiddlewareHandler<JobsEnv> {
       return errorAnswer(c, apiErrors.TooManyStreams({}), 429);
     }
     const release = await (open ?? (outputPath.test(path) ? outputs : answers)).take(user.name, 1);
-    await next().finally(() => whenGiven(c, release));
+    const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse };
+    await next().finally(() => {
+      // Closed once the system has taken all of the answer for the client, or the client is gone.
+      if (!outgoing || outgoing.closed || outgoing.req.socket.destroyed) release();
+      else outgoing.once('close', release);
+    });
   };
 }
 
@@ -103,19 +108,4 @@ function bodySize(request: HonoRequest): number {
   const length = request.header('content-length');
   if (length === undefined) return request.header('transfer-encoding') === undefined ? 0 : serverLimits.bodyBytes;
   return Math.min(Number(length), serverLimits.bodyBytes);
-}
-
-/** Once the system has taken all of the answer for the client, or the client is gone. */
-function whenGiven(c: Context, release: () => void): void {
-  const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse };
-  const socket = outgoing?.req.socket;
-  if (!outgoing || !socket || outgoing.closed || socket.destroyed) return release();
-  const given = (): void => {
-    outgoing.off('close', given);
-    socket.off('close', given);
-    release();
-  };
-  outgoing.once('close', given);
-  // One that waits behind another on its connection does not hear of its end itself.
-  socket.once('close', given);
 }
