@@ -1,15 +1,18 @@
 /** What one user's jobs and requests may take of the head's memory. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { Hono } from 'hono';
 import { openLogWriter } from '../../src/base/log-segments.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
+import type { JobsEnv } from '../../src/jobs/auth.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
 import { memoryOf } from '../../src/jobs/job-memory.ts';
 import { sweep } from '../../src/jobs/retention.ts';
-import { Shares } from '../../src/jobs/shares.ts';
+import { Shares, shareMemory } from '../../src/jobs/shares.ts';
 import { newJob, specOf } from '../../src/jobs/submission.ts';
+import type { User } from '../../src/jobs/users.ts';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock, settle } from './manual-clock.ts';
@@ -236,6 +239,26 @@ test('one user follows so many outputs at once, and may follow another when one 
     if (again.statusCode === 200) break;
   }
   for (const answer of held) answer.destroy();
+});
+
+test('one user has so many streams open at once, and another has theirs', async () => {
+  const app = new Hono<JobsEnv>();
+  app.use(async (c, next) => {
+    c.set('user', { name: c.req.header('user') ?? '', admin: false } as User);
+    await next();
+  });
+  app.use(shareMemory());
+  app.get('/api/manta/v1/stream', (c) => c.body(new ReadableStream()));
+  const closing: (() => void)[] = [];
+  const ask = async (user: string): Promise<number> => {
+    const outgoing = Object.assign(new EventEmitter(), { closed: false, req: { socket: { destroyed: false } } });
+    closing.push(() => outgoing.emit('close'));
+    return (await app.request('/api/manta/v1/stream', { headers: { user } }, { outgoing })).status;
+  };
+  for (let count = 0; count < 64; count++) assert.equal(await ask('ada'), 200);
+  assert.deepEqual([await ask('ada'), await ask('bob')], [429, 200]);
+  closing[0]?.();
+  assert.deepEqual([await ask('ada'), await ask('ada')], [200, 429]);
 });
 
 test('a large listing is given in pieces that together are one list', async () => {
