@@ -219,7 +219,9 @@ export const jobRoutes = {
         ),
       ),
       user: maybe(v.pipe(text, v.description('Of one user'))),
-      search: maybe(v.pipe(text, v.description('Part of id, entrypoint or user, whatever its case'))),
+      search: maybe(
+        v.pipe(text, v.description('Part of id, user or what a row shows of the entrypoint, whatever its case')),
+      ),
       limit: maybe(v.pipe(count, v.description(`At most ${limits.jobs.most}; ${limits.jobs.usual} when not given`))),
       before: maybe(v.pipe(text, v.description('`next` of the page before'))),
       others: maybe(
@@ -240,7 +242,7 @@ export const jobRoutes = {
     body: submission,
     bodyLimit: limits.largeBody,
     answer: { what: 'The job, on disk', schema: job },
-    refusals: [404, 409, 422, 429, 507],
+    refusals: [404, 409, 422, 507],
   }),
   get: route({
     method: 'GET',

@@ -65,7 +65,7 @@ const meanings = new Map([
   [409, 'It is not in a state for that'],
   [413, 'The body is too large'],
   [422, 'No node of the cluster could ever run it'],
-  [429, 'There is no room for more now'],
+  [429, 'Too much at once: connections, streams, wrong tokens, or jobs; try again later'],
   [500, 'A fault of Manta; its log says why'],
   [503, 'Not now: mantad is ending, or what it asks does not answer'],
   [507, 'The disk of the head is full'],

@@ -64,7 +64,7 @@ export const route = <
   each: Route<Path, Query, Body, Answer>,
 ): Route<Path, Query, Body, Answer> => each;
 
-/** Wrong values, no token or a wrong one, no permission, a fault of Manta, a mantad that is ending. */
-export const everyRoute: readonly number[] = [400, 401, 403, 500, 503];
+/** Wrong values, no token or a wrong one, no permission, too much at once, a fault of Manta, a mantad that is ending. */
+export const everyRoute: readonly number[] = [400, 401, 403, 429, 500, 503];
 
 export const apiBase = '/api/manta/v1';

@@ -76,6 +76,6 @@ export const userRoutes = {
     summary: 'A word that opens the page in a browser, once and within a minute',
     role: 'user',
     answer: { what: 'The ticket', schema: object({ ticket: text }) },
-    refusals: [404, 429],
+    refusals: [404],
   }),
 };

@@ -20,6 +20,12 @@ export const apiErrors = {
     message: (e) => `the token of the request is not valid, and there were too many such requests: wait ${e.seconds} s`,
     hint: () => "'manta env' prints a valid one, which is taken at once",
   }),
+  TooManyStreams: defineError({
+    code: 'MANTA_API_TOO_MANY_STREAMS',
+    exit: 6,
+    message: () => 'this user has too many streams open',
+    hint: () => 'close a page or a command that follows, and try again',
+  }),
   UnknownHost: defineError<{ host: string }>({
     code: 'MANTA_API_UNKNOWN_HOST',
     exit: 4,

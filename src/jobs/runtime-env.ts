@@ -176,13 +176,16 @@ function requirements(kind: 'pip' | 'uv', value: unknown): SetupStep[] {
 
 const mask = '***';
 
+/** Of a longer environment, as JSON, others see names only: to find the credentials in it takes long. */
+const longestSeen = 32 << 10;
+
 /** The environment as others see it: the values of `env_vars`, and credentials in URLs, are nobody else's business. */
 export function maskRuntimeEnv(env: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { env_vars: vars, ...rest } = env;
-  const shown = redactTexts(rest);
+  const shown = JSON.stringify(rest).length > longestSeen ? namesOf(rest) : redactTexts(rest);
   if (vars === undefined) return shown;
-  return {
-    ...shown,
-    env_vars: isRecord(vars) ? Object.fromEntries(Object.keys(vars).map((name) => [name, mask])) : redactTexts(vars),
-  };
+  return { ...shown, env_vars: isRecord(vars) ? namesOf(vars) : mask };
 }
+
+const namesOf = (values: Readonly<Record<string, unknown>>): Record<string, string> =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, mask]));

@@ -1,4 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import type { HonoRequest, MiddlewareHandler } from 'hono';
+import { errorAnswer } from './api-answer.ts';
+import { apiErrors } from './api-errors.ts';
 import { type JobsEnv, serverLimits } from './auth.ts';
 
 /** So much of something for each user at once; who wants more waits until others of the same user are done. */
@@ -14,7 +17,7 @@ export class Shares {
   /** Resolves when it is the user's turn, with what gives the amount back. */
   async take(user: string, amount: number): Promise<() => void> {
     const wanted = Math.min(amount, this.#most);
-    if (this.#waiting.has(user) || (this.#taken.get(user) ?? 0) + wanted > this.#most) {
+    if (!this.hasRoom(user, wanted)) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const waiting = this.#waiting.get(user) ?? [];
       waiting.push({ amount: wanted, go: resolve });
@@ -25,6 +28,11 @@ export class Shares {
       this.#add(user, -wanted);
       this.#letGo(user);
     };
+  }
+
+  /** Whether so much can be taken without waiting. */
+  hasRoom(user: string, amount: number): boolean {
+    return !this.#waiting.has(user) && (this.#taken.get(user) ?? 0) + amount <= this.#most;
   }
 
   #add(user: string, amount: number): void {
@@ -52,36 +60,47 @@ const bodiesOfUser = 2 * serverLimits.bodyBytes;
 const leastBody = 4 << 10;
 /** Answers with output that one user has not read to the end, each of at most 8 MiB. */
 const outputsOfUser = 4;
-const pieceBytes = 64 << 10;
+/** Other answers, each of some megabytes at most: a job's whole record, a page of rows. */
+const answersOfUser = 32;
+/** Streams and follows of one user that are open at once. A page has one or two, a command one. */
+const streamsOfUser = 64;
+const followsOfUser = 256;
+
+const outputPath = /^\/api\/manta\/v1\/jobs\/[^/]+\/logs$/;
+const followPath = /^\/api\/manta\/v1\/jobs\/[^/]+\/logs\/follow$/;
 
 /**
  * Lets only so many bodies of one user be read and taken apart at once, because JSON is much larger in memory than on the
- * wire, and only so much output be held for readers that do not read. Packages, which go straight to the disk, are passed
- * by. Stands behind the guard, which says who asks.
+ * wire, and only so many answers be held for readers that do not read. Who asks for more waits; who asks for more streams,
+ * which may never end, is refused. Packages, which go straight to the disk, are passed by. Stands behind the guard, which
+ * says who asks.
  */
 export function shareMemory(): MiddlewareHandler<JobsEnv> {
   const bodies = new Shares(bodiesOfUser);
   const outputs = new Shares(outputsOfUser);
+  const answers = new Shares(answersOfUser);
+  const streams = new Shares(streamsOfUser);
+  const follows = new Shares(followsOfUser);
   return async (c, next) => {
     const user = c.get('user') as JobsEnv['Variables']['user'] | undefined;
     const { method, path } = c.req;
     if (!user || path.startsWith('/api/packages/')) return next();
-    if (method === 'GET' || method === 'HEAD') {
-      if (!/^\/api\/manta\/v1\/jobs\/[^/]+\/logs$/.test(path)) return next();
-      const release = await outputs.take(user.name, 1);
-      await next().catch((error: unknown) => {
-        release();
-        throw error;
-      });
-      c.res = new Response(releasing(c.res.body, release), c.res);
-      return;
+    if (method !== 'GET' && method !== 'HEAD') {
+      const release = await bodies.take(user.name, Math.max(leastBody, bodySize(c.req)));
+      return next().finally(release);
     }
-    const release = await bodies.take(user.name, Math.max(leastBody, bodySize(c.req)));
-    try {
-      await next();
-    } finally {
-      release();
+    const open = path === '/api/manta/v1/stream' ? streams : followPath.test(path) ? follows : undefined;
+    if (open && !open.hasRoom(user.name, 1)) {
+      c.header('retry-after', '5');
+      return errorAnswer(c, apiErrors.TooManyStreams({}), 429);
     }
+    const release = await (open ?? (outputPath.test(path) ? outputs : answers)).take(user.name, 1);
+    const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse };
+    await next().finally(() => {
+      // Closed once the system has taken all of the answer for the client, or the client is gone.
+      if (!outgoing || outgoing.closed || outgoing.req.socket.destroyed) release();
+      else outgoing.once('close', release);
+    });
   };
 }
 
@@ -89,33 +108,4 @@ function bodySize(request: HonoRequest): number {
   const length = request.header('content-length');
   if (length === undefined) return request.header('transfer-encoding') === undefined ? 0 : serverLimits.bodyBytes;
   return Math.min(Number(length), serverLimits.bodyBytes);
-}
-
-/** The same bytes; gives back once they are read, or nobody wants them any more. */
-function releasing(body: ReadableStream<Uint8Array> | null, release: () => void): ReadableStream<Uint8Array> | null {
-  const reader = body?.getReader();
-  if (!reader) {
-    release();
-    return null;
-  }
-  let rest: Uint8Array = new Uint8Array();
-  return new ReadableStream({
-    async pull(controller) {
-      if (rest.length === 0) {
-        const { value, done } = await reader.read();
-        if (done) {
-          release();
-          return controller.close();
-        }
-        rest = value;
-      }
-      // In small pieces: what the line has taken as a whole would count as read.
-      controller.enqueue(rest.subarray(0, pieceBytes));
-      rest = rest.subarray(pieceBytes);
-    },
-    async cancel(reason) {
-      release();
-      await reader.cancel(reason);
-    },
-  });
 }

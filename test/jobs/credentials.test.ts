@@ -57,6 +57,48 @@ test('what is not shown is not found by a search either', async () => {
   assert.deepEqual([await found('train.py'), await found('hunter2'), await found('ada:h')], [1, 0, 0]);
 });
 
+test('a long command is searched and shown only as far as its row goes, without credentials that the cut goes through', async () => {
+  const rowOf = async (id: string): Promise<string> => {
+    const { jobs } = (await bed.call('GET', `/api/manta/v1/jobs?search=${id}`, { token: other })).json() as {
+      jobs: { entrypoint: string }[];
+    };
+    return jobs[0]?.entrypoint ?? '';
+  };
+  const url = 'https://ada:0pa55phrase@host/data';
+  const long = `first ${'x'.repeat(480)} second ${'y'.repeat(60_000)} third`;
+  await bed.queue.submit({ id: 'long-1', user: 'ada', entrypoint: long });
+  assert.equal(await rowOf('long-1'), `${long.slice(0, 500)}…`);
+  for (const [search, total] of [
+    ['first', 1],
+    ['third', 0],
+  ] as const) {
+    const found = await bed.call('GET', `/api/manta/v1/jobs?search=${search}`, { token: other });
+    assert.equal((found.json() as { total: number }).total, total, search);
+  }
+  // What was hidden made room for what is behind it, up to where the text was cut.
+  const start = `run --password=${'z1'.repeat(900)} `;
+  for (let cut = 0; cut <= url.length; cut++) {
+    const id = `cut-${cut}-`;
+    const entrypoint = `${start}${' '.repeat(2_000 - start.length - cut)}${url} ${'w'.repeat(3_000)}`;
+    await bed.queue.submit({ id, user: 'ada', entrypoint });
+    assert.doesNotMatch(await rowOf(id), /0pa/, `cut after ${cut} characters`);
+  }
+});
+
+test('of a large environment others see the names', async () => {
+  const runtimeEnv = { pip: Array.from({ length: 4_000 }, (_, i) => `package-${i}`), env_vars: { PLACE: '0bscure' } };
+  await bed.queue.submit({ id: 'large-env', user: 'ada', entrypoint: 'true', runtimeEnv });
+  const names = { pip: '***', env_vars: { PLACE: '***' } };
+  const rays = (await bed.call('GET', '/api/jobs/large-env', { token: other })).json() as Record<string, unknown>;
+  assert.deepEqual(rays['runtime_env'], names);
+  const own = (await bed.call('GET', '/api/manta/v1/jobs/large-env', { token: other })).json() as typeof rays;
+  assert.deepEqual(own['runtimeEnv'], names);
+  const listed = (await bed.call('GET', '/api/jobs/', { token: other })).json() as (typeof rays)[];
+  assert.deepEqual(listed.find((each) => each['submission_id'] === 'large-env')?.['runtime_env'], names);
+  const owned = (await bed.call('GET', '/api/jobs/large-env')).json() as typeof rays;
+  assert.deepEqual(owned['runtime_env'], runtimeEnv);
+});
+
 test('the message of a failed set-up is shown to others without them', () => {
   const message = failureText({
     cause: 'setup-failed',

@@ -1,12 +1,18 @@
 /** What one user's jobs and requests may take of the head's memory. */
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { Hono } from 'hono';
 import { openLogWriter } from '../../src/base/log-segments.ts';
+import type { Job } from '../../src/core/jobs/job.ts';
+import type { JobsEnv } from '../../src/jobs/auth.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
 import { memoryOf } from '../../src/jobs/job-memory.ts';
 import { sweep } from '../../src/jobs/retention.ts';
-import { Shares } from '../../src/jobs/shares.ts';
+import { Shares, shareMemory } from '../../src/jobs/shares.ts';
 import { newJob, specOf } from '../../src/jobs/submission.ts';
+import type { User } from '../../src/jobs/users.ts';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock, settle } from './manual-clock.ts';
@@ -181,6 +187,78 @@ test('readers that do not read hold a few answers of output, and the others wait
   held[0]?.destroy();
   (await waiting).destroy();
   for (const answer of held) answer.destroy();
+});
+
+test('readers that do not read hold a few answers of whatever kind, and a line that is gone holds none', async (t) => {
+  const big = await bed.tokenOf('big');
+  const headers = { authorization: `Bearer ${big}` };
+  await bed.queue.submit({ id: 'big', user: 'root', entrypoint: 'true', startAfter: 1e15 });
+  const record = bed.store.jobs.get('big')!;
+  // A record of 8 MiB, more than the system takes for a client that does not read.
+  const kept = { ...record, metadata: { note: 'x'.repeat(8 << 20) }, user: 'big' };
+  t.mock.method(bed.store.jobs as Map<string, Job>, 'get', () => kept);
+  const path = '/api/manta/v1/jobs/big';
+  // On one line, so that all but the first wait behind it.
+  const line = connect(bed.port, '127.0.0.1');
+  line.on('error', () => {});
+  const asking = `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${big}\r\n\r\n`;
+  line.write(asking.repeat(3));
+  await once(line, 'readable');
+  const held = await Promise.all(Array.from({ length: 29 }, () => bed.open(path, { headers })));
+  let next: 'waits' | 'answered' = 'waits';
+  const waiting = bed.open(path, { headers }).then((answer) => {
+    next = 'answered';
+    return answer;
+  });
+  const others = await bed.call('GET', '/api/manta/v1/jobs');
+  assert.equal(others.status, 200);
+  assert.equal(next, 'waits');
+  line.destroy();
+  (await waiting).destroy();
+  for (const answer of held) answer.destroy();
+  const again = await Promise.all(Array.from({ length: 32 }, () => bed.open(path, { headers })));
+  for (const answer of again) answer.destroy();
+});
+
+test('one user follows so many outputs at once, and may follow another when one is closed', async () => {
+  await bed.queue.submit({ id: 'waits', user: 'ada', entrypoint: 'true', startAfter: 1e15 });
+  const path = '/api/manta/v1/jobs/waits/logs/follow';
+  const held = await Promise.all(Array.from({ length: 256 }, () => bed.open(path)));
+  assert.ok(held.every(({ statusCode }) => statusCode === 200));
+  const refused = await bed.call('GET', path);
+  assert.equal(refused.status, 429);
+  assert.match(refused.text, /MANTA_API_TOO_MANY_STREAMS/);
+  assert.equal(refused.headers['retry-after'], '5');
+  const owners = await bed.open(path, { headers: { authorization: `Bearer ${bed.admin}` } });
+  assert.equal(owners.statusCode, 200);
+  owners.destroy();
+  held[0]?.destroy();
+  for (;;) {
+    const again = await bed.open(path);
+    again.destroy();
+    if (again.statusCode === 200) break;
+  }
+  for (const answer of held) answer.destroy();
+});
+
+test('one user has so many streams open at once, and another has theirs', async () => {
+  const app = new Hono<JobsEnv>();
+  app.use(async (c, next) => {
+    c.set('user', { name: c.req.header('user') ?? '', admin: false } as User);
+    await next();
+  });
+  app.use(shareMemory());
+  app.get('/api/manta/v1/stream', (c) => c.body(new ReadableStream()));
+  const closing: (() => void)[] = [];
+  const ask = async (user: string): Promise<number> => {
+    const outgoing = Object.assign(new EventEmitter(), { closed: false, req: { socket: { destroyed: false } } });
+    closing.push(() => outgoing.emit('close'));
+    return (await app.request('/api/manta/v1/stream', { headers: { user } }, { outgoing })).status;
+  };
+  for (let count = 0; count < 64; count++) assert.equal(await ask('ada'), 200);
+  assert.deepEqual([await ask('ada'), await ask('bob')], [429, 200]);
+  closing[0]?.();
+  assert.deepEqual([await ask('ada'), await ask('ada')], [200, 429]);
 });
 
 test('a large listing is given in pieces that together are one list', async () => {

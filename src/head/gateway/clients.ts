@@ -6,9 +6,9 @@ export interface ClientLimits {
   readonly connections: number;
   /** Of them those of clients who have shown no valid token; the oldest gives way to a new one. @default 256 */
   readonly strangers: number;
-  /** Connections of one user. @default 1000 */
+  /** Connections of one user. @default 256 */
   readonly perUser: number;
-  /** Requests that wait for their answer on one connection. @default 16 */
+  /** Requests that wait for their answer on one connection. @default 4 */
   readonly perConnection: number;
   /** How long a client without a token may leave unread what it asked for. @default 1 min */
   readonly strangerReads: number;
@@ -19,14 +19,16 @@ export interface ClientLimits {
 export const usualClientLimits: ClientLimits = {
   connections: 4_096,
   strangers: 256,
-  perUser: 1_000,
-  perConnection: 16,
+  perUser: 256,
+  perConnection: 4,
   strangerReads: 60_000,
   userReads: 600_000,
 };
 
 /** One connection. */
 interface Line {
+  /** By a socket that only the owner of the state folder can open. */
+  readonly trusted: boolean;
   /** Whoever showed a valid token on it last. */
   user?: string;
   waiting: number;
@@ -51,9 +53,8 @@ export class Clients {
     this.#limits = limits;
   }
 
-  /** `trusted`: it came by a socket that only the owner of the state folder can open. */
   connected(socket: Socket, trusted: boolean): void {
-    const line: Line = { waiting: 0, taken: '', still: 0 };
+    const line: Line = { trusted, waiting: 0, taken: '', still: 0 };
     this.#lines.set(socket, line);
     socket.once('close', () => this.#forget(socket, line));
     this.#looking ??= setInterval(() => this.#cutStalled(), this.#lookEvery).unref();
@@ -68,6 +69,10 @@ export class Clients {
     const line = this.#lines.get(socket);
     if (line === undefined || line.waiting >= this.#limits.perConnection) return false;
     if (user === undefined || line.user === user) return true;
+    if (line.trusted) {
+      line.user = user;
+      return true;
+    }
     const own = this.#users.get(user) ?? new Set();
     if (own.size >= this.#limits.perUser) return false;
     if (line.user !== undefined) this.#users.get(line.user)?.delete(socket);

@@ -7,16 +7,32 @@ import { JobTexts } from '../job-texts.ts';
 import type { OtherJob } from '../ray-api/details.ts';
 import { maskRuntimeEnv } from '../runtime-env.ts';
 
+const longestShown = 500;
+/** Of a longer command no more is looked at: to find the credentials in all of it takes long. */
+const longestRead = 2_000;
+/** A credential that is cut in two may not be recognized: so much of what was read is not shown. */
+const doubtful = 500;
+
+/** A command as a row shows it. */
+function shownCommand(command: string): string {
+  const isCut = command.length > longestRead;
+  const shown = redact(isCut ? command.slice(0, longestRead) : command);
+  const sure = isCut ? shown.slice(0, -doubtful) : shown;
+  return isCut || sure.length > longestShown ? `${sure.slice(0, longestShown)}…` : sure;
+}
+
+const commands = new JobTexts();
+const commandOf = (job: Job): string => commands.of(job, () => shownCommand(job.entrypoint));
+
 /** The row of a job, the same for everybody: without credentials, and without the output that a message quotes. */
-export function rowOf(job: Job): JobRow {
+function rowOf(job: Job): JobRow {
   const node = job.attempts.at(-1)?.node;
-  const entrypoint = redact(job.entrypoint);
   return {
     id: job.id,
     user: job.user,
-    entrypoint: entrypoint.length > 500 ? `${entrypoint.slice(0, 500)}…` : entrypoint,
+    entrypoint: commandOf(job),
     state: job.state,
-    message: withoutOutput(job.message).slice(0, 500),
+    message: withoutOutput(job.message).slice(0, longestShown),
     priority: job.priority,
     resources: job.resources,
     attempts: job.attempts.length,
@@ -40,15 +56,15 @@ export function otherRow(job: OtherJob): OtherRow {
     id: job.submission_id ?? job.job_id ?? '',
     submittedTo: 'ray',
     state: ownValue(statesOfRay, job.status) ?? 'failed',
-    entrypoint: redact(job.entrypoint).slice(0, 500),
+    entrypoint: shownCommand(job.entrypoint),
     ...(typeof job.start_time === 'number' && { submittedAt: Math.floor(job.start_time) }),
     ...(typeof job.end_time === 'number' && { endedAt: Math.floor(job.end_time) }),
   };
 }
 
-const rows = new JobTexts();
+const rows = new JobTexts({ longest: 16 << 10 });
 
-/** The row as JSON. */
+/** The row as JSON, the same text for everybody who is told of it. */
 export const rowText = (job: Job): string => rows.of(job, () => JSON.stringify(rowOf(job)));
 
 /** A job in full; for others than its owner without credentials, the values of its environment and quoted output. */
@@ -76,9 +92,9 @@ export interface JobsQuery {
 }
 
 /** What a row does not show is not found either: it could be guessed letter by letter. */
-function mentions({ id, user, entrypoint }: Job, search: string): boolean {
+function mentions(job: Job, search: string): boolean {
   const has = (text: string): boolean => text.toLowerCase().includes(search);
-  return has(id) || has(user) || (has(entrypoint) && has(redact(entrypoint)));
+  return has(job.id) || has(job.user) || (has(job.entrypoint.slice(0, longestRead)) && has(commandOf(job)));
 }
 
 /** A page of jobs, newest first, and how many match. */

@@ -25,7 +25,12 @@ function rayStatus(state: JobState): string {
 }
 
 /** Ray's JobDetails, key for key; `full` for the owner, who alone may read output, credentials and values of `env_vars`. */
-export function jobDetails(job: Job, full: boolean, driver?: Driver): Record<string, unknown> {
+export function jobDetails(
+  job: Job,
+  full: boolean,
+  driver?: Driver,
+  runtimeEnv = full ? job.runtimeEnv : maskRuntimeEnv(job.runtimeEnv),
+): Record<string, unknown> {
   const attempt = job.attempts.at(-1);
   return {
     type: 'SUBMISSION',
@@ -39,7 +44,7 @@ export function jobDetails(job: Job, full: boolean, driver?: Driver): Record<str
     start_time: job.submittedAt,
     end_time: job.endedAt ?? null,
     metadata: full ? job.metadata : redactTexts(job.metadata),
-    runtime_env: full ? job.runtimeEnv : maskRuntimeEnv(job.runtimeEnv),
+    runtime_env: runtimeEnv,
     driver_agent_http_address: null,
     driver_node_id: attempt?.node ?? null,
     driver_exit_code: job.exitCode ?? null,
@@ -58,8 +63,7 @@ export function listedJob(job: Job, owner: boolean, driver?: Driver): string {
     const message = owner ? job.message : withoutOutput(job.message);
     const shown = message.length > longestListedMessage ? `${message.slice(0, longestListedMessage)}…` : message;
     return JSON.stringify({
-      ...jobDetails(job, owner, driver ?? job.attempts.at(-1)?.driver),
-      runtime_env: maskRuntimeEnv(job.runtimeEnv),
+      ...jobDetails(job, owner, driver ?? job.attempts.at(-1)?.driver, maskRuntimeEnv(job.runtimeEnv)),
       message: shown,
     });
   };

@@ -78,6 +78,10 @@ test('times are whole numbers wherever they stand', () => {
   assert.deepEqual(wrong, []);
 });
 
+test('every route says that it may answer too much at once', () => {
+  for (const { name, operation } of operations) assert.ok('429' in (operation['responses'] as object), name);
+});
+
 test('every status that an error of the API has is described', () => {
   const described = new Set([...everyRoute, 413, ...routes.flatMap(({ refusals = [] }) => refusals)]);
   for (const [status, kinds] of [...jobStatuses, ...headStatuses])

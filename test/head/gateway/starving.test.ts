@@ -87,13 +87,15 @@ describe('the server', deadline, () => {
   const piece = Buffer.alloc(1 << 18, 'x');
   const whole = 40 << 20;
 
-  async function serverOf(t: TestContext, limits: Partial<typeof usualClientLimits>): Promise<number> {
+  async function serverOf(t: TestContext, limits: Partial<typeof usualClientLimits>, trusted = false): Promise<number> {
     const app = new Hono<JobsEnv>();
     app.get('/endless', (c) => c.body(new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(piece)) })));
     app.get('/whole', (c) => c.body(new Uint8Array(whole)));
     app.get('/quiet', (c) => c.body(new ReadableStream({ start: (to) => to.enqueue(new Uint8Array(1)) })));
     const waiting = { headersTimeout: 60_000, bodySilence: 60_000, ...limits };
-    const server = new Front(app, deps as unknown as JobsApiDeps, undefined, waiting).server().listen(0, '127.0.0.1');
+    const server = new Front(app, deps as unknown as JobsApiDeps, undefined, waiting)
+      .server({ trusted })
+      .listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.after(() => {
       server.close();
@@ -164,6 +166,21 @@ describe('the server', deadline, () => {
     assert.deepEqual(await ask('bob'), { status: 200, later: undefined });
     held[0]?.destroy();
     await eventually('there is room again', async () => (await ask('ada')).status === 200);
+  });
+
+  it('leaves most connections to others, whatever one user holds', () => {
+    const { connections, strangers, perUser } = usualClientLimits;
+    assert.ok(perUser * 15 + strangers <= connections, `${perUser} of ${connections}`);
+  });
+
+  it('counts no connections of the one who owns the state folder', async (t) => {
+    const port = await serverOf(t, { perUser: 1 }, true);
+    for (let count = 0; count < 3; count++) {
+      const line = deaf(t, port, asking('/quiet', 'authorization: Bearer token-ada\r\n'));
+      line.resume();
+      const [bytes] = (await once(line, 'data')) as [Buffer];
+      assert.match(bytes.toString(), /^HTTP\/1\.1 200/);
+    }
   });
 
   it('takes no thousand requests on one connection before it has answered the first', async (t) => {
