@@ -21,7 +21,7 @@ provider:
         hosts: [${bed.workers.map(({ address }) => address).join(', ')}]
         resources: {CPU: 1}
         min_workers: 0
-        idle_timeout_s: 4
+        idle_timeout_s: 12
 auth:
   ssh_user: root
 setup_commands:
