@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { wallClock } from '../../../src/base/wall-clock.ts';
 import type { RayEngine } from '../../../src/engines/ray/engine.ts';
 import { RayHttp } from '../../../src/engines/ray/http.ts';
 import { never, until } from '../../contract/waiting.ts';
@@ -35,7 +36,7 @@ export function statusCases(current: () => RayEngine, load: () => Promise<Driver
     });
 
     it('is heard at once after a restart, also with a clock that is behind, and asks for no state to come', async () => {
-      const clock = { now: () => 1_000, sleep: async () => {} };
+      const clock = { ...wallClock, now: () => 1_000 };
       const other = await openEngine({ clock });
       await other.report({ ...report, pending: [{ instance: 'i-8', type: 'cpu', details: 'setting up' }] }, never);
       // A GCS that is asked for a version beyond its own is gone after that.
