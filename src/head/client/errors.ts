@@ -85,13 +85,13 @@ export const clientErrors = {
     hint: () =>
       'a cluster of this machine is reached by -n NAME; for others set RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, or put the token in ~/.ray/auth_token',
   }),
-  ServerFault: defineError<{ address: string; status: number; words: string; exists?: boolean }>({
+  ServerFault: defineError<{ address: string; status: number; words: string }>({
     code: 'MANTA_CLIENT_SERVER_FAULT',
     exit: 6,
     message: (e) => `${e.address} failed with HTTP ${e.status}${e.words === '' ? '' : `: ${e.words}`}`,
     hint: () => "the reason is in the head's log; 'manta cluster-dump' collects it",
   }),
-  Refused: defineError<{ words: string; status: number }>({
+  Refused: defineError<{ words: string; status: number; exists?: boolean }>({
     code: 'MANTA_CLIENT_REFUSED',
     exit: 1,
     message: (e) => (e.words === '' ? `the head refused with HTTP ${e.status}` : e.words),

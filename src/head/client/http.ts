@@ -301,9 +301,9 @@ export function refusal(status: number, text: string, address: string, sentToken
   if (status === 401 || (status === 403 && (error === undefined || error.code === apiErrors.Denied.code)))
     return clientErrors.Unauthenticated({ address, sent: sentToken, words });
   if (error === undefined)
-    return status < 500 || kind === 'invalid' || kind === 'declined'
-      ? clientErrors.Refused({ status, words })
-      : clientErrors.ServerFault({ address, status, words, ...(kind === 'exists' && { exists: true }) });
+    return status < 500 || kind === 'invalid' || kind === 'declined' || kind === 'exists'
+      ? clientErrors.Refused({ status, words, ...(kind === 'exists' && { exists: true }) })
+      : clientErrors.ServerFault({ address, status, words });
   // The head's own code: it stands in docs/errors.md like any other.
   const exit = status === 400 ? 2 : status === 403 || status === 405 ? 4 : status >= 500 ? 6 : 1;
   return new MantaError({ code: error.code, exit, message: () => error.message, hint: () => error.hint }, { status });

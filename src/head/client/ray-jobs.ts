@@ -30,7 +30,7 @@ export function rayJobs({ http, signal, events }: JobsContext): JobsClient {
       if (!clientErrors.Broken.is(error)) throw error;
     }
     return await ask(true).catch((error: unknown) => {
-      if (clientErrors.ServerFault.is(error) && error.data.exists === true) return own;
+      if (clientErrors.Refused.is(error) && error.data.exists === true) return own;
       throw error;
     });
   };
