@@ -75,7 +75,8 @@ providerContract(
             kind === 'denied'
               ? hostAs('nobody', name)
               : sshHost({ ...closed, name, pin: { file: join(control, 'x'), alias: 'x' } }),
-          pace: { connect: 500 },
+          // A refusal needs an answer, silence does not.
+          pace: { connect: kind === 'denied' ? 20_000 : 500 },
         }),
       losingAnswer: () =>
         make({
