@@ -16,7 +16,8 @@ import { serveCloud } from '../lab/cloud/open.ts';
 import type { Measurement } from '../scripts/bench.ts';
 import { buildBundle } from '../scripts/build.ts';
 import { rayTags } from '../src/core/ray-tags.ts';
-import { createCluster, stateFolder } from '../src/head/state-folder.ts';
+import { createCluster } from '../src/state/cluster-record.ts';
+import { stateFolder } from '../src/state/state-folder.ts';
 import { costOf, held, show } from './bed/shipped-cluster.ts';
 import { StandInRay, serveRay } from './fleet/stand-in-ray.ts';
 
@@ -133,6 +134,7 @@ function startMantad(folder: string, { endpoint, token, head, gcsPort, dashboard
     },
   };
   createCluster(state, {
+    role: 'head',
     createdAt: Date.now(),
     engine: 'ray',
     config: { path: 'fleet.yaml', text: JSON.stringify(file), env: {} },
@@ -148,7 +150,7 @@ function startMantad(folder: string, { endpoint, token, head, gcsPort, dashboard
     },
   });
   writeFileSync(`${state.files.key}.pub`, 'ssh-ed25519 none fleet\n');
-  writeFileSync(join(state.path, 'credential'), token);
+  writeFileSync(state.files.credential, token);
   // Nobody is reached over SSH, and nobody is waited for.
   const bin = join(folder, 'bin');
   mkdirSync(bin);

@@ -68,6 +68,7 @@ install_system() {
   : > etc/environment
   [ ! -d etc/profile.d ] || rm -f etc/profile.d/*
   [ -z "$LAB_PATH" ] || echo "export PATH=$LAB_PATH:\$PATH" > etc/profile.d/lab.sh
+  [ -z "$LAB_PYTHON" ] || echo "export PYTHONPATH=$LAB_PYTHON" >> etc/profile.d/lab.sh
   rm -f etc/cron.d/* etc/crontab etc/ssh/ssh_host_* etc/ssh/sshd_config.d/* etc/ssh/ssh_config.d/*
   { grep -v -e '^ada:' -e '^bob:' /etc/passwd; echo 'ada:x:2001:2001::/home/ada:/bin/bash'; echo 'bob:x:2002:2002::/home/bob:/bin/bash'; } > etc/passwd
   { grep -v -e '^ada:' -e '^bob:' /etc/group; echo 'ada:x:2001:'; echo 'bob:x:2002:'; } > etc/group

@@ -25,8 +25,12 @@ export interface BootOrder {
   readonly sshd: boolean;
   /** What its first process does before anything else, once. */
   readonly first: string;
+  /** What it does then, at every boot. */
+  readonly each: string;
   /** Put before the PATH of login shells. */
   readonly path: readonly string[];
+  /** Folders of packages that every Python finds. */
+  readonly python: readonly string[];
   /** What the host does not have, though this machine does. */
   readonly hide: readonly string[];
   readonly binds: readonly Bind[];
@@ -127,6 +131,7 @@ function bootEnvironment(order: BootOrder): Record<string, string> {
     LAB_HIDE: order.hide.join(' '),
     LAB_HOSTS: order.names,
     LAB_PATH: order.path.join(':'),
+    LAB_PYTHON: order.python.join(':'),
     LAB_BINDS: order.binds
       .map(({ source, target, writable }) => `${source}|${target}|${writable ? '' : 'ro'}`)
       .join('\n'),
@@ -147,9 +152,10 @@ function bootEnvironment(order: BootOrder): Record<string, string> {
 }
 
 /** First process of a host: starts its daemons, then collects orphans until it is told to switch off. */
-function initProgram({ sshd, cron, first }: BootOrder): string {
+function initProgram({ sshd, cron, first, each }: BootOrder): string {
   const lines = ["trap 'exit 0' PWR", 'mkdir -p /var/log'];
   if (first !== '') lines.push('if [ ! -e /etc/lab-first ]; then : > /etc/lab-first', first, 'fi');
+  if (each !== '') lines.push(each);
   if (sshd) lines.push('/usr/sbin/sshd -D -e 2>>/var/log/sshd.log 8>&- &');
   if (cron) lines.push('/usr/sbin/cron -f 2>>/var/log/cron.log 8>&- &');
   if (sshd) lines.push('until [ -s /run/sshd.pid ]; do sleep 0.01; done');

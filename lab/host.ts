@@ -126,6 +126,7 @@ export class LabHost {
       TERM: 'dumb',
       LANG: 'C.UTF-8',
       PATH: [...this.#ground.order.path, systemPath(user)].join(':'),
+      ...(this.#ground.order.python.length > 0 && { PYTHONPATH: this.#ground.order.python.join(':') }),
       ...options.env,
     };
     const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;

@@ -30,7 +30,7 @@ import {
   sweep,
   writeRecord,
 } from './record.ts';
-import { nodeSoftware, raySoftware, type Software } from './software.ts';
+import { boto3Software, nodeSoftware, raySoftware, type Software } from './software.ts';
 
 export type { Slowness } from './cable.ts';
 export type { ExecOptions, ExecResult } from './host.ts';
@@ -201,7 +201,9 @@ function makeHost(
     cron: has.cron ?? false,
     sshd: !laptop && (has.sshd ?? true),
     first: has.first ?? '',
+    each: has.each ?? '',
     path: software.flatMap(({ path }) => path),
+    python: software.flatMap(({ python }) => python ?? []),
     hide: has.podman ? ['/usr/local/bin/docker'] : ['/usr/bin/podman', '/usr/bin/docker', '/usr/local/bin/docker'],
     binds: [...software.flatMap(({ binds }) => binds), ...(laptop ? [{ source: repository, target: repository }] : [])],
     joins: groups.join,
@@ -232,9 +234,14 @@ async function layOutSoftware(
   const rays = new Map<string, Software>();
   for (const version of new Set(each.map(versionOf)))
     if (version !== undefined) rays.set(version, await raySoftware(version, join(folder, `ray-${version}`)));
+  const boto3 = each.some((has) => has.boto3) ? await boto3Software() : undefined;
   return (has) => {
     const ray = rays.get(versionOf(has) ?? '');
-    return [...(ray ? [ray] : []), ...((has.node ?? ray !== undefined) ? [nodeSoftware] : [])];
+    return [
+      ...(ray ? [ray] : []),
+      ...((has.node ?? ray !== undefined) ? [nodeSoftware] : []),
+      ...(has.boto3 && boto3 ? [boto3] : []),
+    ];
   };
 }
 

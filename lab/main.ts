@@ -1,7 +1,12 @@
 #!/usr/bin/env node
+// needs: hosts
 /** `manta-lab`: hosts to try things on by hand. The library is lab.ts; README.md shows both. */
 import { parseArgs } from 'node:util';
+import { ensureModels } from '../scripts/botocore-models.ts';
+import { ensureDiscovery } from '../scripts/google-discovery.ts';
+import { openLabAws } from './aws/open.ts';
 import { openLabCloud } from './cloud/open.ts';
+import { openLabGoogle } from './google/open.ts';
 import { attachLab, type HostOptions, type Lab, type LabHost, labProblem, openLab } from './lab.ts';
 import { isLeft, type LabRecord, readRecords, removeLab, sweep } from './record.ts';
 
@@ -9,6 +14,8 @@ const usage = `usage: manta-lab COMMAND [options]
   up [--hosts N] [--ray [--ray-version V]] [--podman] [--cron] [--node] [--disk SIZE]
                         a laptop (h0) and N hosts (h1 and on), until 'down'
   cloud [--hosts N] [the rest as for up]   a lab with a cloud whose machines have the rest, until Ctrl-C
+  aws [--hosts N] [the rest as for up]     the same with a fake of AWS
+  google [--hosts N] [the rest as for up]  the same with a fake of Google Cloud
   down [--lab K | --all]            end a lab made by 'up', or all, and what dead processes left
   ls                    labs and their hosts
   exec [--user U] HOST COMMAND...   run a command on a host, without SSH
@@ -81,6 +88,8 @@ async function main(words: readonly string[]): Promise<number> {
   if (problem !== undefined) throw new Error(problem);
   if (command === 'up') return up(values);
   if (command === 'cloud') return cloud(values);
+  if (command === 'aws') return aws(values);
+  if (command === 'google') return google(values);
   if (command === 'down') return down(values);
   if (command === 'ls') return list();
   if (command !== 'exec' && hostCommands[command] === undefined) throw new UsageError(`unknown command '${command}'`);
@@ -136,15 +145,68 @@ async function cloud(values: Values): Promise<number> {
     say(`lab ${lab.id}, with a cloud at ${opened.endpoint}; the laptop's root has the token in ${file}`);
     say(`from this machine: ${opened.localEndpoint}, admin token ${opened.adminToken}`);
     say(`try: manta-lab exec --lab ${lab.id} h0 sh`);
-    await new Promise<void>((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
-    });
+    await interrupted();
     await opened.close();
   } finally {
     await lab.close();
   }
   return 0;
 }
+
+async function aws(values: Values): Promise<number> {
+  await ensureModels(say);
+  const has = hostOptions(values);
+  const image = { ...has, ...(has.ray && { boto3: true }) };
+  const lab = await openLab({ hosts: numberOf('hosts', values.hosts), ...image });
+  try {
+    const opened = await openLabAws(lab, { image, retired: true });
+    const { accessKeyId, secretAccessKey } = opened.credentials;
+    const lines = ['[default]', `aws_access_key_id = ${accessKeyId}`, `aws_secret_access_key = ${secretAccessKey}`];
+    const write = (file: string, text: readonly string[]) =>
+      lab.laptop.must(['sh', '-c', 'umask 077; mkdir -p ~/.aws; cat > "$0"', file], {
+        user: 'root',
+        input: `${text.join('\n')}\n`,
+      });
+    await write('/root/.aws/credentials', lines);
+    await write('/root/.aws/config', ['[default]', 'region = us-west-2', `endpoint_url = ${opened.endpoint}`]);
+    say(`lab ${lab.id}, with AWS at ${opened.endpoint}; the laptop's root has it in ~/.aws`);
+    say('from this machine:');
+    for (const [name, value] of Object.entries({ ...opened.environment(), AWS_ENDPOINT_URL: opened.localEndpoint }))
+      say(`  export ${name}=${value}`);
+    say(`  admin: ${opened.localEndpoint}/admin, token ${opened.adminToken}`);
+    say(`try: manta-lab exec --lab ${lab.id} h0 sh`);
+    await interrupted();
+    await opened.close();
+  } finally {
+    await lab.close();
+  }
+  return 0;
+}
+
+async function google(values: Values): Promise<number> {
+  await ensureDiscovery(say);
+  const image = hostOptions(values);
+  const lab = await openLab({ hosts: numberOf('hosts', values.hosts), ...image });
+  try {
+    const opened = await openLabGoogle(lab, { image, retired: true });
+    await opened.equip(lab.laptop);
+    say(`  ${opened.project.id} in ~/.config/gcloud, and the rest in the environment of login shells`);
+    say('from this machine:');
+    for (const [name, value] of Object.entries(opened.environment())) say(`  export ${name}=${value}`);
+    say(`  admin: ${opened.localEndpoint}/admin, token ${opened.adminToken}`);
+    say(`try: manta-lab exec --lab ${lab.id} h0 sh -l`);
+    await interrupted();
+    await opened.close();
+  } finally {
+    await lab.close();
+  }
+  return 0;
+}
+
+const interrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+  });
 
 async function down(values: Values): Promise<number> {
   const swept = await sweep();

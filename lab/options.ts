@@ -4,6 +4,8 @@ export interface HostOptions {
   readonly podman?: boolean;
   /** Ray, this version or the newest that Manta is held to, and Node 24, on the PATH of login shells. @default false */
   readonly ray?: boolean | string;
+  /** What Ray's own launcher needs for AWS, for every Python of its version. @default false */
+  readonly boto3?: boolean;
   /** Node 24 alone, on the PATH of login shells. @default as `ray` */
   readonly node?: boolean;
   /** A cron daemon. @default false */
@@ -16,6 +18,8 @@ export interface HostOptions {
   readonly keys?: readonly string[];
   /** An sh program that its first process takes in before it starts anything, at the first boot alone. */
   readonly first?: string;
+  /** The same at every boot, after `first`. */
+  readonly each?: string;
 }
 
 export interface LabOptions extends HostOptions {
@@ -28,11 +32,11 @@ export interface LabOptions extends HostOptions {
 }
 
 /** What each machine of a lab has, the laptop first. */
-export function eachHost({ hosts, podman, ray, node, cron, disk }: LabOptions): readonly HostOptions[] {
+export function eachHost({ hosts, podman, ray, boto3, node, cron, disk }: LabOptions): readonly HostOptions[] {
   const shared: HostOptions = Object.fromEntries(
-    Object.entries({ podman, ray, node, cron, disk }).filter(([, value]) => value !== undefined),
+    Object.entries({ podman, ray, boto3, node, cron, disk }).filter(([, value]) => value !== undefined),
   );
   const own = typeof hosts === 'number' ? Array.from({ length: hosts }, (): HostOptions => ({})) : hosts;
-  const laptop: HostOptions = { node: true, ...(ray !== undefined && { ray }) };
+  const laptop: HostOptions = { node: true, ...(ray !== undefined && { ray }), ...(boto3 !== undefined && { boto3 }) };
   return [laptop, ...own.map((each) => ({ ...shared, ...each }))];
 }

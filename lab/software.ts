@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { ensureBoto3 } from '../scripts/boto3-venv.ts';
 import { ensureRay } from '../scripts/ray-venv.ts';
 import type { Bind } from './boot.ts';
 
@@ -17,6 +18,8 @@ import type { Bind } from './boot.ts';
 export interface Software {
   readonly binds: readonly Bind[];
   readonly path: readonly string[];
+  /** Folder of packages that every Python finds. */
+  readonly python?: string;
 }
 
 export const rayFolder = '/opt/ray';
@@ -26,6 +29,12 @@ export const nodeSoftware: Software = {
   binds: [{ source: realpathSync(process.execPath), target: '/opt/node/bin/node' }],
   path: ['/opt/node/bin'],
 };
+
+/** Packages that Ray's own launcher needs for AWS. */
+export async function boto3Software(): Promise<Software> {
+  const target = '/opt/boto3';
+  return { binds: [{ source: await ensureBoto3(() => {}), target }], path: [], python: target };
+}
 
 /** Ray as every user of a host finds it at `/opt/ray`. Its library is that of this machine, shared. */
 export async function raySoftware(version: string, folder: string): Promise<Software> {
@@ -46,7 +55,7 @@ export async function raySoftware(version: string, folder: string): Promise<Soft
 export async function layOutRay(version: string, folder: string): Promise<{ readonly library: string }> {
   const venv = await rayVenv(version);
   const library = globSync('lib/python3.*', { cwd: venv })[0];
-  if (library === undefined) throw new Error(`${venv} is no virtual environment`);
+  if (library === undefined) throw new Error(`${venv} is not a virtual environment`);
   const python = `/usr/bin/${library.slice('lib/'.length)}`;
   if (!existsSync(python)) throw new Error(`Ray in ${venv} is for ${python}, which is not here`);
   if (!existsSync(join(folder, 'pyvenv.cfg'))) layOut(venv, python, folder);

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
 import { build as bundle } from 'esbuild';
+import { shellText } from '../src/base/shell-file.ts';
 import { buildWeb } from './build-web.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -47,18 +48,24 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
   return metafile;
 }
 
-/** Puts the text of a `.sh` file in the place of the call that reads it: see `src/base/shell-file.ts`. */
+/** Puts the text of a shell file in the place of the call that reads it: see `src/base/shell-file.ts`. */
 const shellTexts: Plugin = {
   name: 'shell-texts',
   setup(build) {
+    const problem = equalNames(shellFiles());
+    build.onStart(() => (problem === undefined ? {} : { errors: [{ text: problem }] }));
     build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
       const source = readFileSync(path, 'utf8');
-      if (path.endsWith('/shell-file.ts') || !source.includes('readShell(')) return undefined;
-      const contents = source.replaceAll(
-        /\breadShell\(new URL\('([^']+\.sh)', import\.meta\.url\)\)/g,
-        (_, file: string) => JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
-      );
-      if (contents.includes('readShell('))
+      if (path.endsWith('/shell-file.ts') || !/\bread(?:Shell|Script)\(/.test(source)) return undefined;
+      const beside = (file: string): string => readFileSync(join(dirname(path), file), 'utf8');
+      const contents = source
+        .replaceAll(/\breadShell\(new URL\('([^']+\.(?:sh|bash))', import\.meta\.url\)\)/g, (_, file: string) =>
+          JSON.stringify(shellText(beside(file))),
+        )
+        .replaceAll(/\breadScript\(new URL\('([^']+)', import\.meta\.url\)\)/g, (_, file: string) =>
+          JSON.stringify(beside(file)),
+        );
+      if (/\bread(?:Shell|Script)\(/.test(contents))
         return {
           errors: [{ text: "write it as readShell(new URL('./NAME.sh', import.meta.url))", location: { file: path } }],
         };
@@ -67,8 +74,24 @@ const shellTexts: Plugin = {
   },
 };
 
+/** Programs for hosts, from the root of the repository. */
+export const shellFiles = (): readonly string[] => globSync('src/**/*.{sh,bash}', { cwd: root }).sort();
+
+/** A program is known by the name of its file alone: in a chunk, in a stack trace, on a host. */
+export function equalNames(files: readonly string[]): string | undefined {
+  const byName = Map.groupBy(files, (file) => basename(file).replace(/\.\w+$/, ''));
+  const equal = [...byName.values()].find((each) => each.length > 1);
+  return equal && `two programs have the same name: ${equal.join(' and ')}; rename one of them`;
+}
+
 /** Packages that name their terms and carry no file with them. */
-const byTermsAlone: ReadonlySet<string> = new Set(['@bufbuild/protobuf']);
+const byTermsAlone: ReadonlySet<string> = new Set([
+  '@aws-sdk/credential-provider-http',
+  '@aws-sdk/credential-provider-login',
+  '@aws-sdk/nested-clients',
+  '@bufbuild/protobuf',
+  'data-uri-to-buffer',
+]);
 
 /** The licence of every package that is part of the bundle. */
 function licences(metafile: Metafile): string {

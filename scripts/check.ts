@@ -1,5 +1,6 @@
-/** Types, lint, regular expressions, format and dead code: `npm run check`. Part of `npm test`. */
-import { spawn } from 'node:child_process';
+/** Types, lint, regular expressions, shell programs, format and dead code: `npm run check`. Part of `npm test`. */
+import { spawn, spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findTestFiles } from './test-needs.ts';
 
@@ -12,6 +13,8 @@ interface Check {
 
 interface Outcome {
   readonly ok: boolean;
+  /** Why it did not run: a program is missing on this machine. `npm test`, which installs it, takes that for a failure. */
+  readonly missing?: string;
   readonly output: string;
 }
 
@@ -25,6 +28,7 @@ export const checks: readonly Check[] = [
   tool('types of the page (tsc)', 'tsc', '-p', 'src/web'),
   tool('lint (oxlint)', 'oxlint', '--type-aware', '--deny-warnings', '.'),
   tool('regular expressions (recheck)', 'node', 'scripts/expressions.ts'),
+  { name: 'shell programs (shellcheck)', run: checkShell },
   tool('format (biome)', 'biome', 'check', '--error-on-warnings', '.'),
   tool('dead code (knip)', 'knip', '--no-progress'),
   tool(
@@ -43,24 +47,39 @@ function checkNeeds(): Outcome {
   return { ok: problems.length === 0, output: problems.map((problem) => `${problem}\n`).join('') };
 }
 
-function runTool([tool, ...args]: readonly [string, ...string[]]): Promise<Outcome> {
+/** `.sh` must be POSIX; the name of a `.bash` file tells shellcheck what it is. */
+async function checkShell(): Promise<Outcome> {
+  if (spawnSync('shellcheck', ['--version']).error !== undefined)
+    return { ok: false, output: '', missing: "shellcheck is missing: run 'apt-get install shellcheck'" };
+  const posix = globSync('{src,lab}/**/*.sh', { cwd: root });
+  const bash = globSync('src/**/*.bash', { cwd: root });
+  const outcomes = [await run('shellcheck', ['--shell=sh', ...posix])];
+  if (bash.length > 0) outcomes.push(await run('shellcheck', ['--shell=bash', ...bash]));
+  return { ok: outcomes.every(({ ok }) => ok), output: outcomes.map(({ output }) => output).join('') };
+}
+
+const runTool = ([tool, ...args]: readonly [string, ...string[]]): Promise<Outcome> =>
+  run(`node_modules/.bin/${tool}`, args);
+
+function run(program: string, args: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    const child = spawn(`node_modules/.bin/${tool}`, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    child.on('error', (error) => resolve({ ok: false, output: `${tool}: ${error.message}` }));
+    child.on('error', (error) => resolve({ ok: false, output: `${program}: ${error.message}\n` }));
     child.on('close', (code) => resolve({ ok: code === 0, output }));
   });
 }
 
 if (import.meta.main) {
   for (const { name, run } of checks) {
-    const { ok, output } = await run();
-    process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name}\n${ok ? '' : output}`);
-    if (!ok) process.exitCode = 1;
+    const { ok, output, missing } = await run();
+    if (missing === undefined) process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${name}\n${ok ? '' : output}`);
+    else process.stdout.write(`skip ${name}: ${missing}\n`);
+    if (!ok && missing === undefined) process.exitCode = 1;
   }
 }

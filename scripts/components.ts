@@ -6,6 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { imageStore } from '../lab/images/build.ts';
 import { hostPackages, labProblem, podmanPackages } from '../lab/problem.ts';
+import { ensureBoto3 } from './boto3-venv.ts';
+import { ensureModels } from './botocore-models.ts';
+import { ensureDiscovery } from './google-discovery.ts';
+import { ensureMoto } from './moto-venv.ts';
 import { olderManta, olderVersion } from './older-manta.ts';
 import { ensureRay, olderRayVersion, rayVersion } from './ray-venv.ts';
 import { ensureSchemathesis } from './schemathesis-venv.ts';
@@ -30,6 +34,8 @@ const packages: readonly Package[] = [
     there: () => globSync('/usr/lib/*/faketime/libfaketime.so.1').length > 0,
   },
   { name: 'shellcheck', need: 'shellcheck', there: command('shellcheck') },
+  { name: 'dash', need: 'posix-shells', there: command('dash') },
+  { name: 'busybox', need: 'posix-shells', there: command('busybox') },
   { name: 'strace', need: 'strace', there: command('strace') },
   { name: 'xz-utils', need: 'xz', there: command('xz') },
   { name: 'openssl', need: 'openssl', there: command('openssl') },
@@ -54,6 +60,10 @@ const rays: Partial<Record<Need, string>> = {
 
 /** Installs what these needs ask for and is missing, and nothing else. */
 export async function installComponents(needs: ReadonlySet<Need>, say: (line: string) => void): Promise<void> {
+  const fetchFor = async (need: Need, ensure: (say: (line: string) => void) => Promise<unknown>): Promise<void> => {
+    if (!needs.has(need)) return;
+    await ensure(say).catch((error: Error) => say(`      ${need} is not here: ${error.message.split('\n')[0]}`));
+  };
   installPackages(needs, say);
   for (const version of new Set([...needs].flatMap((need) => rays[need] ?? []))) {
     try {
@@ -64,10 +74,11 @@ export async function installComponents(needs: ReadonlySet<Need>, say: (line: st
   }
   if (needs.has('older-manta')) makeOlderManta(say);
   if (needs.has('podman')) await makeImages(say);
-  if (needs.has('schemathesis'))
-    await ensureSchemathesis(say).catch((error: Error) =>
-      say(`      schemathesis is not here: ${error.message.split('\n')[0]}`),
-    );
+  await fetchFor('schemathesis', ensureSchemathesis);
+  await fetchFor('moto', ensureMoto);
+  await fetchFor('botocore', ensureModels);
+  await fetchFor('google-discovery', ensureDiscovery);
+  await fetchFor('boto3', ensureBoto3);
 }
 
 /** Here, once, and not in each of the files that need it. */

@@ -73,6 +73,14 @@ export const soakTests: ReadonlyMap<string, SoakTest> = new Map([
   repeats('test/lab/cluster-nine.test.ts', 'eight workers in place of four, and every use of a cluster on them'),
   repeats('test/lab/cluster-podman.test.ts', 'three workers in containers, one of which loses its power'),
   repeats('test/lab/cloud-turn-off.test.ts', 'a cluster that ended by itself is made again'),
+  [
+    'clouds',
+    {
+      does: 'published cluster files for AWS, and clusters that lose machines, on lab hosts',
+      files: ['test/lab/aws-files.test.ts', 'test/lab/aws-soak.test.ts'],
+      env: () => ({ MANTA_SOAK: 'clouds' }),
+    },
+  ],
 ]);
 
 export const soakHelp = [...soakTests].map(([name, { takes = '', does }]) => {

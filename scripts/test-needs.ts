@@ -6,8 +6,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Commands that run tests, each more than the one before: `npm run test:unit`, `npm test`, `npm run test:lab`. */
-export type Tier = 'unit' | 'test' | 'lab';
+/** Commands that run tests: `npm run test:unit`, `npm test`, `npm run test:lab`, and `npm run soak -- NAME`. */
+export type Tier = 'unit' | 'test' | 'lab' | 'soak';
 
 /** Every word that a file may declare, with the first command that provides it; what each means is in CONTRIBUTING.md. */
 const tiers = {
@@ -15,6 +15,7 @@ const tiers = {
   sshd: 'test',
   shells: 'test',
   shellcheck: 'test',
+  'posix-shells': 'test',
   strace: 'test',
   xz: 'test',
   openssl: 'test',
@@ -22,12 +23,17 @@ const tiers = {
   faketime: 'test',
   chromium: 'test',
   'ray-client': 'test',
+  botocore: 'test',
+  'google-discovery': 'test',
   'older-ray': 'lab',
   'older-manta': 'lab',
   schemathesis: 'lab',
+  moto: 'lab',
+  boto3: 'lab',
   ray: 'lab',
   hosts: 'lab',
   podman: 'lab',
+  soak: 'soak',
 } as const satisfies Readonly<Record<string, Tier>>;
 
 export type Need = keyof typeof tiers;
@@ -43,6 +49,7 @@ const covers: Partial<Record<Need, readonly Need[]>> = { ray: ['ray-client'], 'o
 const signs: readonly { readonly need: Need; readonly sign: RegExp; readonly beside?: Need }[] = [
   { need: 'ray', sign: /\bray: true\b/, beside: 'hosts' },
   { need: 'podman', sign: /\bpodman: true\b/, beside: 'hosts' },
+  { need: 'boto3', sign: /\bboto3: true\b/, beside: 'hosts' },
   { need: 'older-ray', sign: /\bolderRayVersion\b.*ray-venv/ },
 ];
 
@@ -88,7 +95,7 @@ export function describeTestFile(file: string, folder: string = root, problems: 
   return { path, needs, tier };
 }
 
-const order: readonly Tier[] = ['unit', 'test', 'lab'];
+const order: readonly Tier[] = ['unit', 'test', 'lab', 'soak'];
 const highest = (all: readonly Tier[]): Tier => order[Math.max(0, ...all.map((tier) => order.indexOf(tier)))]!;
 
 interface Declared {
@@ -122,7 +129,8 @@ function usedNeeds(file: string, folder: string): ReadonlyMap<Need, string> {
       if (line !== undefined) continue;
     }
     for (const other of namedFiles(each))
-      if (/^(?:test|lab|scripts\/(?:ray|schemathesis)-)/.test(relative(folder, other))) seen.add(other);
+      if (/^(?:test|lab|scripts\/(?:ray|schemathesis|moto|botocore|boto3|google)-)/.test(relative(folder, other)))
+        seen.add(other);
   }
   for (const each of seen)
     for (const { need, sign, beside } of signs)

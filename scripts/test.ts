@@ -29,8 +29,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(root, '.cache/compiled');
 const checkJobs: readonly TestJob[] = checks.map(({ name, run }) => ({
   name,
   run: async (tell) => {
-    const { ok, output } = await run();
-    if (!ok) tell(`FAIL  ${name}\n${output}`);
+    const { ok, output, missing = '' } = await run();
+    if (!ok) tell(`FAIL  ${name}\n${output}${missing}`);
     return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: [] };
   },
 }));
@@ -68,7 +68,8 @@ async function jobsOf(tier: TestFile['tier'], words: readonly string[]): Promise
       (words.length === 0 || words.some((word) => file.path.includes(word))),
   );
   if (wanted.length === 0) throw new Error(`no test file of this command has '${words.join("' or '")}' in its path`);
-  await installComponents(new Set(wanted.flatMap(({ needs }) => needs)), say);
+  const needs = wanted.flatMap((file) => file.needs);
+  await installComponents(new Set(tier === 'test' ? [...needs, 'shellcheck'] : needs), say);
   const jobs = slowestFirst(wanted).map(fileJob);
   return tier === 'test' ? [...checkJobs, ...jobs, simulation] : jobs;
 }

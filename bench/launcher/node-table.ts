@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listens } from '../../src/base/listens.ts';
-import { Gcs } from '../../src/engines/ray/gcs.ts';
+import { Gcs } from '../../src/engines/ray/gcs/gcs.ts';
 
 const [address = '', port = '', tokenFile = ''] = process.argv.slice(2);
 const askEvery = 100;

@@ -26,12 +26,11 @@ export class Accounts {
   }
 
   /** Takes one call out of the account's bucket; false when it is empty. */
-  mayCall(account: string, limit: Settings['rate_limit']): boolean {
+  mayCall(account: string, limit: Settings['rate_limit'], now: number): boolean {
     if (limit === null) {
       this.#buckets.delete(account);
       return true;
     }
-    const now = performance.now();
     const { left, at } = this.#buckets.get(account) ?? { left: limit.burst, at: now };
     const filled = Math.min(limit.burst, left + ((now - at) / 1000) * limit.per_s);
     this.#buckets.set(account, { left: filled >= 1 ? filled - 1 : filled, at: now });

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Accounts } from './accounts.ts';
 import { readLaunch } from './api.ts';
+import { asCloudError } from './call-desk.ts';
 import type { CallLog } from './call-log.ts';
 import type { Cloud } from './cloud.ts';
 import { cloudErrors } from './errors.ts';
 import { readFault } from './faults.ts';
-import { type Asked, answer, answerError, asCloudError, bearerIs, readAsked } from './http.ts';
+import { type Asked, answer, answerError, bearerIs, readAsked } from './http.ts';
 import { defaultSettings, fields, listOf, number, patchSettings, required, text } from './settings.ts';
 
 /** Serves `/admin`: what tests and benches turn and look at. Nothing goes wrong here. */
@@ -58,10 +59,16 @@ export class AdminServer {
       }
       case 'POST instances :id preempt':
         return cloud.preempt(id, fields<{ notice_s: number }>({ notice_s: number })(body ?? {}, '').notice_s ?? 0);
+      case 'POST instances :id rebalance':
+        return cloud.rebalance(id);
       case 'POST instances :id vanish':
         return cloud.vanish(id);
       case 'DELETE instances':
         return cloud.empty(query.get('account') ?? undefined);
+      case 'GET belongings':
+        return { belongings: cloud.has.truth(query.get('account') ?? undefined) };
+      case 'GET costs':
+        return { costs: cloud.costs(query.get('account') ?? undefined) };
       case 'GET calls':
         return { calls: this.#log.since(Number(query.get('since') ?? 0), query.get('call') ?? undefined) };
       case 'DELETE calls':

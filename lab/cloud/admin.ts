@@ -1,8 +1,10 @@
 import { exchange } from '../../src/providers/lab-cloud/exchange.ts';
+import type { Belonging } from './belongings.ts';
 import type { CallRecord } from './call-log.ts';
+import type { Cloud } from './cloud.ts';
 import type { FaultRule } from './faults.ts';
 import type { LaunchBody, ShownInstance } from './instance.ts';
-import type { Settings } from './settings.ts';
+import type { SettingsPatch } from './settings.ts';
 
 /** The admin endpoint of a lab cloud, from this machine or from a host of the lab. */
 export class CloudAdmin {
@@ -14,7 +16,7 @@ export class CloudAdmin {
     this.#token = token;
   }
 
-  async set(settings: Partial<Settings>): Promise<void> {
+  async set(settings: SettingsPatch): Promise<void> {
     await this.#ask('PATCH', 'settings', settings);
   }
 
@@ -49,6 +51,22 @@ export class CloudAdmin {
     await this.#ask('POST', `instances/${encodeURIComponent(id)}/preempt`, { notice_s });
   }
 
+  async rebalance(id: string): Promise<void> {
+    await this.#ask('POST', `instances/${encodeURIComponent(id)}/rebalance`);
+  }
+
+  /** What accounts have beside instances, with the kind of each. */
+  async belongings(account?: string): Promise<readonly (Belonging & { readonly kind: string })[]> {
+    const query = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
+    return (await this.#ask<{ belongings: (Belonging & { kind: string })[] }>('GET', `belongings${query}`)).belongings;
+  }
+
+  /** What each thing costs in an hour. */
+  async costs(account?: string): Promise<ReturnType<Cloud['costs']>> {
+    const query = account === undefined ? '' : `?account=${encodeURIComponent(account)}`;
+    return (await this.#ask<{ costs: ReturnType<Cloud['costs']> }>('GET', `costs${query}`)).costs;
+  }
+
   async vanish(id: string): Promise<void> {
     await this.#ask('POST', `instances/${encodeURIComponent(id)}/vanish`);
   }
@@ -59,9 +77,7 @@ export class CloudAdmin {
   }
 
   /** Calls of the API in the order in which they were over. */
-  async calls(
-    only: { readonly since?: number; readonly call?: CallRecord['call'] } = {},
-  ): Promise<readonly CallRecord[]> {
+  async calls(only: { readonly since?: number; readonly call?: string } = {}): Promise<readonly CallRecord[]> {
     const query = new URLSearchParams({ since: String(only.since ?? 0), ...(only.call && { call: only.call }) });
     return (await this.#ask<{ calls: CallRecord[] }>('GET', `calls?${query.toString()}`)).calls;
   }

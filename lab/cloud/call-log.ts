@@ -15,6 +15,8 @@ export interface CallRecord {
   readonly at: number;
   readonly account: string;
   readonly call: CallName;
+  /** What the dialect calls it, where that is not the same. */
+  readonly operation?: string;
   /** Of a launch: what was asked for. */
   readonly asked?: LaunchAsked;
   /** What was answered; absent where no answer was sent. */
@@ -40,7 +42,9 @@ export class CallLog {
 
   /** Those after the one of this number, of one call or of all. */
   since(number: number, call?: string): readonly CallRecord[] {
-    return this.#records.filter((record) => record.number > number && (call === undefined || record.call === call));
+    return this.#records.filter(
+      (record) => record.number > number && (call === undefined || record.call === call || record.operation === call),
+    );
   }
 
   clear(): void {

@@ -1,6 +1,7 @@
 import { cloudErrors } from './errors.ts';
 
-export type Market = 'on-demand' | 'spot';
+/** `reserved`: out of a reservation that the account has. */
+export type Market = 'on-demand' | 'spot' | 'reserved';
 
 export interface MachineType {
   readonly name: string;
@@ -45,6 +46,10 @@ export const labCatalog: Catalog = {
 };
 
 export const zonesOf = ({ regions }: Catalog): readonly string[] => Object.values(regions).flat();
+
+/** Undefined for a zone that there is not. */
+export const regionOf = ({ regions }: Catalog, zone: string): string | undefined =>
+  Object.entries(regions).find(([, zones]) => zones.includes(zone))?.[0];
 
 export function machineType(catalog: Catalog, name: string): MachineType {
   const found = catalog.machine_types.find((type) => type.name === name);

@@ -1,9 +1,15 @@
+import type { Quotas } from './settings.ts';
+
+export type QuotaName = keyof Quotas;
+
 /** What the cloud answers instead of what was asked for. */
 export class CloudError extends Error {
   readonly status: number;
   readonly code: string;
   /** When to ask again, in seconds. */
   readonly retryAfter: number | undefined;
+  /** Of a quota: which one. */
+  quota: QuotaName | undefined;
 
   constructor(status: number, code: string, message: string, retryAfter?: number) {
     super(message);
@@ -17,7 +23,11 @@ export const cloudErrors = {
   invalid: (message: string) => new CloudError(400, 'InvalidParameter', message),
   unauthorized: () => new CloudError(401, 'Unauthorized', 'the token is missing or not known'),
   denied: (message = 'the account may not do this') => new CloudError(403, 'AccessDenied', message),
-  quota: (message: string) => new CloudError(403, 'QuotaExceeded', message),
+  quota: (message: string, quota?: QuotaName) => {
+    const error = new CloudError(403, 'QuotaExceeded', message);
+    error.quota = quota;
+    return error;
+  },
   notFound: (what: string) => new CloudError(404, 'NotFound', `there is no ${what}`),
   noSuchPath: (path: string) => new CloudError(404, 'NoSuchPath', `nothing is at ${path}`),
   tokenReused: (token: string) =>

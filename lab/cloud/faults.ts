@@ -23,6 +23,13 @@ export const faultNames = [
   'no-ssh',
   'vanish',
   'preempt',
+  'rebalance',
+  'late-refusal',
+  'half-list',
+  'refuse',
+  'stuck-operation',
+  'rollback',
+  'unreachable',
 ] as const;
 export type FaultName = (typeof faultNames)[number];
 
@@ -39,12 +46,15 @@ export const calls = [
   'regions',
   'prices',
   'quotas',
+  'describe',
+  'change',
 ] as const;
 export type CallName = (typeof calls)[number];
 
 export interface FaultRule {
   readonly fault: FaultName;
-  readonly call?: CallName;
+  /** One of `calls`, or what a dialect calls it, such as `RunInstances`. */
+  readonly call?: string;
   readonly account?: string;
   readonly type?: string;
   readonly zone?: string;
@@ -68,11 +78,17 @@ export interface FaultRule {
   /** Of a server error: the call has taken effect. @default false */
   readonly after?: boolean;
   readonly message?: string;
+  /** Of a refusal: the dialect's own code. Of a late one: what was missing. */
+  readonly code?: string;
 }
+
+/** Dialects write their calls as AWS and Google do: `RunInstances`, `instances.insert`. */
+const callReader: Reader<string> = (value, at) =>
+  typeof value === 'string' && /^[A-Z]\w+$|^\w+\.\w+$/.test(value) ? value : oneOf(calls)(value, at);
 
 const readRule = fields<FaultRule>({
   fault: oneOf(faultNames),
-  call: oneOf(calls),
+  call: callReader,
   account: text,
   type: text,
   zone: text,
@@ -87,6 +103,7 @@ const readRule = fields<FaultRule>({
   silent: flag,
   after: flag,
   message: text,
+  code: text,
 });
 
 export const readFault: Reader<FaultRule> = (value, at) => required(readRule(value, at), ['fault'], at);
@@ -94,6 +111,7 @@ export const readFault: Reader<FaultRule> = (value, at) => required(readRule(val
 /** Where a fault may happen. */
 export interface Chance {
   readonly call?: CallName | undefined;
+  readonly operation?: string | undefined;
   readonly account: string;
   readonly type?: string | undefined;
   readonly zone?: string | undefined;
@@ -126,7 +144,7 @@ export class Faults {
     for (const entry of this.#rules) {
       const { rule } = entry;
       if (rule.fault !== fault || entry.happened >= (rule.times ?? Number.POSITIVE_INFINITY)) continue;
-      if (rule.call !== undefined && rule.call !== chance.call) continue;
+      if (rule.call !== undefined && rule.call !== chance.call && rule.call !== chance.operation) continue;
       if (rule.account !== undefined && rule.account !== chance.account) continue;
       if (!concerns(rule, chance)) continue;
       if (entry.skipped < (rule.skip ?? 0)) {

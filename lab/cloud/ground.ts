@@ -12,6 +12,9 @@ export interface MachineOrder {
   /** An sh program for the first boot, run as root before anybody can log in. */
   readonly userData: string | undefined;
   readonly sshd: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+  /** It gets an address that is reached from elsewhere. */
+  readonly outside: boolean;
   /** Called when the machine has switched itself off. */
   readonly poweredOff: () => void;
 }
@@ -23,6 +26,8 @@ export interface Login {
 
 export interface Machine {
   readonly address: string;
+  /** Another one after each boot. */
+  readonly outside?: string | undefined;
   /** Resolves when it is up. The disk is that of before. */
   boot(): Promise<void>;
   /** Power cut; the disk stays. */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CloudError, cloudErrors } from './errors.ts';
+import { type CloudError, cloudErrors } from './errors.ts';
 
 const longestBody = 1 << 20;
 
@@ -25,6 +25,16 @@ export async function readAsked(request: IncomingMessage): Promise<Asked> {
 }
 
 async function readBody(request: IncomingMessage): Promise<unknown> {
+  const text = await readText(request);
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw cloudErrors.invalid('the body is no JSON');
+  }
+}
+
+export async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -32,12 +42,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     if (size > longestBody) throw cloudErrors.invalid(`the body is longer than ${longestBody} bytes`);
     chunks.push(chunk as Buffer);
   }
-  if (size === 0) return undefined;
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
-  } catch {
-    throw cloudErrors.invalid('the body is no JSON');
-  }
+  return Buffer.concat(chunks).toString();
 }
 
 export function answer(
@@ -55,16 +60,20 @@ export function answer(
   response.end(text);
 }
 
-/** An error that is none of the cloud's own is a bug of it, and shown as the trouble of the cloud that it is. */
-export function asCloudError(error: unknown): CloudError {
-  return error instanceof CloudError ? error : cloudErrors.internal((error as Error).message);
+/** The first half of an answer: `broken` says how long the whole is and hangs up, `silent` ends as if that was all. */
+export function answerCut(response: ServerResponse, type: string, text: string, how: 'broken' | 'silent'): void {
+  const half = Buffer.from(text).subarray(0, Math.floor(Buffer.byteLength(text) / 2));
+  const length = how === 'broken' ? { 'content-length': Buffer.byteLength(text) } : {};
+  response.writeHead(200, { 'content-type': type, ...length });
+  if (how === 'silent') response.end(half);
+  else response.write(half, () => response.socket?.destroy());
 }
 
-export function answerError(response: ServerResponse, { status, code, message, retryAfter }: CloudError): void {
+export function answerError(response: ServerResponse, { status, code, message, retryAfter, quota }: CloudError): void {
   answer(
     response,
     status,
-    { error: { code, message } },
+    { error: { code, message, ...(quota !== undefined && { quota }) } },
     retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
   );
 }

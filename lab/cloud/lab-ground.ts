@@ -3,9 +3,14 @@ import { join } from 'node:path';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
 import type { Ground, Login, Machine, MachineOrder } from './ground.ts';
+import type { OutsideAddresses } from './outside.ts';
 
-/** Machines that are hosts of a lab. `image` is what each of them has. */
-export function labGround(lab: Lab, image: HostOptions): Ground & { host(address: string): LabHost | undefined } {
+/** Machines that are hosts of a lab. `image` is what each of them has; `outside` gives addresses for the laptop. */
+export function labGround(
+  lab: Lab,
+  image: HostOptions,
+  outside?: OutsideAddresses,
+): Ground & { host(address: string): LabHost | undefined } {
   const hosts = new Map<string, LabHost>();
   return {
     host: (address) => hosts.get(address),
@@ -15,7 +20,36 @@ export function labGround(lab: Lab, image: HostOptions): Ground & { host(address
         order.poweredOff,
       );
       hosts.set(host.address, host);
-      return machineOf(lab, host, () => hosts.delete(host.address));
+      await outside?.hide(host.address);
+      const machine = machineOf(lab, host, () => hosts.delete(host.address));
+      return outside === undefined ? machine : withOutside(machine, host, outside, order.outside);
+    },
+  };
+}
+
+/** Each boot but the first gets another address, as after a stop. */
+function withOutside(machine: Machine, host: LabHost, all: OutsideAddresses, wanted: boolean): Machine {
+  let address = wanted ? all.take() : undefined;
+  let booted = false;
+  const renew = (): void => {
+    if (address !== undefined) all.giveBack(address);
+    address = wanted ? all.take() : undefined;
+  };
+  return {
+    ...machine,
+    get outside() {
+      return address;
+    },
+    boot: async () => {
+      if (booted) renew();
+      booted = true;
+      await machine.boot();
+      if (address !== undefined) await all.connect(host, address);
+    },
+    discard: async () => {
+      if (address !== undefined) all.giveBack(address);
+      await machine.discard();
+      await all.show(host.address);
     },
   };
 }

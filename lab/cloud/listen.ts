@@ -33,7 +33,7 @@ export async function listenOnSwitch(keeper: ProcessIdentity, at: readonly Liste
       if (servers.push(handle as Server) === at.length) resolve();
     });
     child.on('error', reject);
-    child.on('exit', () => reject(new Error(`nobody can listen on the switch: ${said.trim() || 'nothing was said'}`)));
+    child.on('exit', () => reject(new Error(`cannot listen on the switch: ${said.trim() || 'nothing was said'}`)));
   });
   child.removeAllListeners('exit');
   child.disconnect();

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../src/base/clock.ts';
 import type { Ground } from './ground.ts';
-import type { CloudInstance } from './instance.ts';
-import { instant } from './instant.ts';
+import type { CloudInstance, EndCause } from './instance.ts';
 import type { Random } from './random.ts';
 import type { Settings } from './settings.ts';
 
@@ -19,13 +18,25 @@ interface BootFate {
 /** Does to machines what becomes of their instances. */
 export class Machines {
   readonly #ground: Ground;
+  readonly #clock: Clock;
   readonly #random: Random;
   readonly #settings: () => Settings;
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #closed = new AbortController();
   #turns: Promise<void> = Promise.resolve();
 
-  constructor(ground: Ground, random: Random, settings: () => Settings) {
+  /** Told when an instance has come to its end. */
+  readonly #ended: (instance: CloudInstance) => void;
+
+  constructor(
+    ground: Ground,
+    clock: Clock,
+    random: Random,
+    settings: () => Settings,
+    ended: (instance: CloudInstance) => void = () => {},
+  ) {
+    this.#ended = ended;
     this.#ground = ground;
+    this.#clock = clock;
     this.#random = random;
     this.#settings = settings;
   }
@@ -36,68 +47,87 @@ export class Machines {
       try {
         await this.#boot(instance, fate, wait);
       } catch (error) {
-        if (instance.exists) this.end(instance, `it did not boot: ${(error as Error).message}`);
+        if (instance.exists) this.end(instance, `it did not boot: ${(error as Error).message}`, 'fault');
       }
     });
   }
 
-  end(instance: CloudInstance, reason: string): void {
+  end(instance: CloudInstance, reason: string, cause: EndCause): void {
     if (!instance.exists || instance.now.state === 'terminating') return;
-    instance.change({ state: 'terminating', reason }, instant());
+    instance.change({ state: 'terminating', reason, cause }, this.#clock.now());
     instance.ending.abort();
     const wait = 1000 * this.#random.between(this.#settings().terminate_s);
     void instance.inTurn(async () => {
       await instance.machine?.kill();
-      await sleep(wait);
+      await this.#pause(wait);
       await this.#discard(instance);
-      if (instance.exists) instance.change({ state: 'terminated' }, instant());
+      if (!instance.exists) return;
+      instance.change({ state: 'terminated', outside: undefined }, this.#clock.now());
+      this.#ended(instance);
     });
   }
 
-  stop(instance: CloudInstance): void {
-    instance.change({ state: 'stopping', reason: 'it was stopped' }, instant());
+  /** Ends an instance that never ran, for want of something. */
+  refuse(instance: CloudInstance, code: string, message: string): void {
+    if (instance.now.state !== 'pending') return;
+    instance.change({ refused: { code, message } }, this.#clock.now());
+    this.end(instance, message, 'refusal');
+  }
+
+  rebalance(instance: CloudInstance): void {
+    if (instance.exists && instance.now.rebalanceAt === undefined)
+      instance.change({ rebalanceAt: this.#clock.now() }, this.#clock.now());
+  }
+
+  stop(instance: CloudInstance, reason = 'it was stopped', cause: EndCause = 'order'): void {
+    instance.change({ state: 'stopping', reason, cause }, this.#clock.now());
     void instance.inTurn(async () => {
       if (instance.now.state !== 'stopping') return;
       await instance.machine?.kill();
-      if (instance.now.state === 'stopping') instance.change({ state: 'stopped' }, instant());
+      if (instance.now.state === 'stopping')
+        instance.change({ state: 'stopped', outside: undefined }, this.#clock.now());
     });
   }
 
   start(instance: CloudInstance): void {
-    instance.change({ state: 'pending', reason: undefined }, instant());
+    instance.startedAt = this.#clock.now();
+    const anew = { reason: undefined, cause: undefined, preemptionAt: undefined };
+    instance.change({ state: 'pending', ...anew }, this.#clock.now());
     const wait = 1000 * this.#random.between(this.#settings().boot_s);
     void instance.inTurn(async () => {
       await this.#wait(wait, instance);
       if (instance.now.state !== 'pending') return;
       await instance.machine?.boot();
-      if (instance.now.state === 'pending') instance.change({ state: 'running' }, instant());
+      if (instance.now.state === 'pending')
+        instance.change({ state: 'running', outside: instance.machine?.outside }, this.#clock.now());
     });
   }
 
   preempt(instance: CloudInstance, notice: number): void {
     if (!instance.exists || instance.now.preemptionAt !== undefined) return;
-    if (notice > 0) instance.change({ preemptionAt: instant() + notice }, instant());
-    this.after(notice, () => this.end(instance, 'it was preempted'));
+    if (notice > 0) instance.change({ preemptionAt: this.#clock.now() + notice }, this.#clock.now());
+    const reason = 'it was preempted';
+    this.after(notice, () => {
+      if (instance.order.on_preemption !== 'stop') this.end(instance, reason, 'preemption');
+      else if (/^(?:pending|running)$/.test(instance.now.state)) this.stop(instance, reason, 'preemption');
+    });
   }
 
   vanish(instance: CloudInstance): void {
     if (!instance.exists) return;
-    instance.change({ state: 'gone', reason: 'it vanished' }, instant());
+    instance.change({ state: 'gone', reason: 'it vanished' }, this.#clock.now());
     instance.ending.abort();
+    this.#ended(instance);
     void instance.inTurn(() => this.#discard(instance));
   }
 
   /** Does something later, unless the cloud is closed by then. */
   after(wait: number, act: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      act();
-    }, wait).unref();
-    this.#timers.add(timer);
+    this.#clock.sleep(wait, this.#closed.signal).then(act, () => {});
   }
 
   close(): void {
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#closed.abort();
   }
 
   /** To make a machine takes this process a while: calls are answered before each. */
@@ -117,22 +147,26 @@ export class Machines {
       login: order.login,
       userData: order.user_data,
       sshd: fate.sshd,
+      tags: instance.now.tags,
+      outside: order.outside ?? false,
       poweredOff: () => this.#poweredOff(instance),
     });
     instance.machine = machine;
     if (ending.signal.aborted) return;
-    instance.change({ address: machine.address }, instant());
+    instance.change({ address: machine.address, outside: machine.outside }, this.#clock.now());
     await this.#wait(wait, instance);
     if (fate.hangs || instance.now.state !== 'pending') return;
     if (!fate.dead) await machine.boot();
-    if (instance.now.state === 'pending') instance.change({ state: 'running' }, instant());
+    if (instance.now.state === 'pending') instance.change({ state: 'running' }, this.#clock.now());
   }
 
   #poweredOff(instance: CloudInstance): void {
     if (instance.now.state !== 'running' && instance.now.state !== 'pending') return;
     const reason = 'it switched itself off';
-    if (instance.order.on_shutdown === 'stop') instance.change({ state: 'stopped', reason }, instant());
-    else this.end(instance, reason);
+    if (instance.order.on_shutdown === 'stay') return;
+    if (instance.order.on_shutdown === 'stop')
+      instance.change({ state: 'stopped', outside: undefined, reason, cause: 'itself' }, this.#clock.now());
+    else this.end(instance, reason, 'itself');
   }
 
   async #discard(instance: CloudInstance): Promise<void> {
@@ -140,7 +174,11 @@ export class Machines {
     instance.machine = undefined;
   }
 
+  async #pause(wait: number): Promise<void> {
+    if (wait > 0) await this.#clock.sleep(wait);
+  }
+
   async #wait(wait: number, { ending }: CloudInstance): Promise<void> {
-    if (wait > 0) await sleep(wait, undefined, { signal: ending.signal, ref: false }).catch(() => {});
+    if (wait > 0) await this.#clock.sleep(wait, ending.signal).catch(() => {});
   }
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asCloudError } from './call-desk.ts';
 import type { Cloud } from './cloud.ts';
 import { cloudErrors } from './errors.ts';
-import { answer, answerError, asCloudError, readAsked } from './http.ts';
+import { answer, answerError, readAsked } from './http.ts';
 import type { CloudInstance } from './instance.ts';
 
 /** Where instances ask about themselves. */

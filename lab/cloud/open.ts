@@ -1,12 +1,13 @@
 /** A small cloud on the switch of a lab, whose instances are hosts that really boot. What it does is in behaviour.md. */
 import { randomBytes } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Server as NetServer } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
 import { Accounts } from './accounts.ts';
 import { CloudAdmin } from './admin.ts';
 import { AdminServer } from './admin-server.ts';
 import { ApiServer } from './api-server.ts';
+import { CallDesk } from './call-desk.ts';
 import { CallLog } from './call-log.ts';
 import { Cloud, type CloudOptions } from './cloud.ts';
 import { labGround } from './lab-ground.ts';
@@ -40,16 +41,10 @@ export async function openLabCloud(lab: Lab, { image = {}, ...options }: LabClou
   const ground = labGround(lab, image);
   const cloud = new Cloud({ ...options, ground });
   const served = await serveCloud(cloud);
-  const onSwitch = await listenOnSwitch(lab.keeper, [
-    { address: lab.gateway, port: apiPort },
-    { address: metadataAddress, port: 80, add: true },
-  ]);
   const metadata = createServer((request, response) => void serveMetadata(cloud, request, response));
-  const [api, inside] = onSwitch as readonly [NetServer, NetServer];
-  api.on('connection', (socket) => served.server.emit('connection', socket));
-  inside.on('connection', (socket) => metadata.emit('connection', socket));
+  const leave = await joinSwitch(lab, served.server, metadata);
   return {
-    endpoint: `http://${lab.gateway}:${apiPort}`,
+    endpoint: endpointOf(lab),
     localEndpoint: served.endpoint,
     token: served.token,
     adminToken: served.adminToken,
@@ -59,12 +54,36 @@ export async function openLabCloud(lab: Lab, { image = {}, ...options }: LabClou
       return address === undefined ? undefined : ground.host(address);
     },
     close: async () => {
-      for (const each of onSwitch) each.close();
-      metadata.closeAllConnections();
+      leave();
       await served.close();
     },
   };
 }
+
+/** Lets hosts of a lab and its laptop reach a cloud, and instances their metadata. What it returns ends that. */
+export async function joinSwitch(lab: Lab, server: Server, metadata: Server): Promise<() => void> {
+  const onSwitch = await listenOnSwitch(lab.keeper, [
+    { address: lab.gateway, port: apiPort },
+    { address: metadataAddress, port: 80, add: true },
+  ]);
+  const [api, inside] = onSwitch as readonly [NetServer, NetServer];
+  // A server that listens nowhere does not know its connections, and an instance that is gone does not close them.
+  const open = new Set<Socket>();
+  const handTo = (target: Server) => (socket: Socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+    target.emit('connection', socket);
+  };
+  api.on('connection', handTo(server));
+  inside.on('connection', handTo(metadata));
+  return () => {
+    for (const each of onSwitch) each.close();
+    for (const socket of open) socket.destroy();
+  };
+}
+
+/** Where hosts of a lab and its laptop find the cloud on its switch. */
+export const endpointOf = (lab: Lab): string => `http://${lab.gateway}:${apiPort}`;
 
 export interface ServedCloud {
   readonly server: Server;
@@ -75,13 +94,27 @@ export interface ServedCloud {
   close(): Promise<void>;
 }
 
-/** API and admin endpoint of a cloud, on loopback. */
+/** What answers calls that are not for the admin. */
+export interface Dialect {
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+/** API and admin endpoint of a cloud, on loopback, in its own dialect. */
 export async function serveCloud(cloud: Cloud): Promise<ServedCloud> {
   const accounts = new Accounts();
+  const token = accounts.open('lab');
+  return { token, ...(await serveDialect(cloud, accounts, (desk) => new ApiServer(cloud, accounts, desk))) };
+}
+
+/** The same in any dialect. */
+export async function serveDialect(
+  cloud: Cloud,
+  accounts: Accounts,
+  dialect: (desk: CallDesk) => Dialect,
+): Promise<Omit<ServedCloud, 'token'>> {
   const log = new CallLog();
   const adminToken = randomBytes(18).toString('base64url');
-  const token = accounts.open('lab');
-  const api = new ApiServer(cloud, accounts, log);
+  const api = dialect(new CallDesk(cloud, accounts, log));
   const admin = new AdminServer(cloud, accounts, log, adminToken);
   const listener: RequestListener = (request, response) => {
     void (request.url?.startsWith('/admin/') ? admin : api).serve(request, response);
@@ -92,7 +125,6 @@ export async function serveCloud(cloud: Cloud): Promise<ServedCloud> {
   return {
     server,
     endpoint,
-    token,
     adminToken,
     admin: new CloudAdmin(endpoint, adminToken),
     close: async () => {

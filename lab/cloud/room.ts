@@ -1,4 +1,5 @@
 import { concerns, type Market } from './catalog.ts';
+import type { QuotaName } from './errors.ts';
 import type { CloudInstance } from './instance.ts';
 import type { CapacityRule, Quotas } from './settings.ts';
 
@@ -24,18 +25,25 @@ export function allowedCount(
   quotas: Quotas,
   existing: readonly CloudInstance[],
   asked: { readonly account: string; readonly market: Market; readonly cpus: number },
-): { readonly count: number; readonly why: string } {
+): { readonly count: number; readonly why: string; readonly quota: QuotaName } {
   const mine = existing.filter(({ account }) => account === asked.account);
   const cpus = mine.filter(({ market }) => market === asked.market).reduce((sum, each) => sum + each.cpus, 0);
-  const most = asked.market === 'spot' ? quotas.cpus_spot : quotas.cpus_on_demand;
-  const limits = [
+  const quota = asked.market === 'spot' ? 'cpus_spot' : 'cpus_on_demand';
+  const most = quotas[quota];
+  const limits: { count: number; why: string; quota: QuotaName }[] = [
     {
       count: (quotas.instances ?? Number.POSITIVE_INFINITY) - mine.length,
       why: `a quota of ${quotas.instances} instances, of which ${mine.length} are there,`,
+      quota: 'instances',
     },
     {
-      count: Math.floor(((most ?? Number.POSITIVE_INFINITY) - cpus) / asked.cpus),
+      // Some machines are not counted by their CPUs.
+      count:
+        asked.cpus === 0
+          ? Number.POSITIVE_INFINITY
+          : Math.floor(((most ?? Number.POSITIVE_INFINITY) - cpus) / asked.cpus),
       why: `a quota of ${most} CPUs (${asked.market}), of which ${cpus} are in use,`,
+      quota,
     },
   ];
   return limits.reduce((least, each) => (each.count < least.count ? each : least));

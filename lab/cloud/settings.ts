@@ -14,6 +14,8 @@ export interface Quotas {
   readonly instances: number | null;
   readonly cpus_on_demand: number | null;
   readonly cpus_spot: number | null;
+  /** Of disks that are asked for by size, all together. */
+  readonly disk_gib: number | null;
 }
 
 /** How the cloud behaves while nothing goes wrong. Pairs are the least and the most, drawn evenly for each. */
@@ -26,6 +28,10 @@ export interface Settings {
   readonly terminate_s: readonly [number, number];
   /** Lists show what was true so long ago. */
   readonly list_lag_s: number;
+  /** Tags in lists are so much older than the rest. */
+  readonly tag_lag_s: number;
+  /** A launch does not know a new role, or one with another profile, for so long. */
+  readonly role_lag_s: number;
   /** Most instances on a page of a list. */
   readonly page_size: number;
   /** Instances that have ended are listed for so long. */
@@ -37,15 +43,20 @@ export interface Settings {
   readonly prices: readonly PriceRule[];
 }
 
+/** Those that are to be other than they are. Quotas that it does not name are none. */
+export type SettingsPatch = Partial<Omit<Settings, 'quotas'>> & { readonly quotas?: Partial<Quotas> };
+
 export const defaultSettings: Settings = {
   latency_ms: [0, 0],
   boot_s: [0, 0],
   terminate_s: [0, 0],
   list_lag_s: 0,
+  tag_lag_s: 0,
+  role_lag_s: 0,
   page_size: 100,
   show_terminated_s: 60,
   rate_limit: null,
-  quotas: { instances: null, cpus_on_demand: null, cpus_spot: null },
+  quotas: { instances: null, cpus_on_demand: null, cpus_spot: null, disk_gib: null },
   capacity: [],
   prices: [],
 };
@@ -54,8 +65,7 @@ export const defaultSettings: Settings = {
 export type Reader<T> = (value: unknown, at: string) => T;
 
 export const number: Reader<number> = (value, at) => {
-  if (typeof value !== 'number' || !(value >= 0))
-    throw cloudErrors.invalid(`${at} must be a number that is not negative`);
+  if (typeof value !== 'number' || !(value >= 0)) throw cloudErrors.invalid(`${at} must be a number of at least 0`);
   return value;
 };
 export const count: Reader<number> = (value, at) => {
@@ -64,7 +74,7 @@ export const count: Reader<number> = (value, at) => {
   return value as number;
 };
 export const text: Reader<string> = (value, at) => {
-  if (typeof value !== 'string' || value === '') throw cloudErrors.invalid(`${at} must be a text`);
+  if (typeof value !== 'string' || value === '') throw cloudErrors.invalid(`${at} must be a string`);
   return value;
 };
 export const flag: Reader<boolean> = (value, at) => {
@@ -117,7 +127,7 @@ export function required<T extends object>(value: Partial<T>, keys: readonly (ke
   return value as T;
 }
 
-export const marketReader = oneOf<Market>(['on-demand', 'spot']);
+export const marketReader = oneOf<Market>(['on-demand', 'spot', 'reserved']);
 const about = { type: text, zone: text, market: marketReader };
 
 const readPatch = fields<Settings>({
@@ -125,6 +135,8 @@ const readPatch = fields<Settings>({
   boot_s: pair,
   terminate_s: pair,
   list_lag_s: number,
+  tag_lag_s: number,
+  role_lag_s: number,
   page_size: count,
   show_terminated_s: number,
   rate_limit: orNull((value, at) =>
@@ -136,10 +148,12 @@ const readPatch = fields<Settings>({
   ),
   quotas: (value, at) => ({
     ...defaultSettings.quotas,
-    ...fields<Quotas>({ instances: orNull(number), cpus_on_demand: orNull(number), cpus_spot: orNull(number) })(
-      value,
-      at,
-    ),
+    ...fields<Quotas>({
+      instances: orNull(number),
+      cpus_on_demand: orNull(number),
+      cpus_spot: orNull(number),
+      disk_gib: orNull(number),
+    })(value, at),
   }),
   capacity: listOf((value, at) =>
     required(fields<CapacityRule>({ ...about, limit: number })(value, at), ['limit'], at),

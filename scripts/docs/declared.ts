@@ -57,7 +57,7 @@ export async function declaredEvents(): Promise<DeclaredEvent[]> {
 
 export async function declaredProblems(): Promise<DeclaredProblem[]> {
   type Kind = Pick<DeclaredProblem, 'code' | 'title' | 'meaning'> & { severity?: string; hint?: string };
-  const found = await entriesOf('src/core/spec/**/*problems.ts', (value): value is Kind =>
+  const found = await entriesOf('src/{core/spec,providers}/**/*problems.ts', (value): value is Kind =>
     has(value, ['code', 'title', 'meaning']),
   );
   return found.map(([{ code, severity, title, meaning, hint }]) => ({

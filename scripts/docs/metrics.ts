@@ -1,6 +1,6 @@
 import type { InstanceView } from '../../src/core/instance.ts';
 import type { ScalingSpec } from '../../src/core/scaling.ts';
-import { HeadMetrics } from '../../src/head/metrics.ts';
+import { HeadMetrics } from '../../src/head/report/metrics.ts';
 
 export interface DeclaredMetric {
   readonly name: string;

@@ -5,6 +5,8 @@ import { commands, groups } from '../../src/cli/commands.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { argumentUsage, optionSummary, optionUsage, usageOf } from '../../src/cli/help.ts';
 import { typed } from '../../src/cli/tree.ts';
+import { keyReference } from '../../src/core/spec/keys/reference.ts';
+import { providers, runnable } from '../../src/providers/table.ts';
 import { declaredErrors, declaredEvents, declaredProblems } from './declared.ts';
 import { exitCodes } from './exit-codes.ts';
 import { declaredMetrics } from './metrics.ts';
@@ -18,6 +20,9 @@ export async function generatedParts(): Promise<ReadonlyMap<string, string>> {
     ['docs/exit-codes.md', exitCodesPart()],
     ['docs/api.md', apiPart()],
     ['docs/metrics.md', metricsPart()],
+    ['docs/coming-from-ray.md', ignoredOptionsPart()],
+    ['docs/cluster-yaml.md', keyReference(providers.keys)],
+    ['docs/providers.md', providersPart()],
   ]);
 }
 
@@ -35,7 +40,7 @@ function commandsPart(): string {
   const shown = commands.filter(({ hidden }) => hidden !== true);
   const hidden = commands.filter((command) => command.hidden === true);
   return [
-    '## Options of every command',
+    '## Global options',
     table(
       ['option', 'meaning'],
       globalOptions.map((option) => [code(optionUsage(option)), cell(option.summary)]),
@@ -139,6 +144,29 @@ function metricsPart(): string {
       cell(help.replace(/\.$/, '')),
     ]),
   );
+}
+
+/** Options that are accepted for compatibility with `ray`, each with the reason why it has no effect. */
+function ignoredOptionsPart(): string {
+  const rows = [...globalOptions, ...commands.flatMap(({ options }) => options)].flatMap(({ name, ignored }) =>
+    ignored === undefined ? [] : [`| ${code(`--${name}`)} | ${ignored} |`],
+  );
+  return ['| option | why |', '| --- | --- |', ...new Set(rows)].join('\n');
+}
+
+function providersPart(): string {
+  const rows = runnable.map(({ name, instances, offers }) => [
+    code(name),
+    cell(instances),
+    (offers?.markets ?? ['on-demand']).join(', '),
+    offers?.zones === true ? 'yes' : 'no',
+  ]);
+  const runs = new Set(runnable.map(({ name }) => name));
+  const others = providers.names.filter((name) => !runs.has(name)).map(code);
+  return [
+    table(['provider', 'instances are', 'markets', 'zones'], rows),
+    `Manta also reads, checks and converts cluster files for these providers, but cannot run them yet: ${others.join(', ')}.`,
+  ].join('\n\n');
 }
 
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {

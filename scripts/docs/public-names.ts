@@ -3,8 +3,8 @@ import { openapiDocument } from '../../src/api/openapi.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 import { typed } from '../../src/cli/tree.ts';
-import { keys } from '../../src/core/spec/keys/table.ts';
-import { stateFolder } from '../../src/head/state-folder.ts';
+import { providers } from '../../src/providers/table.ts';
+import { stateFolder } from '../../src/state/state-folder.ts';
 import { declaredErrors, declaredEvents, declaredProblems } from './declared.ts';
 import { exitCodes } from './exit-codes.ts';
 import { declaredMetrics } from './metrics.ts';
@@ -29,7 +29,7 @@ export async function publicNames(): Promise<readonly string[]> {
     ...metrics,
     ...exits,
     ...files,
-    ...keys.map(({ path }) => `key ${path}`),
+    ...providers.keys.map(({ path }) => `key ${path}`),
     ...flags(),
     ...routes(),
   ].sort();

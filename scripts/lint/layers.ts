@@ -6,10 +6,11 @@ import { sourcePath } from './rule.ts';
 export const layers = [
   'cli',
   'web',
-  'sdk',
   'launcher',
   'simulation',
   'head',
+  'client',
+  'state',
   'autoscaler',
   'jobs',
   'api',
@@ -24,6 +25,9 @@ export const layers = [
 /** What `core/` may see of `base/`: declarations that do nothing. */
 const coreSeesOfBase = new Set(['base/errors.ts', 'base/clock.ts', 'base/own-value.ts', 'base/redact.ts']);
 
+/** Commands and the page speak to the daemon over HTTP, and share with it what stands in `state/` and below. */
+const outsideTheDaemon: ReadonlySet<string> = new Set(['cli', 'web', 'launcher']);
+
 /** Why a file (both paths relative to `src/`) may not import `specifier`; undefined when it may. */
 export function importProblem(file: string, specifier: string): string | undefined {
   const from = layerOf(file);
@@ -35,6 +39,10 @@ export function importProblem(file: string, specifier: string): string | undefin
   const to = layerOf(target);
   if (to === undefined) return `'${specifier}' leads outside the layers of src/`;
   if (layers.indexOf(to) < layers.indexOf(from)) return `${from}/ may not import from ${to}/: imports point downwards`;
+  if (to === 'head' && outsideTheDaemon.has(from))
+    return `${from}/ may not import from head/: the daemon runs elsewhere`;
+  if (file.startsWith('engines/ray/') && target.startsWith('engines/embedded/'))
+    return 'engines/ray/ may not import from engines/embedded/';
   if (from === 'core' && to === 'base' && !coreSeesOfBase.has(target)) return `core/ may not import '${target}'`;
   return undefined;
 }

@@ -29,6 +29,9 @@ export interface Reference {
 
 export interface Node {
   readonly type: string;
+  readonly loc: { readonly start: { readonly line: number }; readonly end: { readonly line: number } };
+  readonly id?: Node | null;
+  readonly key?: Node;
   readonly name?: string;
   readonly value?: unknown;
   readonly source?: Node | null;
@@ -48,6 +51,7 @@ export interface Node {
   readonly typeArguments?: { readonly params: readonly Node[] } | null;
   readonly members?: readonly Node[];
   readonly expression?: Node;
+  readonly declaration?: Node | null;
 }
 
 /** Path below `src/` of a file of this repository, with forward slashes; undefined for files elsewhere. */

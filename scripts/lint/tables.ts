@@ -7,6 +7,9 @@ const homes = new Map([
   ['defineEvent', 'events.ts'],
 ]);
 
+/** One table a layer; providers, engines, and what stands on its own in `base/`, `core/` and the page, have one a folder. */
+const tables = /^(?:[^/]+|(?:providers|engines|base|core|web)\/[^/]+)\/([^/]+)$/;
+
 /** Errors and events are declared in the table of their layer and nowhere else. */
 export const tablesRule: Rule = {
   create(context) {
@@ -15,8 +18,8 @@ export const tablesRule: Rule = {
     return {
       CallExpression: (node) => {
         const home = homes.get(node.callee?.name ?? '');
-        if (home !== undefined && !file.endsWith(`/${home}`) && !file.endsWith(`-${home}`))
-          context.report({ node, message: `'${node.callee?.name}' stands in an ${home} or …-${home} only` });
+        if (home !== undefined && file.match(tables)?.[1] !== home)
+          context.report({ node, message: `'${node.callee?.name}' stands in the ${home} of its layer` });
       },
     };
   },

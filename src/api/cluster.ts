@@ -63,11 +63,26 @@ export const cluster = object({
     }),
   ),
   maxWorkers: maybe(whole),
-  nodes: object({ running: count, pending: count, draining: count, failed: count }),
+  nodes: object({
+    running: count,
+    pending: count,
+    draining: count,
+    failed: count,
+    /** Machines that are switched off, and kept for the next launch. */
+    stopped: maybe(count),
+  }),
   usage,
   jobs: jobCounts,
-  /** Per hour as of now, and spent since `startedAt`; absent when no price is known. `currency` is ISO 4217, USD without it. */
-  cost: maybe(object({ perHour: amount, spent: amount, currency: maybe(text) })),
+  /** Current price per hour, and spent since `startedAt`; absent when no price is known. `currency` is ISO 4217, USD without it. */
+  cost: maybe(
+    object({
+      perHour: amount,
+      spent: amount,
+      currency: maybe(text),
+      /** Instances whose price is not known: neither amount has them in it. */
+      unknown: maybe(count),
+    }),
+  ),
   /** False while mantad catches up after a start: nothing is ended meanwhile. */
   synced: flag,
   /** Who does not answer, since when and why, and what is not known therefore, a line each; absent while all is known. */
@@ -94,6 +109,7 @@ export const node = object({
     'drain-requested',
     'draining',
     'stopped',
+    'machine-stopped',
     'terminating',
     'terminated',
     'launch-failed',
@@ -118,7 +134,7 @@ export const node = object({
   byHand: maybe(flag),
 });
 export type NodeAnswer = Wire<typeof node>;
-export type InstanceStatus = NodeAnswer['status'];
+export type WireInstanceStatus = NodeAnswer['status'];
 
 const nodesAnswer = object({
   nodes: listOf(node),
@@ -150,6 +166,8 @@ const statusAnswer = object({
     idle: listOf(statusNode),
     launching: listOf(object({ type: text, count })),
     pending: listOf(object({ instance: text, type: text, details: text })),
+    /** Machines that are switched off and kept, by type; without a price where what they cost is not known. */
+    stopped: maybe(listOf(object({ type: text, count, pricePerHour: maybe(amount) }))),
     failedLaunches: listOf(object({ type: text, at: instant, reason: text })),
     failedNodes: listOf(object({ type: text, instance: text })),
     demand,
@@ -166,32 +184,32 @@ const statusAnswer = object({
 export type StatusAnswer = Wire<typeof statusAnswer>;
 
 const drainBody = given('a drain', {
-  reason: maybe(v.pipe(oneOf('idle', 'preemption'), v.description('idle when not given'))),
+  reason: maybe(v.pipe(oneOf('idle', 'preemption'), v.description('Default: idle'))),
   within: maybe(
     v.pipe(
       amount,
       v.minValue(0, 'is less than 0'),
       v.maxValue(365 * 86_400_000, 'is longer than a year'),
-      v.description('Of a preemption: so many milliseconds from now the machine is gone. Without it nobody says when'),
+      v.description('For a preemption: milliseconds until the machine is gone, if known'),
     ),
   ),
 });
 export type DrainBody = Wire<typeof drainBody>;
 
 const extendBody = given('an extension', {
-  by: maybe(v.pipe(amount, v.description('So many milliseconds longer'))),
+  by: maybe(v.pipe(amount, v.description('How many milliseconds longer'))),
   until: maybe(instant),
 });
 export type ExtendBody = Wire<typeof extendBody>;
 
-const id = { id: { schema: text, what: 'The id of an instance, or of a node or its first six characters or more' } };
+const id = { id: { schema: text, what: 'An instance id, or a node id (at least its first six characters)' } };
 
 export const clusterRoutes = {
   get: route({
     method: 'GET',
     path: '/cluster',
     id: 'getCluster',
-    summary: 'The cluster at a glance',
+    summary: 'Get an overview of the cluster',
     role: 'user',
     answer: { what: 'The cluster', schema: cluster },
   }),
@@ -199,11 +217,11 @@ export const clusterRoutes = {
     method: 'GET',
     path: '/nodes',
     id: 'listNodes',
-    summary: 'Instances and the nodes on them, with why each is there',
+    summary: 'List instances and their nodes, with the reason for each',
     role: 'user',
     query: {
-      limit: maybe(v.pipe(count, v.description(`At most ${limits.nodes.most}, which is also the default`))),
-      after: maybe(v.pipe(text, v.description('`next` of the page before'))),
+      limit: maybe(v.pipe(count, v.description(`Maximum and default: ${limits.nodes.most}`))),
+      after: maybe(v.pipe(text, v.description('`next` of the previous page'))),
     },
     answer: { what: 'A page', schema: nodesAnswer },
   }),
@@ -212,31 +230,34 @@ export const clusterRoutes = {
     path: '/nodes/{id}/drain',
     id: 'drainNode',
     summary:
-      'Empty a node and end its instance. Where the reason is that it is idle, a node with work on it refuses; a preemption is not refused, and its work has `within` milliseconds left',
+      'Drain a node and terminate its instance. With the reason idle, a node that has work refuses; a preemption is never refused, and its work has `within` milliseconds left',
     role: 'admin',
     action: 'drain a node',
     params: id,
     body: drainBody,
     bodyLimit: limits.smallBody,
-    answer: { what: 'Whether it will', schema: object({ instance: text, accepted: flag, reason: maybe(text) }) },
+    answer: {
+      what: 'Whether the request was accepted',
+      schema: object({ instance: text, accepted: flag, reason: maybe(text) }),
+    },
     refusals: [404],
   }),
   end: route({
     method: 'POST',
     path: '/nodes/{id}/end',
     id: 'endNode',
-    summary: 'End the instance of a worker at once, with what runs on it',
+    summary: 'Terminate the instance of a worker at once, with everything running on it',
     role: 'admin',
-    action: 'end a node',
+    action: 'terminate a node',
     params: id,
-    answer: { what: 'Whether it will', schema: object({ instance: text, accepted: flag }) },
+    answer: { what: 'Whether the request was accepted', schema: object({ instance: text, accepted: flag }) },
     refusals: [404],
   }),
   status: route({
     method: 'GET',
     path: '/status',
     id: 'getStatus',
-    summary: "The status: Ray's text, short and long, and the facts behind it",
+    summary: "Get the status: Ray's text, short and long, and the data behind it",
     role: 'user',
     answer: { what: 'The status', schema: statusAnswer },
   }),
@@ -244,18 +265,18 @@ export const clusterRoutes = {
     method: 'POST',
     path: '/extend',
     id: 'extendCluster',
-    summary: 'Keep a cluster that ends by itself for longer, by a length of time or until an instant',
+    summary: 'Postpone the automatic shutdown of the cluster, by a duration or until a time',
     role: 'admin',
-    action: 'keep the cluster for longer',
+    action: 'extend the cluster',
     body: extendBody,
     bodyLimit: limits.smallBody,
-    answer: { what: 'When it ends now', schema: object({ turnOff: maybe(turnOff) }) },
+    answer: { what: 'The new shutdown time', schema: object({ turnOff: maybe(turnOff) }) },
   }),
   reload: route({
     method: 'POST',
     path: '/reload',
     id: 'reloadCluster',
-    summary: "Apply the cluster's file again, without touching jobs",
+    summary: "Apply the cluster's file again; jobs are not affected",
     role: 'admin',
     action: 'change the cluster',
     answer: { what: 'The cluster', schema: object({ name: text }) },

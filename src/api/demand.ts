@@ -18,7 +18,7 @@ import {
   whole,
 } from './schema.ts';
 
-const market = oneOf('on-demand', 'spot');
+const market = oneOf('on-demand', 'spot', 'reserved');
 
 /** One thing to place on one node. */
 export const request = object({
@@ -49,6 +49,10 @@ const refusal = object({
   zone: maybe(text),
   market,
   reason: oneOf('no-capacity', 'quota', 'throttled', 'denied', 'unanswered', 'launch-timeout', 'setup-failed'),
+  /** Of a quota: what it closes beyond this offer. */
+  closes: maybe(oneOf('zone', 'region', 'project')),
+  /** The provider accepted the launch first, and ended the instance before it ran. */
+  late: maybe(v.literal(true)),
   detail: maybe(text),
   times: count,
   last: instant,
@@ -99,7 +103,7 @@ export type DemandAnswer = Wire<typeof demandAnswer>;
 
 const bundle = given('a bundle', {
   resources: v.pipe(
-    mapOf(v.pipe(amount, v.minValue(0, 'is negative; amounts are 0 or more'))),
+    mapOf(v.pipe(amount, v.minValue(0, 'is negative; amounts must be 0 or more'))),
     v.minEntries(1, 'names nothing'),
     v.maxEntries(limits.names, `names more than ${limits.names} resources`),
   ),
@@ -111,7 +115,7 @@ export const demandRoutes = {
     method: 'GET',
     path: '/demand',
     id: 'getDemand',
-    summary: `What asks for room, what holds it up, and what can never be placed; the first ${limits.demands} of each`,
+    summary: `Get demand, what delays it, and what can never be placed; the first ${limits.demands} of each`,
     role: 'user',
     answer: { what: 'Demand', schema: demandAnswer },
   }),
@@ -119,16 +123,16 @@ export const demandRoutes = {
     method: 'POST',
     path: '/request-resources',
     id: 'requestResources',
-    summary: 'Keep room for these bundles at once, until the next request; an empty list withdraws it',
+    summary: 'Reserve capacity for these bundles until the next request; an empty list withdraws it',
     role: 'admin',
     action: 'request resources',
     body: given('a request', {
       bundles: v.pipe(
         listOf(bundle),
-        v.maxLength(limits.standingBundles, `holds more than ${limits.standingBundles} bundles`),
+        v.maxLength(limits.standingBundles, `has more than ${limits.standingBundles} bundles`),
       ),
     }),
     bodyLimit: limits.largeBody,
-    answer: { what: 'What is asked for now', schema: object({ requests: listOf(taskDemand) }) },
+    answer: { what: 'The current request', schema: object({ requests: listOf(taskDemand) }) },
   }),
 };

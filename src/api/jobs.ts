@@ -24,7 +24,7 @@ import {
 
 const states = ['held', 'queued', 'starting', 'running', 'stopping', 'succeeded', 'failed', 'stopped'] as const;
 export const jobState = oneOf(...states);
-export type JobState = Wire<typeof jobState>;
+export type WireJobState = Wire<typeof jobState>;
 
 /** How many jobs are in each state. */
 export const jobCounts = object({
@@ -140,11 +140,11 @@ export const job = object({
   budgetFrom: maybe(count),
 });
 export type JobAnswer = Wire<typeof job>;
-export type EndCause = NonNullable<JobAnswer['attempts'][number]['cause']>;
+export type WireEndCause = NonNullable<JobAnswer['attempts'][number]['cause']>;
 
 const many = `${limits.names}`;
 const asked = v.pipe(
-  mapOf(v.pipe(amount, v.minValue(0, 'is negative; amounts are 0 or more'))),
+  mapOf(v.pipe(amount, v.minValue(0, 'is negative; amounts must be 0 or more'))),
   v.maxEntries(limits.names, `names more than ${many} resources`),
 );
 const retries = orNull(between(0, limits.retries));
@@ -160,8 +160,8 @@ export const submission = given('a job', {
     given('a gang', {
       bundles: v.pipe(
         listOf(asked),
-        v.minLength(1, `has to hold 1 to ${limits.bundles} bundles`),
-        v.maxLength(limits.bundles, `has to hold 1 to ${limits.bundles} bundles`),
+        v.minLength(1, `must have 1 to ${limits.bundles} bundles`),
+        v.maxLength(limits.bundles, `must have 1 to ${limits.bundles} bundles`),
       ),
       strategy: orNull(strategy),
     }),
@@ -193,9 +193,9 @@ export const logEnd = object({
 });
 export type LogEnd = Wire<typeof logEnd>;
 
-const id = { id: { schema: text, what: 'The id of a job' } };
+const id = { id: { schema: text, what: 'A job id' } };
 const ofAttempt = {
-  attempt: maybe(v.pipe(count, v.description('The last one when not given'))),
+  attempt: maybe(v.pipe(count, v.description('Default: the last one'))),
   offset: maybe(v.pipe(count, v.description('First byte'))),
 };
 const anyStates = `(?:${states.join('|')})`;
@@ -205,7 +205,7 @@ export const jobRoutes = {
     method: 'GET',
     path: '/jobs',
     id: 'listJobs',
-    summary: 'Jobs, newest first; values of env_vars are not part of a row',
+    summary: 'List jobs, newest first; rows do not include values of env_vars',
     role: 'user',
     query: {
       state: maybe(
@@ -218,16 +218,16 @@ export const jobRoutes = {
           v.description('Comma-separated states'),
         ),
       ),
-      user: maybe(v.pipe(text, v.description('Of one user'))),
+      user: maybe(v.pipe(text, v.description("Only this user's jobs"))),
       search: maybe(
-        v.pipe(text, v.description('Part of id, user or what a row shows of the entrypoint, whatever its case')),
+        v.pipe(text, v.description('Only jobs with this text in their id, user or shown entrypoint; case-insensitive')),
       ),
-      limit: maybe(v.pipe(count, v.description(`At most ${limits.jobs.most}; ${limits.jobs.usual} when not given`))),
-      before: maybe(v.pipe(text, v.description('`next` of the page before'))),
+      limit: maybe(v.pipe(count, v.description(`At most ${limits.jobs.most}; default ${limits.jobs.usual}`))),
+      before: maybe(v.pipe(text, v.description('`next` of the previous page'))),
       others: maybe(
         v.pipe(
           between(0, 1),
-          v.description(`1: also those submitted to Ray itself, as \`others\`, at most ${limits.others}`),
+          v.description(`1: also jobs submitted directly to Ray, as \`others\`, at most ${limits.others}`),
         ),
       ),
     },
@@ -237,18 +237,18 @@ export const jobRoutes = {
     method: 'POST',
     path: '/jobs',
     id: 'submitJob',
-    summary: 'Submit; the same id with the same work answers with the job that is there',
+    summary: 'Submit a job; the same id with the same content returns the existing job',
     role: 'user',
     body: submission,
     bodyLimit: limits.largeBody,
-    answer: { what: 'The job, on disk', schema: job },
+    answer: { what: 'The job, saved to disk', schema: job },
     refusals: [404, 409, 422, 507],
   }),
   get: route({
     method: 'GET',
     path: '/jobs/{id}',
     id: 'getJob',
-    summary: 'A job; in full for its owner',
+    summary: 'Get a job; in full for its owner',
     role: 'user',
     params: id,
     answer: { what: 'The job', schema: job },
@@ -258,7 +258,7 @@ export const jobRoutes = {
     method: 'DELETE',
     path: '/jobs/{id}',
     id: 'deleteJob',
-    summary: 'Delete a job that is over, with its output',
+    summary: 'Delete a finished job and its output',
     role: 'owner',
     params: id,
     answer: { what: 'Gone' },
@@ -268,7 +268,7 @@ export const jobRoutes = {
     method: 'POST',
     path: '/jobs/{id}/stop',
     id: 'stopJob',
-    summary: 'Stop, in whatever state; a job that is over stays as it is',
+    summary: 'Stop a job in any state; a finished job does not change',
     role: 'owner',
     params: id,
     answer: { what: 'The job', schema: job },
@@ -278,7 +278,7 @@ export const jobRoutes = {
     method: 'POST',
     path: '/jobs/{id}/retry',
     id: 'retryJob',
-    summary: 'Run a job that is over once more',
+    summary: 'Run a finished job again',
     role: 'owner',
     params: id,
     answer: { what: 'The job', schema: job },
@@ -288,30 +288,30 @@ export const jobRoutes = {
     method: 'GET',
     path: '/jobs/{id}/logs',
     id: 'readLogs',
-    summary: 'Output of an attempt; headers manta-offset, manta-next and manta-end say where it lies',
+    summary: 'Get the output of an attempt; the headers manta-offset, manta-next and manta-end give its position',
     role: 'owner',
     params: id,
     query: {
       ...ofAttempt,
-      limit: maybe(v.pipe(count, v.description('Bytes, at most 8 MiB'))),
-      tail: maybe(v.pipe(count, v.description('The last lines instead'))),
+      limit: maybe(v.pipe(count, v.description('Number of bytes, at most 8 MiB'))),
+      tail: maybe(v.pipe(count, v.description('Return this many last lines instead'))),
       grep: maybe(
         v.pipe(
           text,
           v.maxBytes(limits.grepBytes, `is longer than ${limits.grepBytes} bytes`),
-          v.description(`Only lines that contain this, at most ${limits.grepBytes} bytes`),
+          v.description(`Only lines that contain this text, at most ${limits.grepBytes} bytes`),
         ),
       ),
-      since: maybe(v.pipe(count, v.description('From this instant on, in ms since 1970'))),
+      since: maybe(v.pipe(count, v.description('Only output after this time, in ms since 1970'))),
     },
     answer: {
       what: 'Bytes',
       content: 'text/plain',
       headers: {
         'manta-attempt': 'The attempt',
-        'manta-offset': 'Of the first byte',
-        'manta-next': 'The offset to ask for next',
-        'manta-end': '`true` once no byte will follow',
+        'manta-offset': 'Offset of the first byte',
+        'manta-next': 'Offset for the next request',
+        'manta-end': '`true` when there is no more output',
       },
     },
     refusals: [404],
@@ -320,7 +320,7 @@ export const jobRoutes = {
     method: 'GET',
     path: '/jobs/{id}/logs/follow',
     id: 'followLogs',
-    summary: 'Output as it comes, server-sent; resume with Last-Event-ID; ends with an `end` event',
+    summary: 'Stream output as server-sent events; resume with Last-Event-ID; ends with an `end` event',
     role: 'owner',
     params: id,
     query: ofAttempt,

@@ -58,21 +58,21 @@ const roles = {
 } as const;
 
 const meanings = new Map([
-  [400, 'A value is not what it has to be'],
-  [401, 'The request carries no token'],
-  [403, 'The token is not valid, or not enough'],
-  [404, 'There is no such thing'],
-  [409, 'It is not in a state for that'],
+  [400, 'A value is not valid'],
+  [401, 'The request has no token'],
+  [403, 'The token is not valid, or does not allow this'],
+  [404, 'Not found'],
+  [409, 'The current state does not allow this'],
   [413, 'The body is too large'],
-  [422, 'No node of the cluster could ever run it'],
-  [429, 'Too much at once: connections, streams, wrong tokens, or jobs; try again later'],
-  [500, 'A fault of Manta; its log says why'],
-  [503, 'Not now: mantad is ending, or what it asks does not answer'],
+  [422, 'No node of the cluster can ever run it'],
+  [429, 'Too many connections, streams, invalid tokens or jobs; try again later'],
+  [500, 'Internal error; see the log of mantad'],
+  [503, 'Temporarily unavailable: mantad is shutting down, or Ray does not respond'],
   [507, 'The disk of the head is full'],
 ]);
 
 function operation(each: Route): Json {
-  const limit = each.bodyLimit === undefined ? '' : ` The body has at most ${each.bodyLimit} bytes.`;
+  const limit = each.bodyLimit === undefined ? '' : ` The body can have at most ${each.bodyLimit} bytes.`;
   const parameters = [
     ...Object.entries<{ schema: Schema; what: string }>(each.params ?? {}).map(([name, { schema, what }]) => ({
       name,

@@ -59,7 +59,7 @@ const why = object({
 export type WhyAnswer = Wire<typeof why>;
 
 /**
- * What the stream tells. Only an `event` carries an id: the others are states, and whoever was away asks for them again.
+ * What the stream tells. Only an `event` carries an id: the others are states, and anyone who was away asks for them again.
  * `nodes` is the whole list, at most every 500 ms; `cluster` comes at most every second.
  */
 const stream = { event, job: jobRow, nodes: listOf(node), cluster, sample, mark };
@@ -72,12 +72,10 @@ export const pastRoutes = {
     ...pastRoute,
     path: '/events',
     id: 'listEvents',
-    summary: 'What happened, oldest first',
+    summary: 'List events, oldest first',
     query: {
-      after: maybe(v.pipe(count, v.description('Those after this `seq`; the newest when not given'))),
-      limit: maybe(
-        v.pipe(count, v.description(`At most ${limits.events.most}; ${limits.events.usual} when not given`)),
-      ),
+      after: maybe(v.pipe(count, v.description('Events after this `seq`; default: the newest'))),
+      limit: maybe(v.pipe(count, v.description(`At most ${limits.events.most}; default ${limits.events.usual}`))),
     },
     answer: { what: 'Events', schema: object({ events: listOf(event) }) },
   }),
@@ -85,13 +83,11 @@ export const pastRoutes = {
     ...pastRoute,
     path: '/history',
     id: 'getHistory',
-    summary: 'Nodes, usage and jobs over time, with launches and ends marked',
+    summary: 'Get nodes, usage and jobs over time, with marks for launches and terminations',
     query: {
-      since: maybe(v.pipe(count, v.description('In ms since 1970; an hour before `until` when not given'))),
-      until: maybe(v.pipe(count, v.description('In ms since 1970; now when not given'))),
-      points: maybe(
-        v.pipe(count, v.description(`At most ${limits.points.most}; ${limits.points.usual} when not given`)),
-      ),
+      since: maybe(v.pipe(count, v.description('In ms since 1970; default: an hour before `until`'))),
+      until: maybe(v.pipe(count, v.description('In ms since 1970; default: now'))),
+      points: maybe(v.pipe(count, v.description(`At most ${limits.points.most}; default ${limits.points.usual}`))),
     },
     answer: { what: 'Samples and marks', schema: object({ samples: listOf(sample), marks: listOf(mark) }) },
   }),
@@ -99,32 +95,33 @@ export const pastRoutes = {
     ...pastRoute,
     path: '/journal',
     id: 'readJournal',
-    summary: 'The newest facts of scaling and of jobs, without credentials',
+    summary: 'Get the newest journal entries of scaling and jobs, without credentials',
     role: 'admin',
     action: 'read the journal',
     query: {
       limit: maybe(
-        v.pipe(count, v.description(`Of each; at most ${limits.facts.most}, ${limits.facts.usual} when not given`)),
+        v.pipe(count, v.description(`Number of each; at most ${limits.facts.most}, default ${limits.facts.usual}`)),
       ),
     },
-    answer: { what: 'Facts, oldest first', schema: journalAnswer },
+    answer: { what: 'Journal entries, oldest first', schema: journalAnswer },
   }),
   stream: route({
     ...pastRoute,
     path: '/stream',
     id: 'followCluster',
-    summary: 'Changes as they come, server-sent: event, job, nodes, cluster, sample, mark; resume with Last-Event-ID',
-    query: { after: maybe(v.pipe(count, v.description('As Last-Event-ID'))) },
+    summary:
+      'Stream changes as server-sent events: event, job, nodes, cluster, sample, mark; resume with Last-Event-ID',
+    query: { after: maybe(v.pipe(count, v.description('Same as Last-Event-ID'))) },
     answer: { what: 'Events', content: 'text/event-stream', events: stream },
   }),
   why: route({
     ...pastRoute,
     path: '/why/{kind}/{id}',
     id: 'explain',
-    summary: 'Why a job, a node or demand is where it is; `kind` is job, node or demand',
+    summary: 'Explain the state of a job, a node or demand; `kind` is job, node or demand',
     params: {
-      kind: { schema: oneOf('job', 'node', 'demand'), what: 'What `id` is of' },
-      id: { schema: text, what: 'The id of a job, an instance or a node; anything for demand' },
+      kind: { schema: oneOf('job', 'node', 'demand'), what: 'What `id` refers to' },
+      id: { schema: text, what: 'A job, instance or node id; anything for demand' },
     },
     answer: { what: 'The chain of causes, oldest first', schema: why },
     refusals: [404],
@@ -133,7 +130,7 @@ export const pastRoutes = {
     ...pastRoute,
     path: '/openapi.json',
     id: 'getOpenapi',
-    summary: 'This document',
+    summary: 'Get this document',
     answer: { what: 'OpenAPI 3.1', schema: anything },
   }),
 };

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
-import type { InstanceId } from '../core/instance.ts';
-import { advance, type LifecycleTimeouts, type Outcome, setUpFailure } from '../core/lifecycle.ts';
+import type { InstanceId, NodeTypeName } from '../core/instance.ts';
+import { advance, type InstanceOutcome, type LifecycleTimeouts, setUpFailure } from '../core/lifecycle.ts';
 import { autoscalerEvents as events } from './events.ts';
-import type { Fact, Journal } from './journal.ts';
+import type { Journal, ScalingFact } from './journal.ts';
 import { Ledger } from './ledger.ts';
 
 /** The journal and what it folds to, kept in step: what is in the ledger is, or is about to be, in the journal. */
@@ -11,15 +11,16 @@ export class Book {
   readonly #journal: Journal;
   readonly #clock: Clock;
   readonly #events: EventSink;
-  readonly #timeouts: LifecycleTimeouts;
+  /** How long instances of a type may stay where they are. */
+  readonly timeoutsOf: (type: NodeTypeName) => LifecycleTimeouts;
   #ledger = new Ledger();
   #inStep = false;
 
-  constructor(journal: Journal, clock: Clock, events: EventSink, timeouts: LifecycleTimeouts) {
+  constructor(journal: Journal, clock: Clock, events: EventSink, timeoutsOf: Book['timeoutsOf']) {
     this.#journal = journal;
     this.#clock = clock;
     this.#events = events;
-    this.#timeouts = timeouts;
+    this.timeoutsOf = timeoutsOf;
   }
 
   get ledger(): Ledger {
@@ -39,7 +40,7 @@ export class Book {
   }
 
   /** Takes facts in. Wait for it before any effect that relies on them. */
-  async write(facts: readonly Fact[]): Promise<void> {
+  async write(facts: readonly ScalingFact[]): Promise<void> {
     if (facts.length === 0) return;
     for (const fact of facts) {
       this.#ledger.apply(fact);
@@ -54,19 +55,19 @@ export class Book {
   }
 
   /** The facts by which instances move on after what came of Manta's own calls. */
-  outcomes(entries: Iterable<readonly [InstanceId, Outcome]>): Fact[] {
+  outcomes(entries: Iterable<readonly [InstanceId, InstanceOutcome]>): ScalingFact[] {
     const at = this.#clock.now();
-    const facts: Fact[] = [];
+    const facts: ScalingFact[] = [];
     for (const [id, outcome] of entries) {
       const record = this.#ledger.record(id);
       if (record === undefined) continue;
-      const step = advance(record, { outcomes: [outcome] }, at, this.#timeouts);
+      const step = advance(record, { outcomes: [outcome] }, at, this.timeoutsOf(record.type));
       if (step.record !== record) facts.push({ kind: 'instance', at, record: step.record, moves: step.moves });
     }
     return facts;
   }
 
-  #tell(fact: Fact): void {
+  #tell(fact: ScalingFact): void {
     if (fact.kind === 'adopted') {
       const { id, type, providerId = '', kind } = fact.record;
       if (kind === 'worker') this.#events.emit(events.adopted, { instance: id, providerId, type, why: fact.why.kind });

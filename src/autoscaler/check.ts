@@ -31,14 +31,16 @@ export const checks: Checks = {
     const doubt = untouchable(record);
     if (doubt !== undefined) return doubt;
     if (record?.status !== 'running' && record?.status !== 'drain-requested') return `it is ${record?.status}`;
-    if (node !== undefined && node.id !== action.node) return 'another node runs on it';
+    if (node !== undefined && node.id !== action.node) return 'another node is running on it';
     if (node?.state === 'alive' && node.idleFor === 0) return 'its node is busy';
     return undefined;
   },
 
-  terminate(_action, record, node) {
+  terminate(action, record, node) {
     const doubt = untouchable(record);
     if (doubt !== undefined) return doubt;
+    // The hosts of a slice only work together: what runs on the rest of one is lost.
+    if (action.because.kind === 'slice-broken' && record?.providerId !== undefined) return undefined;
     if (record !== undefined && !endable.has(record.status)) return `it is ${record.status}`;
     if (record?.providerId === undefined) return 'the provider has not named its machine yet';
     if (node !== undefined && node.state !== 'dead') return `its node is ${node.state}`;
@@ -51,6 +53,7 @@ const endable: ReadonlySet<InstanceStatus> = new Set<InstanceStatus>([
   'allocated',
   'setting-up',
   'stopped',
+  'machine-stopped',
   'launch-timeout',
   'setup-failed',
   'terminate-failed',
@@ -58,7 +61,7 @@ const endable: ReadonlySet<InstanceStatus> = new Set<InstanceStatus>([
 ]);
 
 function untouchable(record: InstanceRecord | undefined): string | undefined {
-  if (record === undefined) return 'it is not known any more';
+  if (record === undefined) return 'it no longer exists';
   if (record.kind === 'head') return 'it is the head';
   if (record.isolated !== undefined) return 'it is isolated';
   return undefined;

@@ -12,7 +12,7 @@ function endReasonText(because: EndReason | FollowUpReason): string {
     case 'idle':
       return `idle for ${Math.round(because.idleFor / 1_000)} s`;
     case 'outdated':
-      return 'made with an older configuration';
+      return 'its configuration is out of date';
     case 'type-limit':
       return `more than ${because.max} of its type`;
     case 'cluster-limit':
@@ -23,10 +23,12 @@ function endReasonText(because: EndReason | FollowUpReason): string {
       return 'its type is no longer in the cluster file';
     case 'slice-broken':
       return `slice ${because.slice} is broken`;
+    case 'not-kept':
+      return 'its machine is stopped, and the cluster file does not keep it';
     case 'preemption':
-      return 'the provider takes it back';
+      return 'the provider is reclaiming it';
     case 'asked':
-      return 'it was asked for';
+      return 'requested';
     default:
       return ownValue(endWords, because.status) ?? because.status;
   }
@@ -34,14 +36,15 @@ function endReasonText(because: EndReason | FollowUpReason): string {
 
 const endWords: Readonly<Record<string, string>> = {
   stopped: 'its node has stopped',
-  'drain-requested': 'asked again',
-  'launch-timeout': 'it never answered',
-  'setup-failed': 'it could not be set up',
-  'terminate-failed': 'the last order failed',
-  terminating: 'it is still there',
+  'drain-requested': 'draining it again',
+  'launch-timeout': 'it never came up',
+  'setup-failed': 'its setup failed',
+  'machine-stopped': 'its machine is still running',
+  'terminate-failed': 'the last attempt to terminate it failed',
+  terminating: 'it is still running',
 };
 
-/** What the loop tells of itself, as it happens. */
+/** What the loop reports, as it happens. */
 export const autoscalerEvents = {
   launching: defineEvent<{
     type: string;
@@ -53,20 +56,20 @@ export const autoscalerEvents = {
   }>({
     code: 'MANTA_AUTOSCALER_LAUNCHING',
     level: 'info',
-    text: (e) => `asking for ${counted(e.count, 'instance')} of ${e.type} (${place(e)})`,
+    text: (e) => `requesting ${counted(e.count, 'instance')} of ${e.type} (${place(e)})`,
   }),
   launched: defineEvent<{ type: string; asked: number; given: number; token: string }>({
     code: 'MANTA_AUTOSCALER_LAUNCHED',
     level: 'info',
     text: (e) =>
       e.given < e.asked
-        ? `the provider gave ${e.given} of ${counted(e.asked, 'instance')} of ${e.type}`
-        : `the provider gave ${counted(e.given, 'instance')} of ${e.type}`,
+        ? `the provider launched ${e.given} of ${counted(e.asked, 'instance')} of ${e.type}`
+        : `the provider launched ${counted(e.given, 'instance')} of ${e.type}`,
   }),
   unanswered: defineEvent<{ type: string; zone?: string | undefined; market: string; token: string; said: string }>({
     code: 'MANTA_AUTOSCALER_LAUNCH_UNANSWERED',
     level: 'warn',
-    text: (e) => `a launch of ${e.type} (${place(e)}) was not answered, so that it may have taken effect: ${e.said}`,
+    text: (e) => `no response to a launch of ${e.type} (${place(e)}), so it may have taken effect: ${e.said}`,
   }),
   givenUp: defineEvent<{
     type: string;
@@ -79,7 +82,7 @@ export const autoscalerEvents = {
     code: 'MANTA_AUTOSCALER_LAUNCH_GIVEN_UP',
     level: 'warn',
     text: (e) =>
-      `a launch of ${e.type} (${place(e)}) was never answered, and no list shows it: it counts as refused for a while, ${e.times} in a row${e.said ? `: ${e.said}` : ''}`,
+      `gave up on a launch of ${e.type} (${place(e)}): no response, and the provider does not list it; backing off after ${e.times} in a row${e.said ? `: ${e.said}` : ''}`,
   }),
   refused: defineEvent<{
     type: string;
@@ -98,12 +101,12 @@ export const autoscalerEvents = {
   paused: defineEvent<{ type: string; times: number; until: number }>({
     code: 'MANTA_AUTOSCALER_TYPE_PAUSED',
     level: 'warn',
-    text: (e) => `no more of ${e.type} is launched for a while: its machines could not be set up, ${e.times} in a row`,
+    text: (e) => `pausing launches of ${e.type}: setup failed on ${e.times} machines in a row`,
   }),
   adopted: defineEvent<{ instance: string; providerId: string; type: string; why: string }>({
     code: 'MANTA_AUTOSCALER_ADOPTED',
     level: 'warn',
-    text: (e) => `took in ${e.providerId} (${e.type}): ${e.why}`,
+    text: (e) => `adopted ${e.providerId} (${e.type}): ${e.why}`,
   }),
   settingUp: defineEvent<{ instance: string; type: string }>({
     code: 'MANTA_AUTOSCALER_SETTING_UP',
@@ -120,32 +123,33 @@ export const autoscalerEvents = {
   }>({
     code: 'MANTA_AUTOSCALER_SETUP_FAILED',
     level: 'warn',
-    text: (e) => `${e.instance} (${e.type}) could not be set up: ${e.reason}`,
+    text: (e) => `setup of ${e.instance} (${e.type}) failed: ${e.reason}`,
   }),
   running: defineEvent<{ instance: string; type: string }>({
     code: 'MANTA_AUTOSCALER_RUNNING',
     level: 'info',
-    text: (e) => `${e.instance} (${e.type}) runs a node`,
+    text: (e) => `${e.instance} (${e.type}) is running`,
   }),
   ended: defineEvent<{
     instance: string;
     type: string;
-    how: 'drain' | 'terminate';
+    how: 'drain' | 'stop' | 'terminate';
     because: EndReason | FollowUpReason;
   }>({
     code: 'MANTA_AUTOSCALER_ENDING',
     level: 'info',
-    text: (e) => `${e.how === 'drain' ? 'draining' : 'ending'} ${e.instance} (${e.type}): ${endReasonText(e.because)}`,
+    text: (e) =>
+      `${e.how === 'drain' ? 'draining' : e.how === 'stop' ? 'stopping the machine of' : 'terminating'} ${e.instance} (${e.type}): ${endReasonText(e.because)}`,
   }),
   drainRefused: defineEvent<{ instance: string; reason: string }>({
     code: 'MANTA_AUTOSCALER_DRAIN_REFUSED',
     level: 'info',
-    text: (e) => `${e.instance} stays: ${e.reason}`,
+    text: (e) => `not draining ${e.instance}: ${e.reason}`,
   }),
   dropped: defineEvent<{ action: string; instance?: string | undefined; type?: string | undefined; why: string }>({
     code: 'MANTA_AUTOSCALER_ACTION_DROPPED',
     level: 'debug',
-    text: (e) => `${e.action} of ${e.instance ?? e.type ?? 'an instance'} was dropped: ${e.why}`,
+    text: (e) => `dropped ${e.action} of ${e.instance ?? e.type ?? 'an instance'}: ${e.why}`,
   }),
   isolated: defineEvent<{ instance: string; why: string }>({
     code: 'MANTA_AUTOSCALER_ISOLATED',
@@ -155,16 +159,16 @@ export const autoscalerEvents = {
   partialView: defineEvent<{ side: 'provider' | 'engine'; reason: string }>({
     code: 'MANTA_AUTOSCALER_PARTIAL_VIEW',
     level: 'warn',
-    text: (e) => `the ${e.side} did not answer; nothing is ended in this pass: ${e.reason}`,
+    text: (e) => `the ${e.side} did not respond; terminating nothing in this pass: ${e.reason}`,
   }),
   failed: defineEvent<{ during: string; reason: string }>({
     code: 'MANTA_AUTOSCALER_FAILED',
     level: 'error',
-    text: (e) => `${e.during} failed and is tried again: ${e.reason}`,
+    text: (e) => `${e.during} failed, retrying: ${e.reason}`,
   }),
   unreadableFact: defineEvent<{ kind: string }>({
     code: 'MANTA_AUTOSCALER_UNREADABLE_FACT',
     level: 'error',
-    text: (e) => `a fact of kind '${e.kind}' in the journal is not understood and was passed over`,
+    text: (e) => `skipped a journal entry of unknown kind '${e.kind}'`,
   }),
 };

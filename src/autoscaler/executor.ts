@@ -27,8 +27,14 @@ export interface Edges {
   readonly events: EventSink;
 }
 
+/** When a launch was tried in vain, and what was said instead of an answer. */
+interface Unanswered {
+  readonly at: Instant;
+  readonly said: string;
+}
+
 interface Actor {
-  readonly kind: 'launch' | 'bring-up' | 'drain' | 'terminate';
+  readonly kind: 'launch' | 'bring-up' | 'drain' | 'stop' | 'terminate';
   readonly abort?: AbortController;
   readonly done: Promise<void>;
 }
@@ -42,10 +48,8 @@ export class Executor {
   readonly book: Book;
   readonly settings: LoopSettings;
   readonly calls: Calls;
-  /** Launches whose last try was not answered: when that was, and what was said instead. */
-  readonly unanswered = new Map<string, { readonly at: Instant; readonly said: string }>();
-  /** Written down with the next list: it tells whether the machine was taken away. */
-  readonly failedSetUps = new Map<InstanceId, FailedSetUp>();
+  readonly #unanswered = new Map<string, Unanswered>();
+  readonly #failedSetUps = new Map<InstanceId, FailedSetUp>();
   readonly #wake: () => void;
   readonly #actors = new Map<InstanceId, Actor>();
   readonly #launching = new Map<string, Promise<void>>();
@@ -53,7 +57,7 @@ export class Executor {
   /** An order that failed at once would be given again at once: what comes of it wakes the loop. */
   readonly #drains: BackOff;
   readonly #failedEnds: BackOff;
-  stopped = false;
+  #stopped = false;
 
   constructor(edges: Edges, book: Book, settings: LoopSettings, wake: () => void) {
     this.edges = edges;
@@ -74,9 +78,33 @@ export class Executor {
     return this.#launching.has(token);
   }
 
+  /** Nothing more is begun. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** The last try of a launch, where it was not answered. */
+  unanswered(token: string): Unanswered | undefined {
+    return this.#unanswered.get(token);
+  }
+
+  noteUnanswered(token: string, said: string): void {
+    this.#unanswered.set(token, { at: this.edges.clock.now(), said });
+  }
+
+  /** Those that nobody waits for any more have had their answer. */
+  forgetAnswered(waiting: ReadonlySet<string>): void {
+    for (const token of this.#unanswered.keys()) if (!waiting.has(token)) this.#unanswered.delete(token);
+  }
+
+  /** Written down with the next list: it tells whether the machine was taken away. */
+  failedSetUp(id: InstanceId): FailedSetUp | undefined {
+    return this.#failedSetUps.get(id);
+  }
+
   /** Cuts short what is under way; the journal knows how to go on with it. Resolves when nothing is. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.#stopped = true;
     this.calls.stop(autoscalerErrors.Stopped({}));
     for (const actor of this.#actors.values()) actor.abort?.abort();
     await Promise.allSettled(
@@ -88,7 +116,7 @@ export class Executor {
   launch(order: LaunchOrder): void {
     if (this.#launching.has(order.token)) return;
     const done = carryOutLaunch(order, this)
-      .catch((error: unknown) => this.#failed('a launch', error))
+      .catch((error: unknown) => this.failed('a launch', error))
       .finally(() => {
         this.#launching.delete(order.token);
         this.#wake();
@@ -103,7 +131,7 @@ export class Executor {
     this.#act(record.id, 'bring-up', () => this.#bringUp(record, machine, abort.signal), abort);
   }
 
-  /** Gives up the set-up of machines that are gone: nobody would answer it. */
+  /** Gives up the setup of machines that are gone: nobody would answer it. */
   abandonGone(): void {
     for (const id of this.#setUp) if (this.book.ledger.record(id) === undefined) this.#setUp.delete(id);
     for (const [id, { kind, abort }] of this.#actors) {
@@ -114,42 +142,48 @@ export class Executor {
 
   /** What failed is written down, or matters no more. */
   forgetFailedSetUps(): void {
-    for (const id of this.failedSetUps.keys()) {
+    for (const id of this.#failedSetUps.keys()) {
       const status = this.book.ledger.record(id)?.status;
-      if (status !== 'allocated' && status !== 'setting-up') this.failedSetUps.delete(id);
+      if (status !== 'allocated' && status !== 'setting-up') this.#failedSetUps.delete(id);
     }
   }
 
   /** Empties a node, unless it was asked to a moment ago. Its instance is ended when the engine says that the node has stopped. */
-  drain(record: InstanceRecord, node: string, because: EndReason | FollowUpReason): void {
+  drain(record: InstanceRecord, node: string, because: EndReason | FollowUpReason, stops = false): void {
     // That an idle node has refused says nothing of one that is taken back.
     const order = because.kind === 'preemption' ? `${record.id} preemption` : record.id;
     if (this.busy(record.id) || this.#drains.rests(order)) return;
     this.#drains.tried(order);
-    this.#act(record.id, 'drain', () => this.#drain(record, node, because));
+    this.#act(record.id, 'drain', () => this.#drain(record, node, because, stops));
   }
 
   /** Ends machines; those whose last order failed a moment ago are left for a later pass. */
   terminate(ends: readonly End[]): void {
-    const ready = ends.filter(({ record: { id } }) => !this.busy(id) && !this.#failedEnds.rests(id));
-    if (ready.length === 0) return;
-    const work = this.#terminate(ready)
-      .catch((error: unknown) => this.#failed('ending instances', error))
-      .finally(() => {
-        for (const { record } of ready) this.#actors.delete(record.id);
-        this.#wake();
-      });
-    for (const { record } of ready) this.#actors.set(record.id, { kind: 'terminate', done: work });
+    const ready = ends.filter(({ record: { id } }) => !this.#failedEnds.rests(id));
+    this.orderTogether('terminate', ready, (free) => this.terminateNow(free));
   }
 
-  /** A set-up is at work on its machine, or may be. */
+  /** One order for several machines, as far as nobody is at work on them. */
+  orderTogether(kind: 'stop' | 'terminate', ends: readonly End[], work: (ends: readonly End[]) => Promise<void>): void {
+    const free = ends.filter(({ record: { id } }) => !this.busy(id));
+    if (free.length === 0) return;
+    const done = work(free)
+      .catch((error: unknown) => this.failed(`${kind === 'stop' ? 'stopping' : 'terminating'} instances`, error))
+      .finally(() => {
+        for (const { record } of free) this.#actors.delete(record.id);
+        this.#wake();
+      });
+    for (const { record } of free) this.#actors.set(record.id, { kind, done });
+  }
+
+  /** A setup is at work on its machine, or may be. */
   inSetUp({ id, status, providerId }: InstanceRecord): boolean {
     if (this.#actors.get(id)?.kind === 'bring-up') return true;
     return providerId !== undefined && (status === 'setting-up' || status === 'setup-failed');
   }
 
   /**
-   * Makes sure that no set-up is at work on a machine that is to be ended. False when that cannot be known: then a node
+   * Makes sure that no setup is at work on a machine that is to be ended. False when that cannot be known: then a node
    * may come up on it at any moment.
    */
   async stopSetUp(record: InstanceRecord): Promise<boolean> {
@@ -167,7 +201,7 @@ export class Executor {
       await this.calls.make(late, (signal) => this.edges.starter.halt(providerId, signal));
       return true;
     } catch (error) {
-      if (!this.stopped) this.#failed('stopping a set-up', error);
+      if (!this.#stopped) this.failed('stopping a setup', error);
       return false;
     }
   }
@@ -175,7 +209,7 @@ export class Executor {
   #act(id: InstanceId, kind: Actor['kind'], work: () => Promise<void>, abort?: AbortController): void {
     if (this.#actors.has(id)) return;
     const done = work()
-      .catch((error: unknown) => this.#failed(kind, error))
+      .catch((error: unknown) => this.failed(kind, error))
       .finally(() => {
         this.#actors.delete(id);
         this.#wake();
@@ -195,16 +229,23 @@ export class Executor {
       const reason = messageOf(error);
       const failure = error instanceof MantaError ? error.code : undefined;
       const { id: instance, type } = record;
-      sink.emit(events.setupFailed, { instance, type, reason, host: machine.address, failure });
-      this.failedSetUps.set(record.id, { at: this.edges.clock.now(), reason });
+      sink.emit(events.setupFailed, { instance, type, reason, host: machine.address?.inside, failure });
+      this.#failedSetUps.set(record.id, { at: this.edges.clock.now(), reason });
     }
   }
 
-  async #drain(record: InstanceRecord, node: string, because: EndReason | FollowUpReason): Promise<void> {
+  async #drain(
+    record: InstanceRecord,
+    node: string,
+    because: EndReason | FollowUpReason,
+    stops: boolean,
+  ): Promise<void> {
     const { clock, engine, events: sink } = this.edges;
     const at = clock.now();
     if (record.status === 'running') {
-      const step = advance(record, { outcomes: [{ kind: 'drain-sent' }] }, at, this.settings.timeouts);
+      const { stopsNext: _, ...before } = record;
+      const known: InstanceRecord = stops ? { ...before, stopsNext: true } : before;
+      const step = advance(known, { outcomes: [{ kind: 'drain-sent' }] }, at, this.book.timeoutsOf(record.type));
       await this.book.write([{ kind: 'end', at, record: step.record, how: 'drain', because }]);
     }
     const reason =
@@ -219,13 +260,13 @@ export class Executor {
     await this.book.write(this.book.outcomes([[record.id, { kind: 'drain-refused', reason: why }]]));
   }
 
-  async #terminate(ends: readonly End[]): Promise<void> {
+  async terminateNow(ends: readonly End[]): Promise<void> {
     const { clock, provider } = this.edges;
     const at = clock.now();
     await this.book.write(
       ends.flatMap(({ record, because }) => {
         if (record.status === 'terminating') return [];
-        const step = advance(record, { outcomes: [{ kind: 'terminate-sent' }] }, at, this.settings.timeouts);
+        const step = advance(record, { outcomes: [{ kind: 'terminate-sent' }] }, at, this.book.timeoutsOf(record.type));
         return [{ kind: 'end' as const, at, record: step.record, how: 'terminate' as const, because }];
       }),
     );
@@ -244,7 +285,8 @@ export class Executor {
     }
   }
 
-  #failed(during: string, error: unknown): void {
+  /** Tells of what will be tried again. */
+  failed(during: string, error: unknown): void {
     this.edges.events.emit(events.failed, { during, reason: messageOf(error) });
   }
 }

@@ -2,7 +2,7 @@ import type { Instant } from '../base/clock.ts';
 import type { InstanceId, Market, NodeTypeName } from '../core/instance.ts';
 import type { InstanceRecord, Move } from '../core/lifecycle.ts';
 import type { EndReason, Launch, PlanFact } from '../core/plan/plan.ts';
-import type { Refusal } from '../core/view.ts';
+import type { LaunchRefusal } from '../core/view.ts';
 
 /** Why an instance that no launch in the journal accounts for was taken in. */
 export type AdoptReason =
@@ -21,7 +21,7 @@ export type FollowUpReason =
   | { readonly kind: 'asked' };
 
 /** What was observed, decided or done. Facts are only ever added. */
-export type Fact = { readonly at: Instant } & (
+export type ScalingFact = { readonly at: Instant } & (
   | {
       /** Written before the provider is asked: from here on machines with this token are accounted for. */
       readonly kind: 'launch';
@@ -35,29 +35,34 @@ export type Fact = { readonly at: Instant } & (
       /** Written before the engine or the provider is told. */
       readonly kind: 'end';
       readonly record: InstanceRecord;
-      readonly how: 'drain' | 'terminate';
+      readonly how: 'drain' | 'stop' | 'terminate';
       readonly because: EndReason | FollowUpReason;
     }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'refused'; readonly refusal: LaunchRefusal }
   | {
       /** What was refused is not left alone any more. `reason`: as of the refusal. */
       readonly kind: 'granted';
       readonly type: NodeTypeName;
       readonly zone?: string;
       readonly market: Market;
-      readonly reason?: Refusal['reason'];
+      readonly reason?: LaunchRefusal['reason'];
     }
   | { readonly kind: 'planned'; readonly fact: PlanFact }
 );
 
 /** What a refusal is remembered by: there is one at a time for each. */
-export const refusalKey = ({ type, zone, market, reason }: Omit<Extract<Fact, { kind: 'granted' }>, 'kind' | 'at'>) =>
+export const refusalKey = ({
+  type,
+  zone,
+  market,
+  reason,
+}: Omit<Extract<ScalingFact, { kind: 'granted' }>, 'kind' | 'at'>) =>
   reason === 'setup-failed' ? `set-up:${type}` : `offer:${JSON.stringify([type, zone ?? null, market])}`;
 
 /** Where facts are kept. The source of `why`, of replay, and of recovery after a crash. */
 export interface Journal {
   /** Resolves when all of these facts are kept for good, in this order; rejects when none is. */
-  append(facts: readonly Fact[]): Promise<void>;
+  append(facts: readonly ScalingFact[]): Promise<void>;
   /** Every fact, oldest first. */
-  read(): AsyncIterable<Fact>;
+  read(): AsyncIterable<ScalingFact>;
 }

@@ -1,21 +1,27 @@
 import type { Instant } from '../base/clock.ts';
 import type { InstanceId, Market, NodeTypeName } from '../core/instance.ts';
-import { type InstanceRecord, isFinal, type Outcome } from '../core/lifecycle.ts';
+import { type InstanceOutcome, type InstanceRecord, isFinal } from '../core/lifecycle.ts';
 import type { Launch } from '../core/plan/plan.ts';
+import { mantaTags } from '../core/ray-tags.ts';
 import type { ScalingType } from '../core/scaling.ts';
 import { providerErrors } from '../providers/errors.ts';
-import type { ProviderInstance } from '../providers/provider.ts';
+import type { LaunchRequest, ProviderInstance } from '../providers/provider.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
-import type { Fact } from './journal.ts';
+import type { ScalingFact } from './journal.ts';
 import type { Ledger } from './ledger.ts';
-import { granted, isOfMachines, type Refused, refuse, refusedBy, wordsOf } from './refusals.ts';
+import { isRestarted, launchedAs } from './match.ts';
+import { granted, isOfMachines, type RefusedOffer, refuse, refusedBy, wordsOf } from './refusals.ts';
 
 /** What to ask the provider for, under a token that is in the journal. */
 export interface LaunchOrder {
   readonly token: string;
   readonly type: NodeTypeName;
+  /** Of instances. */
   readonly count: number;
+  /** They are the hosts of one slice. */
+  readonly slice?: true;
+  readonly launchHash?: string;
   readonly zone?: string;
   readonly market: Market;
 }
@@ -27,7 +33,7 @@ export function intendLaunch(
   count: number,
   at: number,
   newId: () => string,
-): Extract<Fact, { kind: 'launch' }> {
+): Extract<ScalingFact, { kind: 'launch' }> {
   const token = newId();
   const hosts = Math.max(1, type.hostsPerSlice);
   const slice = hosts > 1 ? newId() : undefined;
@@ -56,14 +62,13 @@ export function intendLaunch(
  * Once a complete list, asked for at `listedAt`, would show what the last try made and shows nothing, the launch counts as
  * refused, which is what the facts say: another offer gets its turn. What comes late is taken in by its token, and ended.
  */
-export function followUpLaunches(executor: Executor, listedAt: Instant | undefined): Fact[] {
-  const { book, unanswered, settings } = executor;
+export function followUpLaunches(executor: Executor, listedAt: Instant | undefined): ScalingFact[] {
+  const { book, settings } = executor;
   const orders = unansweredLaunches(book.ledger.records);
-  const waiting = new Set(orders.map(({ token }) => token));
-  for (const token of unanswered.keys()) if (!waiting.has(token)) unanswered.delete(token);
+  executor.forgetAnswered(new Set(orders.map(({ token }) => token)));
   return orders.flatMap((order) => {
     if (executor.launching(order.token)) return [];
-    const last = unanswered.get(order.token);
+    const last = executor.unanswered(order.token);
     if (last === undefined || listedAt === undefined) executor.launch(order);
     else if (listedAt - last.at >= settings.listLag)
       return refused(order, { reason: 'unanswered', detail: last.said }, executor);
@@ -84,6 +89,8 @@ function unansweredLaunches(records: Iterable<InstanceRecord>): LaunchOrder[] {
       type: record.type,
       count: (order?.count ?? 0) + 1,
       market,
+      ...(record.slice === undefined ? {} : { slice: true }),
+      ...(record.launchHash === undefined ? {} : { launchHash: record.launchHash }),
       ...(record.zone === undefined ? {} : { zone: record.zone }),
     });
   }
@@ -93,7 +100,7 @@ function unansweredLaunches(records: Iterable<InstanceRecord>): LaunchOrder[] {
 /** Asks until there is an answer, always under the same token, and writes down what came of it. */
 export async function carryOutLaunch(order: LaunchOrder, executor: Executor): Promise<void> {
   const { edges, calls, settings, book } = executor;
-  const request = { ...order, tags: {} };
+  const request = requestOf(order, edges.provider.slices === true);
   for (let attempt = 1; ; attempt++) {
     try {
       const made = await calls.make(
@@ -117,29 +124,47 @@ export async function carryOutLaunch(order: LaunchOrder, executor: Executor): Pr
   }
 }
 
+function requestOf(order: LaunchOrder, slices: boolean): LaunchRequest {
+  const { token, type, count, slice, launchHash, zone, market } = order;
+  return {
+    token,
+    type,
+    ...(slice && slices ? { count: 1, slice: { hosts: count } } : { count }),
+    ...(zone === undefined ? {} : { zone }),
+    market,
+    tags: launchHash === undefined ? {} : { [mantaTags.launchHash]: launchHash },
+  };
+}
+
 /** Each thing once a launch, however often it is tried. */
-function tellUnanswered(order: LaunchOrder, error: unknown, { edges, unanswered }: Executor): void {
+function tellUnanswered(order: LaunchOrder, error: unknown, executor: Executor): void {
   const { type, zone, market, token } = order;
   const said = wordsOf(error);
-  if (unanswered.get(token)?.said !== said) edges.events.emit(events.unanswered, { type, zone, market, token, said });
-  unanswered.set(token, { at: edges.clock.now(), said });
+  if (executor.unanswered(token)?.said !== said)
+    executor.edges.events.emit(events.unanswered, { type, zone, market, token, said });
+  executor.noteUnanswered(token, said);
 }
 
 /** Machines are tied to records; records that got none have failed. */
-function given(order: LaunchOrder, made: readonly ProviderInstance[], executor: Executor): Fact[] {
+function given(order: LaunchOrder, made: readonly ProviderInstance[], executor: Executor): ScalingFact[] {
   const { book, edges } = executor;
-  const unmatched = new Set(made.map((machine) => machine.id).filter((id) => book.ledger.ofMachine(id) === undefined));
-  const outcomes: [InstanceId, Outcome][] = [];
+  const unmatched = new Map(
+    made.filter(({ id }) => isFree(book.ledger.ofMachine(id), order)).map((machine) => [machine.id, machine]),
+  );
+  const restarted: [InstanceId, InstanceOutcome][] = [];
+  const outcomes: [InstanceId, InstanceOutcome][] = [];
   let short = 0;
   for (const record of book.ledger.ofToken(order.token)) {
     if (record.providerId !== undefined || isFinal(record.status)) continue;
-    const [machine] = unmatched;
+    const [machine] = unmatched.values();
     if (machine === undefined) {
       short++;
       outcomes.push([record.id, { kind: 'launch-refused', reason: 'partial fill' }]);
     } else {
-      unmatched.delete(machine);
-      outcomes.push([record.id, { kind: 'launched', providerId: machine }]);
+      unmatched.delete(machine.id);
+      const before = book.ledger.ofMachine(machine.id);
+      if (before !== undefined) restarted.push([before.id, { kind: 'restarted' }]);
+      outcomes.push([record.id, launchedAs({ ...machine, launchToken: order.token }, book.ledger)]);
     }
   }
   edges.events.emit(events.launched, {
@@ -149,23 +174,33 @@ function given(order: LaunchOrder, made: readonly ProviderInstance[], executor: 
     token: order.token,
   });
   return [
+    // What a machine was before comes first: from here on it is the instance that was asked for.
+    ...book.outcomes(restarted),
     ...book.outcomes(outcomes),
     ...(short > 0 ? remember(order, { reason: 'no-capacity' }, executor) : forget(order, executor)),
   ];
 }
 
-function refused(order: LaunchOrder, why: Refused, executor: Executor): Fact[] {
+/** Nobody's, or what a machine was before it was started again for this launch. */
+const isFree = (known: InstanceRecord | undefined, { token }: LaunchOrder): boolean =>
+  known === undefined || isRestarted(known, token);
+
+function refused(order: LaunchOrder, why: RefusedOffer, executor: Executor): ScalingFact[] {
   const { book } = executor;
   const reason = why.detail === undefined ? why.reason : `${why.reason}: ${why.detail}`;
   const failed = book.ledger
     .ofToken(order.token)
     .filter((record) => record.providerId === undefined)
-    .map((record): [InstanceId, Outcome] => [record.id, { kind: 'launch-refused', reason }]);
+    .map((record): [InstanceId, InstanceOutcome] => [record.id, { kind: 'launch-refused', reason }]);
   return [...book.outcomes(failed), ...remember(order, why, executor)];
 }
 
 /** The fact that an offer was refused once more. */
-export function remember(order: Omit<LaunchOrder, 'token' | 'count'>, why: Refused, executor: Executor): Fact[] {
+export function remember(
+  order: Omit<LaunchOrder, 'token' | 'count'>,
+  why: RefusedOffer,
+  executor: Executor,
+): ScalingFact[] {
   const { book, edges, settings } = executor;
   const at = edges.clock.now();
   const refusal = refuse(book.ledger.refusal(order), order, why, at, settings.refusals);
@@ -177,10 +212,10 @@ export function remember(order: Omit<LaunchOrder, 'token' | 'count'>, why: Refus
 }
 
 /** The facts after which no offer is left alone any more. */
-export const forgiven = (ledger: Ledger, at: Instant): Fact[] =>
+export const forgiven = (ledger: Ledger, at: Instant): ScalingFact[] =>
   ledger.memory.refusals.map((refusal) => granted(refusal, at));
 
-function forget(order: LaunchOrder, { book, edges }: Executor): Fact[] {
+function forget(order: LaunchOrder, { book, edges }: Executor): ScalingFact[] {
   const refusal = book.ledger.refusal(order);
   return refusal === undefined || isOfMachines(refusal) ? [] : [granted(refusal, edges.clock.now())];
 }

@@ -1,25 +1,30 @@
 import { type InstanceRecord, type Move, setUpFailure } from '../core/lifecycle.ts';
-import type { ProviderInstance } from '../providers/provider.ts';
+import type { LateRefusal, ProviderInstance } from '../providers/provider.ts';
 import { autoscalerEvents as events } from './events.ts';
 import type { Executor } from './executor.ts';
-import type { Fact } from './journal.ts';
+import type { ScalingFact } from './journal.ts';
 import { remember } from './launch.ts';
-import { granted, inShort, isOfMachines, type Refused, refuse } from './refusals.ts';
+import { granted, inShort, isOfMachines, type RefusedOffer, refuse, refusedLate } from './refusals.ts';
 
 /**
- * What instances that have moved on teach about their type: one that never answered or could not be set up is a reason to
- * leave the offer, or the whole type, alone for a while; one that runs is a reason to leave it alone no more. A set-up that
- * failed on a machine that is gone or taken back, as a list of `machines` shows, says nothing of its type.
+ * What instances that have moved on teach about their type: one that was refused late, never answered or could not be set
+ * up is a reason to leave the offer, or the whole type, alone for a while; one that runs is a reason to leave it alone no
+ * more. A setup that failed on a machine that is gone or taken back, as a list of `machines` shows, says nothing of its type.
  */
-export function learn(facts: readonly Fact[], executor: Executor, machines?: readonly ProviderInstance[]): Fact[] {
-  const learnt: Fact[] = [];
+export function learn(
+  facts: readonly ScalingFact[],
+  executor: Executor,
+  machines?: readonly ProviderInstance[],
+): ScalingFact[] {
+  const learnt: ScalingFact[] = [];
+  const failed = new Map(machines?.flatMap(({ id, failed }) => (failed === undefined ? [] : [[id, failed]])));
   const staying = machines && new Set(machines.filter(stays).map(({ id }) => id));
   const said = new Set<string>();
   for (const fact of facts) {
     if (fact.kind !== 'instance' || fact.record.kind !== 'worker') continue;
     for (const move of fact.moves) {
       if (move.to === 'running' && move.from !== 'drain-requested') learnt.push(...success(fact.record, executor));
-      const why = failure(move);
+      const why = failure(move, failed.get(fact.record.providerId ?? ''));
       const taken = staying !== undefined && !staying.has(fact.record.providerId ?? '');
       if (why?.reason === 'setup-failed' && taken) continue;
       if (why === undefined || isKnown(fact.record, why, executor)) continue;
@@ -39,7 +44,9 @@ const place = ({ record }: { readonly record: InstanceRecord }) => [record.zone,
 const stays = ({ state, preemptionAt }: ProviderInstance): boolean =>
   preemptionAt === undefined && (state === 'pending' || state === 'running');
 
-function failure({ to, because }: Move): Refused | undefined {
+function failure({ to, because }: Move, late: LateRefusal | undefined): RefusedOffer | undefined {
+  if (to === 'launch-failed' && because.kind === 'outcome' && because.outcome === 'refused-late' && late !== undefined)
+    return refusedLate(late);
   if (to === 'launch-timeout') return { reason: 'launch-timeout' };
   if (to !== 'setup-failed') return undefined;
   const [said] = setUpFailure({ because })?.split('\n') ?? [];
@@ -47,7 +54,7 @@ function failure({ to, because }: Move): Refused | undefined {
 }
 
 /** Machines that were asked for before the last failure say nothing new: they are those of the same try. */
-function isKnown(record: InstanceRecord, { reason }: Refused, { book }: Executor): boolean {
+function isKnown(record: InstanceRecord, { reason }: RefusedOffer, { book }: Executor): boolean {
   const earlier = book.ledger.refusal({ ...offerOf(record), reason });
   return earlier?.reason === reason && record.requestedAt <= earlier.last;
 }
@@ -58,11 +65,11 @@ const offerOf = ({ type, zone, market = 'on-demand' }: InstanceRecord) => ({
   ...(zone === undefined ? {} : { zone }),
 });
 
-const timedOut = (record: InstanceRecord, why: Refused, executor: Executor): Fact[] =>
+const timedOut = (record: InstanceRecord, why: RefusedOffer, executor: Executor): ScalingFact[] =>
   record.market === undefined ? [] : remember(offerOf(record), why, executor);
 
 /** A pause for the whole type, wherever its machines are. None where the provider itself passes over what failed. */
-function pause(record: InstanceRecord, why: Refused, { book, edges, settings }: Executor): Fact[] {
+function pause(record: InstanceRecord, why: RefusedOffer, { book, edges, settings }: Executor): ScalingFact[] {
   if (settings.refusals.first['setup-failed'] === 0) return [];
   const at = edges.clock.now();
   const offer = offerOf(record);
@@ -71,7 +78,7 @@ function pause(record: InstanceRecord, why: Refused, { book, edges, settings }: 
   return [{ kind: 'refused', at, refusal }];
 }
 
-function success(record: InstanceRecord, { book, edges }: Executor): Fact[] {
+function success(record: InstanceRecord, { book, edges }: Executor): ScalingFact[] {
   const offer = offerOf(record);
   return [book.ledger.refusal({ ...offer, reason: 'setup-failed' }), book.ledger.refusal(offer)].flatMap((refusal) =>
     refusal !== undefined && isOfMachines(refusal) ? [granted(refusal, edges.clock.now())] : [],

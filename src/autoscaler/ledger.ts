@@ -1,8 +1,8 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { type InstanceRecord, isFinal } from '../core/lifecycle.ts';
-import type { Memory, Refusal } from '../core/view.ts';
-import { type Fact, refusalKey } from './journal.ts';
+import type { LaunchRefusal, Memory } from '../core/view.ts';
+import { refusalKey, type ScalingFact } from './journal.ts';
 
 /** How long an ended instance is remembered: late lists may still name its machine. */
 const endedKept: Duration = 600_000;
@@ -11,7 +11,7 @@ const endedKept: Duration = 600_000;
 export class Ledger {
   readonly #records = new Map<InstanceId, InstanceRecord>();
   readonly #byProviderId = new Map<string, InstanceId>();
-  readonly #refusals = new Map<string, Refusal>();
+  readonly #refusals = new Map<string, LaunchRefusal>();
   #unneededSince: Record<InstanceId, Instant> = {};
 
   get records(): Iterable<InstanceRecord> {
@@ -33,12 +33,19 @@ export class Ledger {
     return found;
   }
 
-  refusal(offer: Parameters<typeof refusalKey>[0]): Refusal | undefined {
+  /** Nodes of an earlier life of machines that were stopped and started again. */
+  get formerNodes(): ReadonlySet<string> {
+    const former = new Set<string>();
+    for (const { formerNodes } of this.#records.values()) for (const node of formerNodes ?? []) former.add(node);
+    return former;
+  }
+
+  refusal(offer: Parameters<typeof refusalKey>[0]): LaunchRefusal | undefined {
     return this.#refusals.get(refusalKey(offer));
   }
 
   /** Takes in one fact. A fact it does not understand changes nothing and is answered with `false`. */
-  apply(fact: Fact): boolean {
+  apply(fact: ScalingFact): boolean {
     switch (fact.kind) {
       case 'launch':
         for (const record of fact.records) this.#put(record);

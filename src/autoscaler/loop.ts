@@ -1,33 +1,31 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import { steadyClock } from '../base/steady-clock.ts';
-import type { InstanceId } from '../core/instance.ts';
-import { mustEnd } from '../core/lifecycle.ts';
-import type { Drain, Launch, Plan, Terminate } from '../core/plan/plan.ts';
+import type { InstanceId, NodeTypeName } from '../core/instance.ts';
+import type { LifecycleTimeouts } from '../core/lifecycle.ts';
+import type { Launch, Plan } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
-import type { Silence, View } from '../core/view.ts';
-import type { EngineState } from '../engines/engine.ts';
-import { engineErrors } from '../engines/errors.ts';
-import { providerErrors } from '../providers/errors.ts';
+import type { View } from '../core/view.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import { Book } from './book.ts';
 import { type Checks, checks as usualChecks } from './check.ts';
+import { Ends } from './ends.ts';
 import { autoscalerEvents as events } from './events.ts';
-import { type Edges, type End, Executor } from './executor.ts';
+import { type Edges, Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
 import { followUpLaunches, forgiven, intendLaunch } from './launch.ts';
 import { learn } from './learn.ts';
-import { type Answers, assembleView, nodesByMachine, readAnswers, takenBack } from './observe.ts';
+import { type Answers, assembleView, readAnswers } from './observe.ts';
 import { SetUpStops } from './set-up-stops.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
+import { Sides } from './sides.ts';
+import { enough, WakeUps } from './wake-ups.ts';
 
 /** The pure decision: `plan` of core/plan, or a stand-in. */
 export type Planner = (view: View, spec: ScalingSpec, now: Instant) => Plan;
 
 /** A machine that boots for longer than this is looked for as any other. */
 const bootsWatched: Duration = 60_000;
-/** Ends a wait that nobody asks the reason of. One for all: making one costs more than the rest of a pass. */
-const enough = new DOMException('There is something to do', 'AbortError');
 
 export interface AutoscalerOptions extends Edges {
   readonly journal: Journal;
@@ -52,30 +50,34 @@ export class Autoscaler {
   readonly #checks: Checks;
   readonly #book: Book;
   readonly #executor: Executor;
-  readonly #silent = new Map<'provider' | 'engine', Silence>();
+  readonly #wakeUps: WakeUps;
+  readonly #sides: Sides;
   readonly #stops: SetUpStops;
-  #wakeUps = 0;
+  readonly #ends: Ends;
+  #allocationTimeouts: ReadonlyMap<NodeTypeName, Duration> = new Map();
   #listedBefore = false;
   #forgiving = false;
-  #woken: (() => void) | undefined;
 
   constructor(options: AutoscalerOptions) {
     this.#options = { ...options, clock: steadyClock(options.clock) };
     this.#settings = { ...loopSettings, ...options.settings };
     this.#checks = options.checks ?? usualChecks;
-    this.#book = new Book(options.journal, this.#options.clock, options.events, this.#settings.timeouts);
+    this.#book = new Book(options.journal, this.#options.clock, options.events, (type) => this.#timeoutsOf(type));
+    this.#wakeUps = new WakeUps(this.#options.clock, this.#settings);
     this.#executor = new Executor(this.#options, this.#book, this.#settings, () => this.wake());
+    this.#sides = new Sides(this.#options, this.#executor.calls);
     this.#stops = new SetUpStops(
       this.#executor,
       () => this.wake(),
-      (id) => this.#dropped('an end', id, 'its set-up goes on'),
+      (instance) =>
+        options.events.emit(events.dropped, { action: 'termination', instance, why: 'its setup is still running' }),
     );
+    this.#ends = new Ends(this.#executor, this.#sides, this.#stops, this.#checks);
   }
 
   /** Something happened: new demand, an instance that came or went. */
   wake(): void {
-    this.#wakeUps++;
-    this.#woken?.();
+    this.#wakeUps.wake();
   }
 
   /** Somebody has changed something: what was refused before is asked for at once. */
@@ -96,19 +98,26 @@ export class Autoscaler {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {
-      const seen = this.#wakeUps;
+      const seen = this.#wakeUps.count;
       let wait = this.#settings.sweep;
       try {
         const { lookAgainAt = Number.POSITIVE_INFINITY } = await this.pass(signal);
         // A side that has just failed to answer is not asked more often for what is due.
-        if (this.#silent.size === 0) wait = Math.min(this.#sweep(), Math.max(0, lookAgainAt - clock.now()));
+        if (!this.#sides.anySilent) wait = Math.min(this.#sweep(), Math.max(0, lookAgainAt - clock.now()));
       } catch (error) {
         this.#options.events.emit(events.failed, { during: 'a pass', reason: messageOf(error) });
       }
-      await this.#rest(seen, Math.max(wait, this.#settings.batchIdle), signal);
+      await this.#wakeUps.rest(seen, Math.max(wait, this.#settings.batchIdle), signal);
     }
     await this.#executor.stop();
     await this.#stops.settled();
+  }
+
+  /** A machine that is asked for may take as long as its type says. */
+  #timeoutsOf(type: NodeTypeName): LifecycleTimeouts {
+    const { timeouts } = this.#settings;
+    const allocated = this.#allocationTimeouts.get(type);
+    return allocated === undefined ? timeouts : { ...timeouts, allocated };
   }
 
   #sweep(): Duration {
@@ -131,10 +140,10 @@ export class Autoscaler {
       await this.#book.write(forgiven(this.#book.ledger, this.#options.clock.now()));
     }
     const listedAt = this.#options.clock.now();
-    const listing = this.#list();
+    const listing = this.#sides.list();
     if (this.#listedBefore) await this.#launchUntil(listing, signal);
     const instances = await listing;
-    const state = await this.#engineState();
+    const state = await this.#sides.engineState();
     if (instances !== undefined) this.#listedBefore = true;
     const answers: Answers = {
       ...(instances === undefined ? {} : { instances, listedAt }),
@@ -148,7 +157,7 @@ export class Autoscaler {
     if (givenUp.length > 0) this.wake();
     if (instances !== undefined && state !== undefined) {
       this.#bringUp(instances);
-      await this.#end(plan, instances, state);
+      await this.#ends.carryOut(plan, instances, state);
     }
     return plan;
   }
@@ -163,16 +172,16 @@ export class Autoscaler {
     signal.addEventListener('abort', end);
     void listing.finally(end);
     while (!over.signal.aborted && !signal.aborted) {
-      const seen = this.#wakeUps;
+      const seen = this.#wakeUps.count;
       await this.#launchEarly(signal);
-      await this.#rest(seen, this.#settings.callDeadline, over.signal);
+      await this.#wakeUps.rest(seen, this.#settings.callDeadline, over.signal);
     }
     signal.removeEventListener('abort', end);
   }
 
   /** Nothing else is done on a view without the provider's list. */
   async #launchEarly(signal: AbortSignal): Promise<void> {
-    const state = await this.#engineState();
+    const state = await this.#sides.engineState();
     if (state === undefined) return;
     const { tasks, gangs, standing } = state.demand;
     if (tasks.length + gangs.length + standing.length > 0) await this.#decide({ state }, signal);
@@ -182,19 +191,22 @@ export class Autoscaler {
   async #decide(answers: Answers, signal: AbortSignal): Promise<Plan> {
     const { ledger } = this.#book;
     const now = this.#options.clock.now();
+    const spec = this.#options.spec();
+    this.#allocationTimeouts = new Map(
+      spec.nodeTypes.flatMap(({ name, allocationTimeout: limit }) => (limit === undefined ? [] : [[name, limit]])),
+    );
     const facts = readAnswers(ledger, answers, {
       now,
-      timeouts: this.#settings.timeouts,
+      timeoutsOf: (type) => this.#timeoutsOf(type),
       listLag: this.#settings.listLag,
       launching: (token) => this.#executor.launching(token),
-      failedSetUps: this.#executor.failedSetUps,
+      failedSetUp: (id) => this.#executor.failedSetUp(id),
       newId: this.#options.newId,
     });
     await this.#book.write([...facts, ...learn(facts, this.#executor, answers.instances)]);
     this.#executor.forgetFailedSetUps();
     this.#stops.forgetEnded();
     ledger.prune(now);
-    const spec = this.#options.spec();
     const ending = (id: InstanceId): boolean => this.#stops.has(id);
     const view = assembleView(ledger, answers, { now, demandLag: this.#settings.demandLag, ending });
     const plan = this.#options.planner(view, spec, now);
@@ -209,26 +221,8 @@ export class Autoscaler {
 
   /** What others see of a pass: that it did not wait for the provider's list does not make the provider silent. */
   #told(view: View): View {
-    const provider = view.complete.provider || (this.#listedBefore && !this.#silent.has('provider'));
-    return { ...view, complete: { ...view.complete, provider }, silent: Object.fromEntries(this.#silent) };
-  }
-
-  /** Undefined when the provider did not answer in full. */
-  #list(): Promise<readonly ProviderInstance[] | undefined> {
-    const late = (): Error => providerErrors.Unreachable({ call: 'list' });
-    return this.#executor.calls
-      .make(late, (signal) => this.#options.provider.list(signal))
-      .then((answer) => this.#answered('provider', answer))
-      .catch((error: unknown) => this.#missing('provider', error));
-  }
-
-  /** Undefined when the engine did not answer in full. */
-  #engineState(): Promise<EngineState | undefined> {
-    const late = (): Error => engineErrors.Unreachable({ call: 'state' });
-    return this.#executor.calls
-      .make(late, (signal) => this.#options.engine.state(signal))
-      .then((answer) => this.#answered('engine', answer))
-      .catch((error: unknown) => this.#missing('engine', error));
+    const provider = view.complete.provider || (this.#listedBefore && !this.#sides.isSilent('provider'));
+    return { ...view, complete: { ...view.complete, provider }, silent: this.#sides.silent };
   }
 
   async #launch(
@@ -246,7 +240,7 @@ export class Autoscaler {
         sink.emit(events.dropped, {
           action: 'a launch',
           type: action.type,
-          why: `room for ${units} of ${action.count}`,
+          why: `only ${units} of ${action.count} fit`,
         });
       }
       if (type === undefined || units === 0) continue;
@@ -262,6 +256,8 @@ export class Autoscaler {
           type: type.name,
           count: each,
           market,
+          ...(type.hostsPerSlice > 1 ? { slice: true } : {}),
+          ...(type.launchHash === '' ? {} : { launchHash: type.launchHash }),
           ...(zone === undefined ? {} : { zone }),
         });
       }
@@ -279,127 +275,5 @@ export class Autoscaler {
       if (record?.kind !== 'worker' || record.isolated !== undefined || this.#stops.has(record.id)) continue;
       if (record.status === 'allocated' || record.status === 'setting-up') this.#executor.bringUp(record, machine);
     }
-  }
-
-  /** Drains and ends, what the plan wants and what earlier orders left to do. Called on a complete view only. */
-  async #end(plan: Plan, instances: readonly ProviderInstance[], state: EngineState): Promise<void> {
-    this.#drain(
-      plan.actions.filter((action) => action.kind === 'drain'),
-      instances,
-      state,
-    );
-    const ends = this.#followUps(instances);
-    for (const action of plan.actions) {
-      if (action.kind !== 'terminate') continue;
-      const record = this.#book.ledger.record(action.instance);
-      if (record !== undefined && !ends.some((end) => end.record.id === record.id)) {
-        ends.push({ record, because: action.because });
-      }
-    }
-    for (const end of ends) if (this.#executor.inSetUp(end.record)) this.#stops.begin(end);
-    const ready = [...this.#stops.stopped(), ...ends.filter(({ record }) => !this.#executor.inSetUp(record))];
-    if (ready.length > 0) await this.#terminate(ready);
-  }
-
-  #drain(actions: readonly Drain[], instances: readonly ProviderInstance[], state: EngineState): void {
-    const nodes = nodesByMachine(state.nodes);
-    const nodeOf = (providerId: string | undefined) => (providerId === undefined ? undefined : nodes.get(providerId));
-    for (const action of actions) {
-      const record = this.#book.ledger.record(action.instance);
-      if (record !== undefined && this.#executor.busy(record.id)) continue;
-      const why = this.#checks.drain(action, record, nodeOf(record?.providerId));
-      if (why !== undefined) this.#dropped('a drain', action.instance, why);
-      else if (record !== undefined) this.#executor.drain(record, action.node, action.because);
-    }
-    const notices = takenBack(this.#book.ledger, instances);
-    for (const machine of instances) {
-      const record = this.#book.ledger.ofMachine(machine.id);
-      const node = nodes.get(machine.id);
-      const deadline = notices.get(machine.id);
-      if (record?.kind !== 'worker' || node?.state !== 'alive' || this.#executor.busy(record.id)) continue;
-      if (deadline !== undefined && (record.status === 'running' || record.status === 'drain-requested')) {
-        this.#executor.drain(record, node.id, { kind: 'preemption', deadline });
-      } else if (record.status === 'drain-requested' && node.idleFor > 0) {
-        // The answer to an earlier drain was lost and the node has not begun to drain: ask again.
-        this.#executor.drain(record, node.id, { kind: 'follow-up', status: record.status });
-      }
-    }
-  }
-
-  /** What must end whatever the plan says, and what was told to end and is still there. */
-  #followUps(instances: readonly ProviderInstance[]): End[] {
-    const now = this.#options.clock.now();
-    const ends: End[] = [];
-    const listed = new Map(instances.map((machine) => [machine.id, machine.state]));
-    for (const record of this.#book.ledger.records) {
-      if (record.kind === 'head' || record.providerId === undefined) continue;
-      const again =
-        record.status === 'terminating' &&
-        listed.has(record.providerId) &&
-        listed.get(record.providerId) !== 'stopping' &&
-        Math.abs(now - record.since) >= this.#settings.terminateAgain;
-      if (mustEnd(record.status) || again) ends.push({ record, because: { kind: 'follow-up', status: record.status } });
-    }
-    return ends;
-  }
-
-  /** Checks once more, on a state of the engine taken after the decision, and ends what is still to be ended. */
-  async #terminate(wanted: readonly End[]): Promise<void> {
-    const state = await this.#engineState();
-    if (state === undefined) return;
-    const nodes = nodesByMachine(state.nodes);
-    const ends: End[] = [];
-    for (const { record: before, because } of wanted) {
-      const record = this.#book.ledger.record(before.id);
-      if (record === undefined || this.#executor.busy(record.id)) continue;
-      const node = record.providerId === undefined ? undefined : nodes.get(record.providerId);
-      const action: Terminate = { kind: 'terminate', instance: record.id, because: because as Terminate['because'] };
-      const why = this.#checks.terminate(action, record, node);
-      // Its node came up after all: it is emptied first, like any other.
-      if (node?.state === 'alive' && mustEnd(record.status)) this.#executor.drain(record, node.id, because);
-      if (why !== undefined) this.#dropped('an end', record.id, why);
-      else ends.push({ record, because });
-    }
-    this.#executor.terminate(ends);
-  }
-
-  /** Waits for the next reason to look: a wake-up and the quiet after it, or the end of `wait`. */
-  async #rest(seen: number, wait: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    if (this.#wakeUps === seen && !signal.aborted) {
-      const sleeping = new AbortController();
-      const stop = (): void => sleeping.abort(enough);
-      this.#woken = stop;
-      signal.addEventListener('abort', stop);
-      await clock.sleep(wait, sleeping.signal).catch(() => {});
-      signal.removeEventListener('abort', stop);
-      this.#woken = undefined;
-    }
-    const { batchIdle, batchMax } = this.#settings;
-    let quietSince = this.#wakeUps;
-    if (quietSince === seen) return;
-    for (let waited = 0; waited < batchMax && !signal.aborted; waited += batchIdle) {
-      await clock.sleep(batchIdle, signal).catch(() => {});
-      if (this.#wakeUps === quietSince) return;
-      quietSince = this.#wakeUps;
-    }
-  }
-
-  /** Told once, and again only when the reason is another or the side has answered in between. */
-  #missing(side: 'provider' | 'engine', error: unknown): undefined {
-    const reason = messageOf(error);
-    const known = this.#silent.get(side);
-    if (known?.reason === reason) return;
-    this.#silent.set(side, { since: known?.since ?? this.#options.clock.now(), reason });
-    this.#options.events.emit(events.partialView, { side, reason });
-  }
-
-  #answered<Answer>(side: 'provider' | 'engine', answer: Answer): Answer {
-    this.#silent.delete(side);
-    return answer;
-  }
-
-  #dropped(action: string, instance: string, why: string): void {
-    this.#options.events.emit(events.dropped, { action, instance, why });
   }
 }

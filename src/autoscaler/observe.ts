@@ -1,19 +1,22 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import { type Demand, displaced } from '../core/demand.ts';
-import type { InstanceId, InstanceView, NodeView } from '../core/instance.ts';
+import type { InstanceId, InstanceView, NodeTypeName, NodeView } from '../core/instance.ts';
 import {
   type Advance,
   advance,
+  type InstanceOutcome,
   type InstanceRecord,
   isFinal,
+  isPending,
   type LifecycleTimeouts,
   type Observation,
 } from '../core/lifecycle.ts';
 import type { View } from '../core/view.ts';
 import type { EngineNode, EngineState } from '../engines/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
-import type { Fact } from './journal.ts';
+import type { ScalingFact } from './journal.ts';
 import type { Ledger } from './ledger.ts';
+import { launchedAs, matchMachines, nodesOf } from './match.ts';
 
 /** What the two sides answered; a side is missing when it did not answer in full. */
 export interface Answers {
@@ -23,7 +26,7 @@ export interface Answers {
   readonly state?: EngineState;
 }
 
-/** A set-up that has failed, and what was said. */
+/** A setup that has failed, and what was said. */
 export interface FailedSetUp {
   readonly at: Instant;
   readonly reason: string;
@@ -32,49 +35,53 @@ export interface FailedSetUp {
 /** How to read them. */
 export interface Reading {
   readonly now: Instant;
-  readonly timeouts: LifecycleTimeouts;
+  readonly timeoutsOf: (type: NodeTypeName) => LifecycleTimeouts;
   /** A machine seen again less than this after its end is an old list's doing. */
   readonly listLag: number;
   /** A launch with this token is being asked for right now: its machines are not strays. */
   readonly launching: (token: string) => boolean;
   /** Each is taken in with a list that was asked for after it. */
-  readonly failedSetUps: ReadonlyMap<InstanceId, FailedSetUp>;
+  readonly failedSetUp: (id: InstanceId) => FailedSetUp | undefined;
   readonly newId: () => InstanceId;
 }
 
 /** Facts that bring the ledger up to what was answered. Changes nothing itself. */
-export function readAnswers(ledger: Ledger, answers: Answers, reading: Reading): Fact[] {
+export function readAnswers(ledger: Ledger, answers: Answers, reading: Reading): ScalingFact[] {
   const machines = answers.instances && byId(answers.instances);
-  const nodes = answers.state && nodesByMachine(answers.state.nodes);
+  const nodes = answers.state && nodesByMachine(answers.state.nodes, ledger.formerNodes);
   const found = machines === undefined ? undefined : matchMachines(ledger, machines, reading);
-  const facts: Fact[] = [];
+  // What a machine was before comes first: from here on it is the instance that was asked for.
+  const facts: ScalingFact[] = [...(found?.restarted ?? [])].map((record) =>
+    moved(advance(record, { outcomes: [{ kind: 'restarted' }] }, reading.now), reading.now),
+  );
   for (const record of ledger.records) {
-    if (isFinal(record.status)) continue;
+    if (isFinal(record.status) || found?.restarted.has(record)) continue;
     const machineId = record.providerId ?? found?.claimed.get(record.id);
-    const failed = reading.failedSetUps.get(record.id);
-    const seen = observe(record, machineId, machines, nodes);
+    const failed = reading.failedSetUp(record.id);
+    const seen = observe(record, machineId, machines, nodes, ledger);
     const observation: Observation =
       failed !== undefined && answers.listedAt !== undefined && answers.listedAt >= failed.at
         ? { ...seen, outcomes: [{ kind: 'setup-failed', reason: failed.reason }] }
         : seen;
-    const step = advance(record, observation, reading.now, reading.timeouts);
+    const known = record.status === 'machine-stopped' ? withFormerNodes(record, answers.state?.nodes) : record;
+    const step = advance(known, observation, reading.now, reading.timeoutsOf(record.type));
     if (step.record !== record || step.moves.length > 0) facts.push(moved(step, reading.now));
   }
   for (const taken of found?.adopted ?? []) {
     facts.push(taken);
-    // A machine that carries a node already is not set up: its Ray would be started anew, under whatever runs there.
+    // A machine that carries a node already is not set up: its Ray would be restarted, under whatever runs there.
     const step = advance(
       taken.record,
-      observe(taken.record, taken.record.providerId, machines, nodes),
+      observe(taken.record, taken.record.providerId, machines, nodes, ledger),
       reading.now,
-      reading.timeouts,
+      reading.timeoutsOf(taken.record.type),
     );
     if (step.moves.length > 0) facts.push(moved(step, reading.now));
   }
   return facts;
 }
 
-function moved(step: Advance, at: Instant): Fact {
+function moved(step: Advance, at: Instant): ScalingFact {
   return { kind: 'instance', at, record: step.record, moves: step.moves };
 }
 
@@ -83,13 +90,20 @@ function observe(
   machineId: string | undefined,
   machines: ReadonlyMap<string, ProviderInstance> | undefined,
   nodes: ReadonlyMap<string, EngineNode> | undefined,
+  ledger: Ledger,
 ): Observation {
   const machine = machineId === undefined ? undefined : machines?.get(machineId);
   const node = machineId === undefined ? undefined : nodes?.get(machineId);
+  const outcomes: InstanceOutcome[] = [];
+  if (machine !== undefined && (record.providerId === undefined || isOfAnotherSlice(record, machine)))
+    outcomes.push(launchedAs(machine, ledger));
+  if (machine?.failed !== undefined) {
+    if (!isPending(record.status)) return { machine: 'absent' };
+    const { kind, detail } = machine.failed;
+    return { outcomes: [...outcomes, { kind: 'refused-late', reason: detail ? `${kind}: ${detail}` : kind }] };
+  }
   return {
-    ...(record.providerId === undefined && machineId !== undefined
-      ? { outcomes: [{ kind: 'launched', providerId: machineId }] }
-      : {}),
+    ...(outcomes.length > 0 && { outcomes }),
     ...(machines === undefined || machineId === undefined ? {} : { machine: machine?.state ?? 'absent' }),
     ...(nodes === undefined || machineId === undefined
       ? {}
@@ -97,63 +111,18 @@ function observe(
   };
 }
 
-type Adopted = Extract<Fact, { kind: 'adopted' }>;
+const isOfAnotherSlice = (record: InstanceRecord, { slice }: ProviderInstance): boolean =>
+  slice !== undefined &&
+  (slice.id !== record.slice ||
+    (slice.resources !== undefined && JSON.stringify(slice.resources) !== JSON.stringify(record.extra)));
 
-/** Ties machines to the records that asked for them, and takes in those that nobody asked for. */
-function matchMachines(
-  ledger: Ledger,
-  machines: ReadonlyMap<string, ProviderInstance>,
-  reading: Reading,
-): { readonly claimed: ReadonlyMap<InstanceId, string>; readonly adopted: readonly Adopted[] } {
-  const claimed = new Map<InstanceId, string>();
-  const adopted: Adopted[] = [];
-  for (const machine of machines.values()) {
-    const known = ledger.ofMachine(machine.id);
-    if (known !== undefined) {
-      const back =
-        isFinal(known.status) && reading.now - known.since >= reading.listLag && machine.state !== 'stopping';
-      if (back) adopted.push(adopt(machine, 'stopped', { kind: 'ended-before', instance: known.id }, reading));
-      continue;
-    }
-    const ofToken = ledger.ofToken(machine.launchToken);
-    const free = ofToken.find(
-      (record) => record.providerId === undefined && !isFinal(record.status) && !claimed.has(record.id),
-    );
-    if (free !== undefined) {
-      claimed.set(free.id, machine.id);
-    } else if (machine.state !== 'stopping' && !reading.launching(machine.launchToken)) {
-      const why =
-        ofToken.length > 0 ? { kind: 'extra' as const, token: machine.launchToken } : { kind: 'unknown' as const };
-      adopted.push(adopt(machine, 'allocated', why, reading));
-    }
-  }
-  return { claimed, adopted };
-}
-
-function adopt(
-  machine: ProviderInstance,
-  status: 'allocated' | 'stopped',
-  why: Adopted['why'],
-  reading: Reading,
-): Adopted {
-  return {
-    kind: 'adopted',
-    at: reading.now,
-    why,
-    record: {
-      id: reading.newId(),
-      type: machine.type,
-      kind: machine.kind,
-      status,
-      requestedAt: machine.launchedAt,
-      since: reading.now,
-      attempts: 1,
-      launchToken: machine.launchToken,
-      providerId: machine.id,
-      ...(machine.zone === undefined ? {} : { zone: machine.zone }),
-      ...(machine.market === undefined ? {} : { market: machine.market }),
-    },
-  };
+/** While a machine is stopped, every dead node that the engine knows on it is one of before. */
+function withFormerNodes(record: InstanceRecord, nodes: readonly EngineNode[] = []): InstanceRecord {
+  const known = nodesOf(record);
+  const more = nodes.filter(
+    ({ id, providerId, state }) => providerId === record.providerId && state === 'dead' && !known.includes(id),
+  );
+  return more.length === 0 ? record : { ...record, formerNodes: [...known, ...more.map(({ id }) => id)] };
 }
 
 const nothing: Demand = { tasks: [], gangs: [], standing: [] };
@@ -164,7 +133,7 @@ export function assembleView(
   answers: Answers,
   { now, demandLag, ending }: { now: Instant; demandLag: Duration; ending: (id: InstanceId) => boolean },
 ): View {
-  const nodes = nodesByMachine(answers.state?.nodes ?? []);
+  const nodes = nodesByMachine(answers.state?.nodes ?? [], ledger.formerNodes);
   const notices = takenBack(ledger, answers.instances ?? []);
   const demand = answers.state?.demand ?? nothing;
   const instances: InstanceView[] = [];
@@ -177,7 +146,9 @@ export function assembleView(
     instances.push({
       ...viewOf(record, shown?.state === 'dead' ? undefined : shown),
       ...(takenBackAt !== undefined && { takenBackAt }),
-      ...(ending(record.id) && { ending: true }),
+      ...((ending(record.id) || (record.status === 'machine-stopped' && record.machineOff !== true)) && {
+        ending: true,
+      }),
     });
   }
   for (const node of answers.state?.nodes ?? []) {
@@ -250,6 +221,7 @@ function viewOf(record: InstanceRecord, node: NodeView | undefined): InstanceVie
     ...(node === undefined ? {} : { node }),
     ...(record.launchHash === undefined ? {} : { launchHash: record.launchHash }),
     ...(record.slice === undefined ? {} : { slice: record.slice }),
+    ...(record.extra === undefined ? {} : { extra: record.extra }),
   };
 }
 
@@ -259,11 +231,14 @@ const byId = (instances: readonly ProviderInstance[]): ReadonlyMap<string, Provi
 
 const liveliness = { alive: 2, draining: 1, dead: 0 };
 
-/** The node of each machine: of several, the one that is most alive. */
-export function nodesByMachine(nodes: readonly EngineNode[]): ReadonlyMap<string, EngineNode> {
+/** The node of each machine: of several, the one that is most alive. Those of an earlier life of a machine are `former`. */
+export function nodesByMachine(
+  nodes: readonly EngineNode[],
+  former: ReadonlySet<string>,
+): ReadonlyMap<string, EngineNode> {
   const found = new Map<string, EngineNode>();
   for (const node of nodes) {
-    if (node.providerId === undefined) continue;
+    if (node.providerId === undefined || former.has(node.id)) continue;
     const other = found.get(node.providerId);
     if (other === undefined || liveliness[node.state] > liveliness[other.state]) found.set(node.providerId, node);
   }

@@ -2,14 +2,15 @@ import type { Duration, Instant } from '../base/clock.ts';
 import { MantaError, messageOf } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
-import type { Refusal } from '../core/view.ts';
+import type { LaunchRefusal } from '../core/view.ts';
 import { providerErrors } from '../providers/errors.ts';
-import type { Fact } from './journal.ts';
+import type { LateRefusal } from '../providers/provider.ts';
+import type { ScalingFact } from './journal.ts';
 
-export type RefusalReason = Refusal['reason'];
+export type RefusalReason = LaunchRefusal['reason'];
 
 /** Why an offer was refused, and what was said to it. */
-export type Refused = Pick<Refusal, 'reason' | 'detail'>;
+export type RefusedOffer = Pick<LaunchRefusal, 'reason' | 'detail' | 'closes' | 'late'>;
 
 /** How long an offer is left alone after a refusal. */
 export interface RefusalPauses {
@@ -33,10 +34,20 @@ export const refusalPauses: RefusalPauses = {
 };
 
 /** What the provider meant by an error; undefined when it may have taken effect all the same. */
-export function refusedBy(error: unknown): Refused | undefined {
+export function refusedBy(error: unknown): RefusedOffer | undefined {
   const reason = reasonOf(error);
-  return reason === undefined ? undefined : { reason, ...saidBy(error) };
+  if (reason === undefined) return undefined;
+  const closes = providerErrors.Quota.is(error) ? error.data.closes : undefined;
+  return { reason, ...(closes !== undefined && { closes }), ...saidBy(error) };
 }
+
+/** What the provider meant by an instance that it ended before it ran. */
+export const refusedLate = ({ kind, detail, closes }: LateRefusal): RefusedOffer => ({
+  reason: kind,
+  late: true,
+  ...(closes !== undefined && { closes }),
+  ...(detail !== undefined && detail !== '' && { detail: inShort(detail) }),
+});
 
 function reasonOf(error: unknown): RefusalReason | undefined {
   if (providerErrors.NoCapacity.is(error)) return 'no-capacity';
@@ -48,7 +59,7 @@ function reasonOf(error: unknown): RefusalReason | undefined {
 
 const longestDetail = 300;
 
-/** What the provider, or whoever asked it, said with an error. */
+/** What the provider, or its caller, said with an error. */
 export const wordsOf = (error: unknown): string => saidBy(error).detail ?? inShort(messageOf(error));
 
 function saidBy(error: unknown): { readonly detail?: string } {
@@ -62,10 +73,11 @@ export function inShort(text: string): string {
   return line.length > longestDetail ? `${line.slice(0, longestDetail)}…` : line;
 }
 
-/** The provider gave machines, and they did not become nodes: another launch that it answers is no success yet. */
-export const isOfMachines = ({ reason }: Refused): boolean => reason === 'launch-timeout' || reason === 'setup-failed';
+/** The provider gave machines, and they did not become nodes: another launch that it answers is not a success yet. */
+export const isOfMachines = ({ reason, late }: RefusedOffer): boolean =>
+  reason === 'launch-timeout' || reason === 'setup-failed' || late === true;
 
-export const granted = ({ type, zone, market, reason }: Refusal, at: Instant): Fact => ({
+export const granted = ({ type, zone, market, reason }: LaunchRefusal, at: Instant): ScalingFact => ({
   kind: 'granted',
   at,
   type,
@@ -76,12 +88,12 @@ export const granted = ({ type, zone, market, reason }: Refusal, at: Instant): F
 
 /** The memory of a refusal after one more of it. Refusals that lie further back than twice their pause count no more. */
 export function refuse(
-  earlier: Refusal | undefined,
+  earlier: LaunchRefusal | undefined,
   offer: { readonly type: NodeTypeName; readonly zone?: string; readonly market: Market },
-  { reason, detail }: Refused,
+  { reason, detail, closes, late }: RefusedOffer,
   now: Instant,
   pauses: RefusalPauses = refusalPauses,
-): Refusal {
+): LaunchRefusal {
   // A machine takes its time to fail: what comes after it without a success is in a row, however late.
   const inARow =
     earlier !== undefined && (isOfMachines(earlier) || now - earlier.until <= 2 * (earlier.until - earlier.last));
@@ -92,6 +104,8 @@ export function refuse(
     ...(offer.zone === undefined ? {} : { zone: offer.zone }),
     market: offer.market,
     reason,
+    ...(closes === undefined ? {} : { closes }),
+    ...(late === undefined ? {} : { late }),
     ...(detail === undefined ? {} : { detail }),
     times,
     last: now,

@@ -8,7 +8,7 @@ interface Stop {
 }
 
 /**
- * Set-ups that are stopped so that their instances can be ended. Beside the passes: it takes as long as a machine takes to
+ * Setups that are stopped so that their instances can be ended. Beside the passes: it takes as long as a machine takes to
  * answer. What is stopped stays so until its end is ordered.
  */
 export class SetUpStops {
@@ -17,7 +17,7 @@ export class SetUpStops {
   readonly #dropped: (id: InstanceId) => void;
   readonly #stops = new Map<InstanceId, Stop>();
 
-  /** `dropped`: whether the set-up goes on is not known, so that the instance is not ended. */
+  /** `dropped`: whether the setup goes on is not known, so that the instance is not ended. */
   constructor(executor: Executor, wake: () => void, dropped: (id: InstanceId) => void) {
     this.#executor = executor;
     this.#wake = wake;
@@ -55,7 +55,7 @@ export class SetUpStops {
   async #stop({ record }: End): Promise<void> {
     const stopped = await this.#executor.stopSetUp(record);
     const stop = this.#stops.get(record.id);
-    // An unreachable machine whose set-up has failed is ended all the same; one that may still come up is not.
+    // An unreachable machine whose setup has failed is ended all the same; one that may still come up is not.
     if (stopped || this.#executor.book.ledger.record(record.id)?.status === 'setup-failed') {
       if (stop !== undefined) stop.over = true;
       this.#wake();

@@ -12,6 +12,8 @@ export interface InstancesToEnd {
   readonly kinds?: readonly ProviderInstance['kind'][];
   /** None has to be listed for so long before there are none: as long as a list may lag behind a launch. @default 0 */
   readonly settles?: Duration;
+  /** Called once, when a list shows none for the first time; they may still appear while lists settle. */
+  readonly onNone?: () => void;
   /** How long all of it may take, beside `settles`. @default 2 minutes */
   readonly within?: Duration;
 }
@@ -38,7 +40,7 @@ const lookLatest = 1_000;
  */
 export async function endInstances(
   provider: Pick<Provider, 'list' | 'terminate'>,
-  { clock: given, kinds = ['worker'], settles = 0, within = endWithin }: InstancesToEnd,
+  { clock: given, kinds = ['worker'], settles = 0, onNone, within = endWithin }: InstancesToEnd,
   signal: AbortSignal,
 ): Promise<InstancesEnded> {
   const clock = steadyClock(given);
@@ -48,6 +50,7 @@ export async function endInstances(
   let there: readonly ProviderInstance[] = [];
   let emptySince: number | undefined;
   let failure: Error | undefined;
+  let told = false;
   let pause = lookSoonest;
   for (const until = clock.now() + within + settles; clock.now() < until; pause = Math.min(2 * pause, lookLatest)) {
     try {
@@ -55,9 +58,12 @@ export async function endInstances(
         () => providerErrors.Unreachable({ call: 'list' }),
         (late) => provider.list(AbortSignal.any([signal, late])),
       );
-      there = listed.filter(({ kind }) => kinds.includes(kind));
+      // One that was refused late has ended, however long it is still shown.
+      there = listed.filter(({ kind, failed }) => kinds.includes(kind) && failed === undefined);
       for (const { id } of there) seen.add(id);
       emptySince = there.length === 0 ? (emptySince ?? clock.now()) : undefined;
+      if (emptySince !== undefined && !told) onNone?.();
+      told ||= emptySince !== undefined;
       if (emptySince !== undefined && clock.now() - emptySince >= settles)
         return { ended: [...seen], left: [], why: '' };
       // One that stops may do so by an order of somebody who died on the way: it gets one of ours too, now and then.
@@ -74,7 +80,8 @@ export async function endInstances(
       signal.throwIfAborted();
       failure = error as Error;
     }
-    await clock.sleep(pause, signal);
+    const settled = emptySince === undefined ? Infinity : emptySince + settles - clock.now();
+    await clock.sleep(Math.max(lookSoonest, Math.min(pause, settled)), signal);
   }
   // None was seen, for too short a time, and then no more was heard: nobody knows.
   if (there.length === 0) throw failure ?? providerErrors.Unreachable({ call: 'list' });
@@ -90,5 +97,5 @@ export async function clearInstances(
   signal: AbortSignal,
 ): Promise<Cleared> {
   const { ended, left, why } = await endInstances(provider, order, signal);
-  return { ended, left: left.map(({ id, address }) => ({ host: address ?? id, why })) };
+  return { ended, left: left.map(({ id, address }) => ({ host: address?.inside ?? address?.outside ?? id, why })) };
 }

@@ -8,7 +8,7 @@ export async function within<Value>(
 ): Promise<Value> {
   const [late, done] = [new AbortController(), new AbortController()];
   void clock.sleep(duration, done.signal).then(
-    () => late.abort(new DOMException(`not done within ${duration / 1_000} s`, 'TimeoutError')),
+    () => late.abort(new DOMException(`timed out after ${duration / 1_000} s`, 'TimeoutError')),
     () => {},
   );
   return await work(late.signal).finally(() => done.abort());

@@ -16,7 +16,7 @@ fail() {
   exit 1
 }
 
-# With 1 grep says that it found nothing, which is no failure here.
+# With 1 grep says that it found nothing, which is not a failure here.
 found() { grep "$@" || [ $? -eq 1 ]; }
 
 changed() { # of standard input
@@ -57,7 +57,7 @@ edit_crontab() {
 edit_file() {
   # The draft stands beside the file itself: a link stays a link.
   file=$target
-  if [ -L "$file" ]; then file=$(readlink -f -- "$file") || fail 'its link leads nowhere'; fi
+  if [ -L "$file" ]; then file=$(readlink -f -- "$file") || fail 'it is a broken link'; fi
   folder=$(dirname -- "$file")
   if [ ! -d "$folder" ]; then
     [ -n "$line" ] || exit 0
@@ -72,7 +72,7 @@ edit_file() {
   attributes=
   source=/dev/null
   if [ -e "$file" ]; then
-    [ -f "$file" ] || fail 'it is no plain file'
+    [ -f "$file" ] || fail 'it is not a regular file'
     attributes=$(stat -c '%u:%g %a' -- "$file") || fail 'its owner and mode could not be read'
     source=$file
   fi
@@ -86,7 +86,7 @@ edit_file() {
   fi
   [ "$(found -c '' "$draft")" = "$expected" ] || fail 'the new text does not have the lines it should'
   sync -- "$draft" || fail 'the new text did not reach the disk'
-  mv -f -- "$draft" "$file" || fail 'the new text could not take its place'
+  mv -f -- "$draft" "$file" || fail 'it could not be replaced'
   sync -- "$folder" 2>/dev/null || :
 }
 

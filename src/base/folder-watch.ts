@@ -1,6 +1,6 @@
 import { type FSWatcher, mkdirSync, watch } from 'node:fs';
 
-/** Says when something in a folder changes, whoever changed it. */
+/** Says when something in a folder changes, no matter who changed it. */
 export interface FolderWatch {
   /** Grows with every change. */
   readonly changes: number;

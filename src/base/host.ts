@@ -1,6 +1,6 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 
-/** What a program on a host came to. A code other than 0 is a result, not an error: whoever ran it knows what it means. */
+/** What a program on a host came to. A code other than 0 is a result, not an error: the caller knows what it means. */
 export interface HostResult {
   readonly code: number;
   readonly stdout: string;
@@ -10,7 +10,7 @@ export interface HostResult {
 export interface RunOptions {
   /** An abort ends the waiting at once; what was begun on a host over SSH may run on there. */
   readonly signal: AbortSignal;
-  /** Silence is no error, but the whole run may not take longer. `Infinity` for no bound. @default 60 s */
+  /** Silence is not an error, but the whole run may not take longer. `Infinity` for no bound. @default 60 s */
   readonly within?: number;
   /** Standard output goes here as it comes, byte for byte, and is then not part of the result. */
   readonly onStdout?: (bytes: Uint8Array) => void;

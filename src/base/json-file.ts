@@ -9,7 +9,7 @@ export const writeJson = (path: string, value: unknown): void => writeDurably(pa
 /** As `writeJson`, but only where no file is. False when there was one. */
 export const createJson = (path: string, value: unknown): boolean => createDurably(path, JSON.stringify(value));
 
-/** The file's value; undefined when there is none. A file that is no JSON throws. */
+/** The file's value; undefined when there is none. A file that is not JSON throws. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a file of ours holds is known where it is read
 export function readJson<T>(path: string): T | undefined {
   let text: string;

@@ -78,99 +78,129 @@ const firstOf = (name: string): number | undefined =>
   /^\d{16}\.log$/.test(name) ? Number(name.slice(0, 16)) : undefined;
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Where the output of an attempt's set-up goes: a log of its own inside that of the attempt. */
+/** Where the output of an attempt's setup goes: a log of its own inside that of the attempt. */
 export const setupLogOf = (dir: string): string => join(dir, 'setup');
 
 /** Opens the log in `dir` for writing, behind what is already there. */
 export function openLogWriter(dir: string, options: LogOptions): LogWriter {
-  const segmentBytes = options.segmentBytes ?? 4 << 20;
-  const maxBytes = options.maxBytes ?? 256 << 20;
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const segments = readdirSync(dir)
     .flatMap((name) => firstOf(name) ?? [])
     .sort((a, b) => a - b)
     .map((first) => ({ first, size: statSync(fileOf(dir, first, 'log')).size }));
   const last = segments.at(-1);
-  let size = Math.max(last ? last.first + last.size : 0, readEndSync(dir) ?? 0);
-  let current: { first: number; size: number; fd: number; index: number } | undefined;
-  let indexedAt = Number.NEGATIVE_INFINITY;
-  let refused = 0;
+  const size = Math.max(last ? last.first + last.size : 0, readEndSync(dir) ?? 0);
+  return new SegmentWriter(dir, options, segments, size);
+}
 
-  const letGo = (): void => {
-    if (!current) return;
-    closeSync(current.fd);
-    closeSync(current.index);
-    current = undefined;
-  };
-  const begin = (): NonNullable<typeof current> => {
-    letGo();
-    const resumed = segments.at(-1);
-    const goesOn = resumed !== undefined && resumed.first + resumed.size === size && resumed.size < segmentBytes;
-    const segment = goesOn ? resumed : { first: size, size: 0 };
-    const fd = openSync(fileOf(dir, segment.first, 'log'), 'a', 0o600);
-    const index = openSync(fileOf(dir, segment.first, 'idx'), 'a', 0o600);
-    if (!goesOn) {
-      segments.push(segment);
-      dropOldest();
+interface OpenSegment {
+  readonly first: number;
+  size: number;
+  readonly fd: number;
+  readonly index: number;
+}
+
+class SegmentWriter implements LogWriter {
+  readonly #dir: string;
+  readonly #now: () => Instant;
+  readonly #segmentBytes: number;
+  readonly #maxBytes: number;
+  readonly #segments: { first: number; size: number }[];
+  #size: number;
+  #current: OpenSegment | undefined;
+  #indexedAt = Number.NEGATIVE_INFINITY;
+  #refused = 0;
+
+  constructor(dir: string, options: LogOptions, segments: { first: number; size: number }[], size: number) {
+    this.#dir = dir;
+    this.#now = options.now;
+    this.#segmentBytes = options.segmentBytes ?? 4 << 20;
+    this.#maxBytes = options.maxBytes ?? 256 << 20;
+    this.#segments = segments;
+    this.#size = size;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get refused(): number {
+    return this.#refused;
+  }
+
+  write(bytes: Uint8Array, at = this.#size): number {
+    if (at > this.#size) this.#size = at;
+    const fresh = bytes.subarray(Math.min(bytes.length, this.#size - at));
+    const goal = this.#size + fresh.length;
+    try {
+      for (let from = 0; from < fresh.length; from = fresh.length - (goal - this.#size)) {
+        const current = this.#current;
+        const filled = current && current.first + current.size === this.#size ? current.size % this.#segmentBytes : 0;
+        this.#put(fresh.subarray(from, from + this.#segmentBytes - filled));
+      }
+    } catch {
+      this.#refused += goal - this.#size;
+      this.#size = goal;
+      this.close();
     }
-    indexedAt = Number.NEGATIVE_INFINITY;
-    current = Object.assign(segment, { fd, index });
-    return current;
-  };
-  const dropOldest = (): void => {
-    let kept = segments.reduce((sum, segment) => sum + segment.size, 0);
-    while (segments.length > 1) {
-      const oldest = segments[0] as LogSegment;
-      if (kept - oldest.size < maxBytes - segmentBytes) return;
-      for (const kind of ['log', 'idx'] as const) remove(fileOf(dir, oldest.first, kind));
-      kept -= oldest.size;
-      segments.shift();
-    }
-  };
-  const put = (bytes: Uint8Array): void => {
-    const segment = current && current.first + current.size === size && current.size < segmentBytes ? current : begin();
-    const at = options.now();
-    if (Math.abs(at - indexedAt) >= indexInterval) {
-      writeSync(segment.index, `${size} ${at}\n`);
-      indexedAt = at;
+    return this.#size;
+  }
+
+  end(): void {
+    this.close();
+    writeEnd(this.#dir, this.#size);
+  }
+
+  close(): void {
+    if (!this.#current) return;
+    closeSync(this.#current.fd);
+    closeSync(this.#current.index);
+    this.#current = undefined;
+  }
+
+  #put(bytes: Uint8Array): void {
+    const current = this.#current;
+    const goesOn = current && current.first + current.size === this.#size && current.size < this.#segmentBytes;
+    const segment = goesOn ? current : this.#begin();
+    const at = this.#now();
+    if (Math.abs(at - this.#indexedAt) >= indexInterval) {
+      writeSync(segment.index, `${this.#size} ${at}\n`);
+      this.#indexedAt = at;
     }
     for (let done = 0; done < bytes.length; ) {
       const count = writeSync(segment.fd, bytes, done);
       done += count;
       segment.size += count;
-      size += count;
+      this.#size += count;
     }
-  };
+  }
 
-  return {
-    get size() {
-      return size;
-    },
-    get refused() {
-      return refused;
-    },
-    write(bytes, at = size) {
-      if (at > size) size = at;
-      const fresh = bytes.subarray(Math.min(bytes.length, size - at));
-      const goal = size + fresh.length;
-      try {
-        for (let from = 0; from < fresh.length; from = fresh.length - (goal - size)) {
-          const filled = current && current.first + current.size === size ? current.size % segmentBytes : 0;
-          put(fresh.subarray(from, from + segmentBytes - filled));
-        }
-      } catch {
-        refused += goal - size;
-        size = goal;
-        letGo();
-      }
-      return size;
-    },
-    end() {
-      letGo();
-      writeEnd(dir, size);
-    },
-    close: letGo,
-  };
+  #begin(): OpenSegment {
+    this.close();
+    const last = this.#segments.at(-1);
+    const goesOn = last !== undefined && last.first + last.size === this.#size && last.size < this.#segmentBytes;
+    const segment = goesOn ? last : { first: this.#size, size: 0 };
+    const fd = openSync(fileOf(this.#dir, segment.first, 'log'), 'a', 0o600);
+    const index = openSync(fileOf(this.#dir, segment.first, 'idx'), 'a', 0o600);
+    if (!goesOn) {
+      this.#segments.push(segment);
+      this.#dropOldest();
+    }
+    this.#indexedAt = Number.NEGATIVE_INFINITY;
+    this.#current = Object.assign(segment, { fd, index });
+    return this.#current;
+  }
+
+  #dropOldest(): void {
+    let kept = this.#segments.reduce((sum, segment) => sum + segment.size, 0);
+    while (this.#segments.length > 1) {
+      const oldest = this.#segments[0] as LogSegment;
+      if (kept - oldest.size < this.#maxBytes - this.#segmentBytes) return;
+      for (const kind of ['log', 'idx'] as const) remove(fileOf(this.#dir, oldest.first, kind));
+      kept -= oldest.size;
+      this.#segments.shift();
+    }
+  }
 }
 
 /** Marks a log whose writer is gone as ended where it stands; a log that has ended stays as it is. */

@@ -11,7 +11,7 @@ export interface LoopbackPair {
 const triesForAny = 10;
 
 /**
- * Takes a port for both: whoever had one of them would hear half of those who ask for `localhost`. Undefined when another
+ * Takes a port for both: anyone who had one of them would hear half of those who ask for `localhost`. Undefined when another
  * has either. Port 0 is any that is free.
  */
 export async function listenOnPair(pair: LoopbackPair, port: number): Promise<number | undefined> {

@@ -6,10 +6,10 @@ export interface Metric {
   readonly name: string;
   readonly help: string;
   readonly type: 'gauge' | 'counter' | 'histogram';
-  readonly samples: readonly Sample[];
+  readonly samples: readonly MetricSample[];
 }
 
-export interface Sample {
+export interface MetricSample {
   /** Added to the metric's name: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
   readonly labels: MetricLabels;
@@ -51,7 +51,7 @@ export class Counter {
     else this.#counts.set(key, { labels, value: by });
   }
 
-  samples(common: MetricLabels): Sample[] {
+  samples(common: MetricLabels): MetricSample[] {
     return [...this.#counts.values()].map(({ labels, value }) => ({ labels: { ...common, ...labels }, value }));
   }
 }
@@ -76,7 +76,7 @@ export class Histogram {
     });
   }
 
-  samples(common: MetricLabels): Sample[] {
+  samples(common: MetricLabels): MetricSample[] {
     return [
       ...this.#bounds.map((bound, index) => ({
         suffix: '_bucket',

@@ -52,6 +52,6 @@ async function runAll(host: ProgramHost, all: readonly Asked[]): Promise<void> {
   for (const [index, { settle, fail }] of all.entries()) {
     const code = said[2 * index + 1];
     if (code !== undefined) settle({ code: Number(code), stdout: said[2 * index] ?? '', stderr: errors[index] ?? '' });
-    else fail(sshErrors.Dropped({ host: host.name, during: 'running', detail: 'the shell there ended early' }));
+    else fail(sshErrors.Dropped({ host: host.name, during: 'running', detail: 'its shell exited early' }));
   }
 }

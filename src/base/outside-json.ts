@@ -3,7 +3,7 @@ const deepest = 100;
 
 /**
  * Reads JSON that came from outside. Its objects have no prototype: a name that nobody sent is not there, `constructor`
- * no more than any other. Throws a SyntaxError for what is no JSON or is nested too deep.
+ * no more than any other. Throws a SyntaxError for what is not JSON or is nested too deep.
  */
 export function readOutsideJson(text: string): unknown {
   const value: unknown = JSON.parse(text);

@@ -43,7 +43,7 @@ export function redactTexts<Value>(value: Value, depth = 0): Value {
 
 /**
  * Credentials that a text shows. They are to be hidden wherever else they occur: a command may have printed one without its
- * name. In the text of any program a plain word behind the name of a secret is no secret yet.
+ * name. In the text of any program a plain word behind the name of a secret is not a secret yet.
  */
 export function secretsInText(text: string, from: 'cluster-file' | 'any'): string[] {
   return spansIn(text)
@@ -53,7 +53,7 @@ export function secretsInText(text: string, from: 'cluster-file' | 'any'): strin
 }
 
 const secretWord =
-  /secret|passw(?:or)?d|passphrase|(?<!launch_?)token(?!i[sz])|credential|(?:api|access|account|auth|private|secret|signing|encryption|shared)[_-]?key|_pwd$/i;
+  /secret|passw(?:or)?d|passphrase|(?<!launch_?)token(?!i[sz])|credential|(?:api|access|account|auth|private|secret|signing|encryption|shared)[_-]?key|_pwd$|\w[_-]pass$|^--pass$/i;
 /** What stands behind such a word where the name is that of a count, a place or a kind. */
 const otherWord =
   /(?:tokens|[_-]?(?:limit|count|type|name|path|file|dir|folder|ttl|timeout|size|length|ur[il]|endpoint|host|port|mode|stdin|required|enabled|version|provider|policy|budget|usage|used))$|expir|[_-]per[_-]|(?:created|updated)[_-]?at$/i;
@@ -97,7 +97,7 @@ function spansIn(text: string): Span[] {
 /** Adds what it finds. */
 type Rule = (text: string, found: Span[]) => void;
 
-const rules: readonly Rule[] = [inUrls, underNames, inCommands, inNetrc, inHeaders, byShape, privateKeys];
+const rules: readonly Rule[] = [inUrls, underNames, inCommands, inLogins, inNetrc, inHeaders, byShape, privateKeys];
 
 /** `https://user:password@`, and a token in place of the user. */
 function inUrls(text: string, found: Span[]): void {
@@ -109,7 +109,7 @@ function inUrls(text: string, found: Span[]): void {
     if (userEnd <= 0) continue;
     const colon = whole.slice(0, userEnd).indexOf(':');
     const user = whole.slice(0, colon < 0 ? userEnd : colon);
-    // A plain name, such as `git@`, is no secret.
+    // A plain name, such as `git@`, is not a secret.
     if (!/^[\w.-]{0,20}$/.test(user) || (user.length >= 12 && /\d/.test(user))) add(found, at + 3, user);
     if (colon >= 0) add(found, at + 4 + colon, whole.slice(colon + 1, userEnd));
   }
@@ -119,7 +119,8 @@ function inUrls(text: string, found: Span[]): void {
 function underNames(text: string, found: Span[]): void {
   const word = /[\w-]+/g;
   const sign = /\\{0,2}["']?[ \t]{0,20}(?::=|=>|==|[:=])[ \t]{0,20}/y;
-  const blank = /[ \t]{1,20}(?=[^\s:=-])/y;
+  const blank = /[ \t]{1,20}(?=[^\s:=<-])/y;
+  const inList = /["']\s{0,20},\s{0,20}(?=["'][^-"'])/y;
   for (let match = word.exec(text); match !== null; match = word.exec(text)) {
     const [name] = match;
     const before = text[match.index - 1] ?? '';
@@ -129,9 +130,11 @@ function underNames(text: string, found: Span[]): void {
     if (before === '/' && text[match.index - 2] === '/') continue;
     sign.lastIndex = word.lastIndex;
     const isPair = sign.test(text);
-    blank.lastIndex = word.lastIndex;
-    if (!isPair && !blank.test(text)) continue;
-    const value = valueAt(text, isPair ? sign.lastIndex : blank.lastIndex, inQuery);
+    // `["--name", "value"]`
+    const behind = name.startsWith('-') && /["']/.test(before) && sticky(inList, text, word.lastIndex) ? inList : blank;
+    behind.lastIndex = word.lastIndex;
+    if (!isPair && !behind.test(text)) continue;
+    const value = valueAt(text, isPair ? sign.lastIndex : behind.lastIndex, inQuery);
     const isWord = (/^aws_/i.test(name) ? proseWord : plainWord).test(value.text);
     const byColon = isPair && text.slice(word.lastIndex, sign.lastIndex).includes(':') && !value.isQuoted;
     const isMeant = isPair ? !byColon || value.text.length > 3 : name.startsWith('-') || (/[_-]/.test(name) && !isWord);
@@ -148,12 +151,23 @@ function valueAt(text: string, from: number, inQuery: boolean): { at: number; te
   const [opening = '', quote] = sticky(/\\{0,2}(["'])/y, text, from) ?? [];
   const at = from + opening.length;
   if (quote !== undefined) {
-    const close = text.indexOf(quote, at);
+    const close = closingQuote(text, quote, at, opening.length > 1);
     const line = text.slice(at, close < 0 ? at : close);
     if (line !== '' && !line.includes('\n')) return { at, text: line.replace(/\\{1,2}$/, ''), isQuoted: true };
   }
   const [value = ''] = sticky(inQuery ? /[^\s"',;}&#<>]+/y : /[^\s"',;}]+/y, text, at) ?? [];
   return { at, text: withoutTrailing(value, '\\'), isQuoted: false };
+}
+
+const longestQuoted = 4_096;
+
+/** One behind a backslash closes nothing, unless one behind a backslash has opened. */
+function closingQuote(text: string, quote: string, from: number, escaped: boolean): number {
+  let close = text.indexOf(quote, from);
+  if (escaped) return close;
+  while (close > from && text[close - 1] === '\\' && close - from < longestQuoted)
+    close = text.indexOf(quote, close + 1);
+  return close;
 }
 
 function sticky(expression: RegExp, text: string, at: number): RegExpExecArray | null {
@@ -175,6 +189,7 @@ const commands: readonly (readonly [names: RegExp, given: RegExp, onlyWith?: Reg
     /^(?:wandb|vault)$/,
     /\slogin(?:[ \t]{1,20}(?:--host[ \t]{1,20}\S+|-(?!-host[ \t])\S+)){0,8}[ \t]{1,20}["']?([^\s"'-][^\s"']*)/g,
   ],
+  [/^twine$/, /\s-p[ \t]{0,20}["']?([^\s"']+)/g],
   [/^sshpass$/, /\s-p[ \t]{0,20}["']?([^\s"']+)/g],
   [/^(?:mysql|mysqldump|mysqladmin|mariadb)$/, /\s-p["']?([^\s"']+)/g],
   [/^redis-cli$/, /\s-a[ \t]{1,20}["']?([^\s"']+)/g],
@@ -183,7 +198,7 @@ const commands: readonly (readonly [names: RegExp, given: RegExp, onlyWith?: Reg
   [/^printf$/, /^printf[ \t]{1,20}(?:["']?%s(?:\\n)?["']?[ \t]{1,20})?["']?([^\s"'%][^\s"']*)["']?[ \t]{0,20}$/g],
 ];
 const commandWord =
-  /(?<![\w./-])(?:\/[\w./-]{0,100}\/)?(curl|wget|https?|docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc|wandb|vault|sshpass|mysql|mysqldump|mysqladmin|mariadb|redis-cli|openssl|echo|printf)(?=[ \t])/g;
+  /(?<![\w./-])(?:\/[\w./-]{0,100}\/)?(curl|wget|https?|docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc|wandb|vault|twine|sshpass|mysql|mysqldump|mysqladmin|mariadb|redis-cli|openssl|echo|printf)(?=[ \t])/g;
 
 function inCommands(given: string, found: Span[]): void {
   // A command goes on behind a line that ends with a backslash; every character keeps its place.
@@ -197,7 +212,7 @@ function inCommands(given: string, found: Span[]): void {
     const end = start + command.length;
     // What is printed is a secret where it goes to a login.
     const isPrinted = name === 'echo' || name === 'printf';
-    if (isPrinted && !(/^\|\s{0,20}(?:sudo\s{1,20})?$/.test(text.slice(end, until)) && isLogin(text, until))) continue;
+    if (isPrinted && !isLogin(text.slice(end, end + 400))) continue;
     for (const [names, expression, onlyWith] of commands) {
       if (!names.test(name) || onlyWith?.test(command) === false) continue;
       for (const { 1: word = '', index: at, 0: whole } of command.matchAll(expression)) {
@@ -229,17 +244,33 @@ function toClosingQuote(text: string, opened: number, from: number): string | un
   return close < 0 ? undefined : text.slice(from, close);
 }
 
-const isLogin = (text: string, at: number): boolean =>
-  /^\S{1,100}\s[^\n|;]{0,200}?(?:login|--password-stdin)\b/.test(text.slice(at, at + 400));
+/** Whether it goes on to a program that asks for a password. */
+const isLogin = (text: string): boolean =>
+  /^\|\s{0,20}(?:sudo\s{1,20})?[^\s|;]{1,100}\s[^\n|;]{0,200}?(?<=\s)(?:login|--password-stdin|--with-token)(?!\S)/.test(
+    text,
+  );
 
-/** `machine HOST login NAME password PASSWORD`, on one line or on several. */
-function inNetrc(text: string, found: Span[]): void {
+/** What is handed to a login as its input, and `login(key="…")` of Python. */
+function inLogins(text: string, found: Span[]): void {
+  for (const each of [
+    /\s(?:login|--password-stdin|--with-token)(?=[ \t])[^\n;|<]{0,200}<<<[ \t]{0,20}["']?([^\s"']+)/g,
+    /\blogin\([^)\n]{0,200}?\bkey[ \t]{0,20}=[ \t]{0,20}["']([^"'\n]+)/g,
+  ])
+    for (const { 0: whole, 1: value = '', index } of text.matchAll(each))
+      add(found, index + whole.length - value.length, value);
+}
+
+/** `machine HOST login NAME password PASSWORD`, on one line or on several, also as a command writes them. */
+function inNetrc(given: string, found: Span[]): void {
+  const text = given.replace(/\\[nt]/g, '  ');
   const entry =
-    /\b(machine\s{1,20}\S{1,256}\s{1,20})?(?:login|account|user)\s{1,20}\S{1,256}\s{1,20}password\s{1,20}(\S+)/g;
-  const short = /\b(machine\s{1,20}\S{1,256}\s{1,20})password\s{1,20}(\S+)/g;
+    /\b(machine\s{1,20}\S{1,256}\s{1,20})?(?:login|account|user)\s{1,20}\S{1,256}\s{1,20}(?:account\s{1,20}\S{1,256}\s{1,20})?password\s{1,20}("[^"\n]+"|\S+)/g;
+  const short = /\b(machine\s{1,20}\S{1,256}\s{1,20})password\s{1,20}("[^"\n]+"|\S+)/g;
   for (const each of [entry, short])
-    for (const { 0: whole, 1: machine, 2: value = '', index } of text.matchAll(each))
-      if (machine !== undefined || !isPlainWord(value)) add(found, index + whole.length - value.length, value);
+    for (const { 0: whole, 1: machine, 2: word = '', index } of text.matchAll(each)) {
+      const value = word.startsWith('"') ? word : word.replace(/["']$/, '');
+      if (machine !== undefined || !isPlainWord(value)) add(found, index + whole.length - word.length, value);
+    }
 }
 
 function inHeaders(text: string, found: Span[]): void {
@@ -247,8 +278,12 @@ function inHeaders(text: string, found: Span[]): void {
   for (const { 0: whole, 1: value = '', index } of text.matchAll(bearer))
     if (/^bearer/i.test(whole) || looksRandom(value) || value.endsWith('='))
       add(found, index + whole.length - value.length, value);
-  const token = /\bauthorization["']?[ \t]{0,20}[:=][ \t]{0,20}["']?token[ \t]{1,20}["']?([^\s"',;]+)/gi;
-  for (const { 0: whole, 1: value = '', index } of text.matchAll(token))
+  const header =
+    /\bauthorization["']?[ \t]{0,20}[:=][ \t]{0,20}["']?(?:(token|[\w-]{1,40})[ \t]{1,20}["']?)?([^\s"',;]+)/gi;
+  for (const { 0: whole, 1: scheme, 2: value = '', index } of text.matchAll(header))
+    if (scheme?.toLowerCase() === 'token' || !isPlainWord(value))
+      add(found, index + whole.length - value.length, value);
+  for (const { 0: whole, 1: value = '', index } of text.matchAll(/\bSignature=([0-9a-f]{32,})/g))
     add(found, index + whole.length - value.length, value);
   for (const { 0: whole, 1: value = '', index } of text.matchAll(/\bcookie:[ \t]{0,20}([^\r\n"']+)/gi))
     add(found, index + whole.length - value.length, value);
@@ -271,6 +306,9 @@ const shapes = new RegExp(
     'pypi-[\\w-]{30,}',
     'dckr_pat_[\\w-]{16,}',
     'hv[sb]\\.[\\w-]{20,}',
+    'SG\\.[\\w-]{16,}\\.[\\w-]{16,}',
+    'do[opr]_v1_[0-9a-f]{32,}',
+    '(?<=hooks\\.slack\\.com/services/)[\\w/]{20,}',
     'eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*)?',
   ]
     .map((each) => `(?:${each})`)

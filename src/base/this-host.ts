@@ -91,7 +91,7 @@ function resultOf(host: string, outcome: ProgramOutcome, options: RunOptions): H
     case 'not-started':
       throw sshErrors.ClientFailed({ host, detail: outcome.error.message }, outcome.error);
     case 'broken':
-      throw sshErrors.Dropped({ host, during: 'running', detail: 'its shell was ended' });
+      throw sshErrors.Dropped({ host, during: 'running', detail: 'its shell was killed' });
   }
 }
 

@@ -21,32 +21,48 @@ export const bringupEvents = {
     code: 'MANTA_BRINGUP_SILENT',
     level: 'warn',
     text: (e) =>
-      `${e.node}: nothing heard for ${e.seconds} s from: ${e.command}${e.last === '' ? '' : ` (last line: ${e.last})`}`,
+      `${e.node}: no output for ${e.seconds} s from: ${e.command}${e.last === '' ? '' : ` (last line: ${e.last})`}`,
   }),
   retrying: defineEvent<{ node: string; command: string; code: number }>({
     code: 'MANTA_BRINGUP_RETRYING',
     level: 'warn',
-    text: (e) => `${e.node}: ${e.code < 0 ? 'it was lost' : `exit code ${e.code}`}, trying once more: ${e.command}`,
+    text: (e) => `${e.node}: ${e.code < 0 ? 'lost the command' : `exit code ${e.code}`}, retrying once: ${e.command}`,
   }),
   reattached: defineEvent<{ node: string; why: string }>({
     code: 'MANTA_BRINGUP_REATTACHED',
     level: 'warn',
-    text: (e) => `${e.node}: the connection is lost and made again; the command goes on there meanwhile (${e.why})`,
+    text: (e) => `${e.node}: lost the connection, reconnecting; the command keeps running there (${e.why})`,
   }),
   goingOn: defineEvent<{ node: string; why: string }>({
     code: 'MANTA_BRINGUP_GOING_ON',
     level: 'warn',
-    text: (e) => `${e.node}: the connection was lost; going on with what is not done yet (${e.why})`,
+    text: (e) => `${e.node}: lost the connection; continuing with the remaining steps (${e.why})`,
   }),
   powerless: defineEvent<{ node: string }>({
     code: 'MANTA_BRINGUP_POWERLESS',
     level: 'warn',
     text: (e) =>
-      `${e.node}: its user may not use sudo without a password: when its head is gone, Ray ends there by its lease, but the machine does not switch itself off and goes on costing`,
+      `${e.node}: the user has no passwordless sudo; if the head is lost, Ray stops when its lease expires, but the machine cannot power itself off and keeps costing money`,
   }),
   started: defineEvent<{ node: string; done: string }>({
     code: 'MANTA_BRINGUP_STARTED',
     level: 'info',
-    text: (e) => `${e.node}: Ray is started (${e.done})`,
+    text: (e) => `${e.node}: Ray is running (${e.done})`,
+  }),
+  rayMonitorEnded: defineEvent<{ node: string; pid: number }>({
+    code: 'MANTA_RAY_MONITOR_ENDED',
+    level: 'warn',
+    text: (e) =>
+      `killed Ray's own autoscaler monitor on '${e.node}' (pid ${e.pid}), which would have conflicted with Manta`,
+  }),
+  containerMade: defineEvent<{ node: string; name: string; image: string; why: string }>({
+    code: 'MANTA_CONTAINER_MADE',
+    level: 'info',
+    text: (e) => `${e.node}: started the container '${e.name}' with '${e.image}' (${e.why})`,
+  }),
+  containerUnreadable: defineEvent<{ node: string; name: string; path: string }>({
+    code: 'MANTA_CONTAINER_UNREADABLE',
+    level: 'warn',
+    text: (e) => `${e.node}: the user in the container '${e.name}' cannot read the file mount ${e.path}`,
   }),
 };

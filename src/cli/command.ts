@@ -49,7 +49,7 @@ export interface Argument {
   readonly summary: string;
   readonly required?: boolean;
   readonly many?: boolean;
-  /** Several words are taken behind `--` only: elsewhere a second word is a mistake. */
+  /** Several words are taken after `--` only: elsewhere a second word is a mistake. */
   readonly manyAfterDashes?: boolean;
   /** What completion offers; `cluster`: files, and the names of clusters that are known here. */
   readonly complete?: 'file' | 'directory' | 'cluster' | readonly string[];

@@ -1,22 +1,40 @@
 import type { Command } from './command.ts';
-import { clusterCommands } from './commands/cluster.ts';
-import { configCommands } from './commands/config.ts';
-import { devCommands } from './commands/dev.ts';
-import { jobCommands } from './commands/job.ts';
-import { launchCommands } from './commands/launch.ts';
-import { mantaCommands } from './commands/manta.ts';
-import { shimCommands } from './commands/shim.ts';
-import { simulateCommands } from './commands/simulation.ts';
-import { upDownCommands } from './commands/up-down.ts';
+import { cloudCommands } from './commands/cloud/declaration.ts';
+import { clusterDumpCommands } from './commands/cluster-dump/declaration.ts';
+import { configCommands } from './commands/config/declaration.ts';
+import { dashboardCommands } from './commands/dashboard/declaration.ts';
+import { demoCommands } from './commands/demo/declaration.ts';
+import { devCommands } from './commands/dev/declaration.ts';
+import { downCommands } from './commands/down/declaration.ts';
+import { execCommands } from './commands/exec/declaration.ts';
+import { jobCommands } from './commands/job/declaration.ts';
+import { mantaCommands } from './commands/manta/declaration.ts';
+import { nodeCommands } from './commands/nodes/declaration.ts';
+import { rsyncCommands } from './commands/rsync/declaration.ts';
+import { scaleCommands } from './commands/scale/declaration.ts';
+import { shimCommands } from './commands/shim/declaration.ts';
+import { simulateCommands } from './commands/simulate/declaration.ts';
+import { statusCommands } from './commands/status/declaration.ts';
+import { upCommands } from './commands/up/declaration.ts';
+import { userCommands } from './commands/user/declaration.ts';
 import type { Groups } from './help.ts';
 
 /** Every command. Declarations only: the code of a command loads when it runs. */
 export const commands: readonly Command[] = [
-  ...upDownCommands,
-  ...launchCommands,
+  ...upCommands,
+  ...downCommands,
+  ...demoCommands,
+  ...execCommands,
+  ...rsyncCommands,
+  ...nodeCommands,
   ...jobCommands,
-  ...clusterCommands,
+  ...statusCommands,
+  ...scaleCommands,
+  ...dashboardCommands,
+  ...clusterDumpCommands,
+  ...userCommands,
   ...configCommands,
+  ...cloudCommands,
   ...simulateCommands,
   ...devCommands,
   ...shimCommands,
@@ -26,9 +44,10 @@ export const commands: readonly Command[] = [
 /** What each group of commands is for. */
 export const groups: Groups = {
   config: 'read, check and convert cluster files',
+  cloud: 'look at what clusters need of their cloud',
   job: 'run commands on a cluster',
-  user: 'who may use a cluster',
-  'host-key': 'which keys the machines of a cluster are known by',
-  shim: 'let scripts that call ray call Manta',
-  dev: 'look inside the planner',
+  user: 'manage who may use a cluster',
+  'host-key': "manage the host keys of a cluster's machines",
+  shim: 'make scripts that call ray use Manta',
+  dev: 'inspect the planner',
 };

@@ -49,7 +49,7 @@ export function complete(
   const argument = command.args[args.length] ?? (command.args.at(-1)?.many === true ? command.args.at(-1) : undefined);
   if (argument?.complete === undefined) return nothing;
   if (argument.complete === 'cluster')
-    return { candidates: starting(clusters(), current, 'a cluster that is known here'), paths: 'file' };
+    return { candidates: starting(clusters(), current, 'a known cluster'), paths: 'file' };
   if (typeof argument.complete === 'string') return { candidates: [], paths: argument.complete };
   return { candidates: starting(argument.complete, current, argument.summary), paths: 'none' };
 }

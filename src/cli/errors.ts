@@ -14,14 +14,14 @@ export const cliErrors = {
   UnknownCommand: defineError<Named & { word: string }>({
     code: 'MANTA_CLI_UNKNOWN_COMMAND',
     exit: 2,
-    message: (e) => `unknown command '${e.word}' after '${e.command}'`,
+    message: (e) => `unknown command '${e.word}' for '${e.command}'`,
     hint: (e) => meant(e.nearest, `'${e.command} --help' lists the commands`),
   }),
   MissingCommand: defineError<{ command: string; commands: string }>({
     code: 'MANTA_CLI_MISSING_COMMAND',
     exit: 2,
-    message: (e) => `'${e.command}' needs one of its commands: ${e.commands}`,
-    hint: (e) => `'${e.command} --help' says what each of them does`,
+    message: (e) => `'${e.command}' needs a command: ${e.commands}`,
+    hint: (e) => `'${e.command} --help' describes each of them`,
   }),
   UnknownOption: defineError<Named & { option: string; behindDashes?: boolean }>({
     code: 'MANTA_CLI_UNKNOWN_OPTION',
@@ -31,7 +31,7 @@ export const cliErrors = {
       meant(
         e.nearest,
         e.behindDashes === true
-          ? `a command with options of its own is written behind --: ${e.command} … -- COMMAND ${e.option}`
+          ? `put a command with its own options after --: ${e.command} … -- COMMAND ${e.option}`
           : `'${e.command} --help' lists its options`,
       ),
   }),
@@ -39,7 +39,7 @@ export const cliErrors = {
     code: 'MANTA_CLI_MISSING_VALUE',
     exit: 2,
     message: (e) => `option '${e.option}' of '${e.command}' needs a value: ${e.option} ${e.value}`,
-    hint: (e) => `a value that begins with a dash is written ${e.option}=VALUE`,
+    hint: (e) => `write a value that starts with a dash as ${e.option}=VALUE`,
   }),
   UnexpectedValue: defineError<{ command: string; option: string; value: string }>({
     code: 'MANTA_CLI_UNEXPECTED_VALUE',
@@ -54,7 +54,7 @@ export const cliErrors = {
   BadChoice: defineError<Named & { option: string; value: string; choices: string }>({
     code: 'MANTA_CLI_BAD_CHOICE',
     exit: 2,
-    message: (e) => `'${e.option}' of '${e.command}' is one of ${e.choices}, not '${e.value}'`,
+    message: (e) => `option '${e.option}' of '${e.command}' must be one of ${e.choices}, not '${e.value}'`,
     hint: (e) => (e.nearest === undefined ? undefined : `did you mean '${e.nearest}'?`),
   }),
   MissingArgument: defineError<{ command: string; argument: string; usage: string }>({
@@ -66,19 +66,19 @@ export const cliErrors = {
   ExtraArgument: defineError<{ command: string; argument: string; usage: string }>({
     code: 'MANTA_CLI_EXTRA_ARGUMENT',
     exit: 2,
-    message: (e) => `'${e.command}' does not take the argument '${e.argument}'`,
+    message: (e) => `unexpected argument '${e.argument}' for '${e.command}'`,
     hint: (e) => `usage: ${e.usage}`,
   }),
   SeveralWords: defineError<{ command: string; argument: string; extra: string; usage: string }>({
     code: 'MANTA_CLI_SEVERAL_WORDS',
     exit: 2,
-    message: (e) => `'${e.command}' takes one word as ${e.argument}, and '${e.extra}' is a second one`,
-    hint: (e) => `put it in quotes, or behind --: ${e.usage}`,
+    message: (e) => `'${e.command}' takes one ${e.argument}, and '${e.extra}' is a second one`,
+    hint: (e) => `quote it, or put it after --: ${e.usage}`,
   }),
   TogetherExcluded: defineError<{ command: string; option: string; other: string }>({
     code: 'MANTA_CLI_EXCLUDED_OPTIONS',
     exit: 2,
-    message: (e) => `'${e.option}' and '${e.other}' of '${e.command}' cannot be given together`,
+    message: (e) => `'${e.option}' and '${e.other}' of '${e.command}' cannot be used together`,
   }),
   OptionNeeded: defineError<{ command: string; option: string; needed: string }>({
     code: 'MANTA_CLI_OPTION_NEEDED',
@@ -88,24 +88,25 @@ export const cliErrors = {
   TwoClusters: defineError<{ word: string; name: string }>({
     code: 'MANTA_CLI_TWO_CLUSTERS',
     exit: 2,
-    message: (e) => `'${e.word}' and '--cluster-name ${e.name}' name two clusters`,
-    hint: () => 'give one of them; -n gives another name to the cluster of a file',
+    message: (e) => `'${e.word}' and '--cluster-name ${e.name}' name different clusters`,
+    hint: () => 'use only one of them; with a file, -n overrides the name of its cluster',
   }),
   BelongsToRay: defineError<{ typed: string; instead: string }>({
     code: 'MANTA_CLI_BELONGS_TO_RAY',
     exit: 2,
-    message: (e) => `'${e.typed}' belongs to Ray and runs where Ray runs, not here`,
+    message: (e) => `'${e.typed}' is a command of Ray's own and only works where Ray runs`,
     hint: (e) => e.instead,
   }),
   Interrupted: defineError<{ signal: string; exit: number }>({
     code: 'MANTA_INTERRUPTED',
     exit: 130,
-    message: (e) => `stopped by ${e.signal} before the work was done`,
+    message: (e) => `interrupted by ${e.signal}`,
   }),
   Internal: defineError<{ what: string }>({
     code: 'MANTA_INTERNAL',
     exit: 70,
-    message: (e) => `a fault of Manta's own: ${e.what}`,
-    hint: () => "report it with the output of 'manta version' and of the same command with --verbose",
+    message: (e) => `internal error: ${e.what}`,
+    hint: () =>
+      "this is a bug in Manta: report it with the output of 'manta version' and of the same command with --verbose",
   }),
 };

@@ -2,28 +2,28 @@ import type { Option } from './command.ts';
 
 /** Understood by every command, before or after its name. */
 export const globalOptions: readonly Option[] = [
-  { name: 'json', summary: 'print JSON lines: the result on standard output, events and errors on standard error' },
-  { name: 'verbose', short: 'v', summary: 'say more: debug events and the causes of errors' },
-  { name: 'quiet', short: 'q', summary: 'say less: only warnings, errors and the result' },
-  { name: 'color', summary: 'use colours even without a terminal (also FORCE_COLOR=1)' },
-  { name: 'no-color', summary: 'use no colours (also NO_COLOR=1)' },
-  { name: 'help', short: 'h', summary: 'say what a command does and takes' },
+  { name: 'json', summary: 'print JSON lines: results to stdout, events and errors to stderr' },
+  { name: 'verbose', short: 'v', summary: 'also show debug events and the causes of errors' },
+  { name: 'quiet', short: 'q', summary: 'only show warnings, errors and the result' },
+  { name: 'color', summary: 'use color even without a terminal (also FORCE_COLOR=1)' },
+  { name: 'no-color', summary: 'do not use color (also NO_COLOR=1)' },
+  { name: 'help', short: 'h', summary: 'show help for a command' },
   { name: 'version', short: 'V', summary: 'print the version' },
   {
     name: 'logging-level',
     value: 'LEVEL',
-    summary: "taken for ray's sake; --verbose and --quiet do it here",
-    ignored: '--verbose and --quiet say how much is told',
+    summary: 'accepted for compatibility with `ray`; use --verbose or --quiet',
+    ignored: 'use --verbose or --quiet instead',
   },
   {
     name: 'logging-format',
     value: 'FORMAT',
-    summary: "taken for ray's sake; --json is the form for programs",
-    ignored: 'lines have one form, and --json is the one for programs',
+    summary: 'accepted for compatibility with `ray`; use --json for programs',
+    ignored: 'there is one text format; use --json for programs',
   },
 ];
 
-/** An option of every command as it was typed. */
+/** A global option as it was typed. */
 export interface GivenGlobal {
   readonly option: Option;
   readonly value?: string;

@@ -65,7 +65,7 @@ function commandHelp(command: Command, width: number): string {
       width,
     ),
     table(
-      'Options of every command',
+      'Global options',
       globalOptions.map((each) => [optionUsage(each), each.summary]),
       width,
     ),
@@ -89,11 +89,11 @@ function groupHelp(path: readonly string[], commands: readonly Command[], groups
     `Usage: ${typed(path)} COMMAND [options]`,
     table('Commands', rows, width),
     table(
-      'Options of every command',
+      'Global options',
       globalOptions.map((each) => [optionUsage(each), each.summary]),
       width,
     ),
-    `'${typed(path)} COMMAND --help' says more about a command.`,
+    `Run '${typed(path)} COMMAND --help' for more about a command.`,
   ]);
 }
 
@@ -111,7 +111,7 @@ function table(title: string, rows: readonly (readonly [string, string])[], widt
   return [`${title}:`, ...lines].join('\n');
 }
 
-/** Wraps sentences anew, whatever line they were written on; lines that begin with a space stay as they are. */
+/** Wraps sentences again, whatever line they were written on; lines that begin with a space stay as they are. */
 function fill(text: string, width: number): string {
   return text
     .replace(/(?<=[^.:\n])\n(?=[^\s])/g, ' ')

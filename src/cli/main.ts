@@ -57,7 +57,8 @@ export async function main(
       return await (await parsed.command.load()).run(parsed.invocation, io);
     }
     if (parsed.kind === 'help') renderer.out(helpText(parsed.path, commands, groups, columnsOf(stdout)));
-    else return await (await import('./commands/version.ts')).run({ args: [], options: {}, rest: [] }, ioOf(shared));
+    else
+      return await (await import('./commands/manta/version.ts')).run({ args: [], options: {}, rest: [] }, ioOf(shared));
     return 0;
   };
   const fail = (error: MantaError): number => {

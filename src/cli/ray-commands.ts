@@ -3,20 +3,20 @@ import { quoted } from './quote.ts';
 interface RayCommand {
   /** Words after `ray`; what follows them is its own affair. */
   readonly path: readonly string[];
-  /** Where Manta has a command of that name too: whether the word behind it makes it Ray's. */
+  /** Where Manta has a command of that name too: whether the word after it makes it Ray's. */
   readonly when?: (word: string) => boolean;
   /** What to do on a Manta cluster, where it is not to run the same words on the head. */
   readonly instead?: string;
 }
 
-/** Commands of Ray, of today and of earlier versions, that Manta leaves to Ray. */
+/** Commands of current and earlier Ray versions that Manta leaves to Ray. */
 const rayCommands: readonly RayCommand[] = [
   {
     path: ['start'],
     instead:
-      "'manta up' starts Ray on every node; options of 'ray start' stand in head_start_ray_commands and worker_start_ray_commands of the cluster file",
+      "'manta up' starts Ray on every node; set options of 'ray start' in head_start_ray_commands and worker_start_ray_commands of the cluster file",
   },
-  { path: ['stop'], instead: "'manta down' ends a cluster, 'manta up --restart-only' starts its Ray anew" },
+  { path: ['stop'], instead: "'manta down' shuts down a cluster, 'manta up --restart-only' restarts its Ray" },
   ...[
     'memory',
     'timeline',
@@ -42,11 +42,11 @@ const rayCommands: readonly RayCommand[] = [
   // The other way round `manta logs` takes a node, and `ray logs` the names of log files.
   { path: ['logs'], when: (word) => /^(?:cluster|actor|worker|job|task)$|[*?]|\.(?:log|out|err|txt)$/.test(word) },
   { path: ['disable-usage-stats'], instead: "'manta up --disable-usage-stats' starts a cluster that reports nothing" },
-  { path: ['get-auth-token'], instead: "'manta env' prints the token that the cluster gave you" },
-  { path: ['kuberay-autoscaler'], instead: 'it runs in the pod of a head that KubeRay made' },
+  { path: ['get-auth-token'], instead: "'manta env' prints your token for the cluster" },
+  { path: ['kuberay-autoscaler'], instead: 'it runs in the head pod that KubeRay creates' },
   { path: ['install-nightly'], instead: 'install Ray with pip in setup_commands of the cluster file' },
-  { path: ['project'], instead: 'Ray gave it up; a cluster file and a script take its place' },
-  { path: ['session'], instead: "Ray gave it up; 'manta job submit' runs commands" },
+  { path: ['project'], instead: 'Ray removed it; use a cluster file and a script instead' },
+  { path: ['session'], instead: "Ray removed it; use 'manta job submit' to run commands" },
 ];
 
 /** The command of Ray that these words begin with. */

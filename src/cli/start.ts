@@ -18,7 +18,7 @@ export async function start(table: readonly Command[] = commands): Promise<void>
     process.on(signal, () => {
       if (signal === 'SIGINT' && onInterrupt !== undefined) return onInterrupt();
       const exit = signals[signal];
-      // Whoever asks twice does not want to wait for the tidying.
+      // Anyone who asks twice does not want to wait for the tidying.
       if (stop.signal.aborted) process.exit(exit);
       stop.abort({ signal, exit } satisfies Stop);
     });

@@ -6,7 +6,8 @@ export type NodeTypeName = string;
 
 /**
  * Where an instance stands. The names follow Ray's instance manager so that status text and tags agree with it;
- * `core/lifecycle.ts` holds the moves between them.
+ * `core/lifecycle.ts` holds the moves between them. `stopped`: its node has stopped. `machine-stopped`, which Ray does not
+ * tell: its machine is switched off too, and kept.
  */
 export type InstanceStatus =
   | 'queued'
@@ -17,6 +18,7 @@ export type InstanceStatus =
   | 'drain-requested'
   | 'draining'
   | 'stopped'
+  | 'machine-stopped'
   | 'terminating'
   | 'terminated'
   | 'launch-failed'
@@ -24,7 +26,8 @@ export type InstanceStatus =
   | 'setup-failed'
   | 'terminate-failed';
 
-export type Market = 'on-demand' | 'spot';
+/** `reserved`: capacity that the account has booked ahead. */
+export type Market = 'on-demand' | 'spot' | 'reserved';
 
 /** The node that the engine reports on an instance. */
 export interface NodeView {
@@ -60,6 +63,8 @@ export interface InstanceView {
   readonly launchHash?: string;
   /** Instances of one multi-host slice live and end together. */
   readonly slice?: string;
+  /** What its node has, or will have, beyond the resources of its type. */
+  readonly extra?: Resources;
   /** Nobody asked a provider for it: its node was added by hand. It takes work, stays, and counts in no limit. */
   readonly byHand?: boolean;
   /** A worker to which Ray's instance manager gave no kind; only the `ray` policy tells it from others. */

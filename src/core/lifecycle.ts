@@ -1,6 +1,7 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import { durationWords } from './duration.ts';
 import type { InstanceId, InstanceStatus, Market, NodeTypeName } from './instance.ts';
+import type { Resources } from './resources.ts';
 
 /** What is kept of one instance from pass to pass; folded from the journal. */
 export interface InstanceRecord {
@@ -19,6 +20,14 @@ export interface InstanceRecord {
   readonly market?: Market;
   readonly launchHash?: string;
   readonly slice?: string;
+  /** What its machine has beyond the resources of its type. */
+  readonly extra?: Resources;
+  /** Its machine is stopped, not terminated, once its node has stopped. */
+  readonly stopsNext?: true;
+  /** A list has shown its machine stopped: until then it may still run. */
+  readonly machineOff?: true;
+  /** Nodes that ran on its machine before this instance: the engine may still tell that they are dead. */
+  readonly formerNodes?: readonly string[];
   /** The engine's node that was last seen on it. */
   readonly node?: string;
   /** Since when a complete list has not shown its machine. */
@@ -34,19 +43,31 @@ export interface Observation {
   /** Its node as the engine reports it; `absent` only from a complete report. */
   readonly node?: { readonly state: 'alive' | 'draining' | 'dead' | 'absent'; readonly id?: string };
   /** What has come of Manta's own calls since the last observation, in order. */
-  readonly outcomes?: readonly Outcome[];
+  readonly outcomes?: readonly InstanceOutcome[];
 }
 
-export type Outcome =
+export type InstanceOutcome =
   /** The provider has been, or is about to be, asked for it. */
   | { readonly kind: 'launch-sent'; readonly token?: string; readonly zone?: string; readonly market?: Market }
   /** The provider gave a machine. */
-  | { readonly kind: 'launched'; readonly providerId: string }
+  | {
+      readonly kind: 'launched';
+      readonly providerId: string;
+      readonly slice?: string;
+      readonly extra?: Resources;
+      readonly formerNodes?: readonly string[];
+    }
   | { readonly kind: 'launch-refused'; readonly reason: string; readonly final?: boolean }
+  /** The provider accepted it, and ended it before it ran. */
+  | { readonly kind: 'refused-late'; readonly reason: string }
   | { readonly kind: 'setup-started' }
   | { readonly kind: 'setup-failed'; readonly reason: string }
   | { readonly kind: 'drain-sent' }
   | { readonly kind: 'drain-refused'; readonly reason?: string }
+  /** Its machine is to be switched off, and kept. */
+  | { readonly kind: 'stop-sent' }
+  /** Its machine, which was stopped, is another instance now. */
+  | { readonly kind: 'restarted' }
   | { readonly kind: 'terminate-sent' }
   | { readonly kind: 'terminate-failed'; readonly reason: string }
   /** Nothing was ever asked of the provider for it, or nothing came of it: there is no machine to end. */
@@ -60,7 +81,7 @@ export interface Move {
 }
 
 export type MoveReason =
-  | { readonly kind: 'outcome'; readonly outcome: Outcome['kind']; readonly detail?: string }
+  | { readonly kind: 'outcome'; readonly outcome: InstanceOutcome['kind']; readonly detail?: string }
   | { readonly kind: 'machine'; readonly state: NonNullable<Observation['machine']> }
   | { readonly kind: 'node'; readonly state: NonNullable<Observation['node']>['state'] }
   | { readonly kind: 'timeout'; readonly after: Duration };
@@ -86,7 +107,7 @@ export interface LifecycleTimeouts {
   readonly requested: Duration;
   /** @default 3 */
   readonly attempts: number;
-  /** `allocated` without a node or set-up. @default 60 min */
+  /** `allocated` without a node or setup. @default 60 min */
   readonly allocated: Duration;
   /** From the first connection to a node that runs. @default 30 min */
   readonly settingUp: Duration;
@@ -114,7 +135,7 @@ export const lifecycleTimeouts: LifecycleTimeouts = {
 /** What is said of a move to `setup-failed`; undefined where nobody said anything. */
 export function setUpFailure({ because }: Pick<Move, 'because'>): string | undefined {
   if (because.kind === 'timeout')
-    return `it was not done within ${durationWords(because.after)}; provider.manta.setup_timeout allows more`;
+    return `it did not finish within ${durationWords(because.after)}; raise provider.manta.setup_timeout to allow more time`;
   return (because.kind === 'outcome' && because.detail) || undefined;
 }
 
@@ -131,15 +152,17 @@ export const legalMoves: Readonly<Record<InstanceStatus, readonly InstanceStatus
     'draining',
     'stopped',
     'launch-timeout',
+    'launch-failed',
     'setup-failed',
     'terminating',
     'terminated',
   ],
-  'setting-up': ['running', 'draining', 'stopped', 'setup-failed', 'terminating', 'terminated'],
+  'setting-up': ['running', 'draining', 'stopped', 'launch-failed', 'setup-failed', 'terminating', 'terminated'],
   running: ['drain-requested', 'draining', 'stopped', 'terminating', 'terminated'],
   'drain-requested': ['running', 'draining', 'stopped', 'terminating', 'terminated'],
   draining: ['stopped', 'terminating', 'terminated'],
-  stopped: ['terminating', 'terminated'],
+  stopped: ['machine-stopped', 'terminating', 'terminated'],
+  'machine-stopped': ['terminating', 'terminated'],
   terminating: ['terminated', 'terminate-failed'],
   terminated: [],
   'launch-failed': [],
@@ -244,7 +267,7 @@ class Walk {
     this.record = { ...this.record, status: to, since: this.now };
   }
 
-  outcome(outcome: Outcome, timeouts: LifecycleTimeouts): void {
+  outcome(outcome: InstanceOutcome, timeouts: LifecycleTimeouts): void {
     if (this.problem !== undefined) return;
     const because = (detail?: string): MoveReason =>
       detail === undefined
@@ -265,7 +288,13 @@ class Walk {
         } else this.go('requested', because());
         return;
       case 'launched':
-        this.record = { ...this.record, providerId: outcome.providerId };
+        this.record = {
+          ...this.record,
+          providerId: outcome.providerId,
+          ...(outcome.slice === undefined ? {} : { slice: outcome.slice }),
+          ...(outcome.extra === undefined ? {} : { extra: outcome.extra }),
+          ...(outcome.formerNodes === undefined ? {} : { formerNodes: outcome.formerNodes }),
+        };
         // A late or repeated answer tells nothing new about an instance that has moved on.
         if (status === 'queued' || status === 'requested') this.go('allocated', because());
         return;
@@ -274,6 +303,9 @@ class Walk {
         if (outcome.final === false && this.record.attempts < timeouts.attempts)
           this.go('queued', because(outcome.reason));
         else this.go('launch-failed', because(outcome.reason));
+        return;
+      case 'refused-late':
+        if (isPending(status)) this.go('launch-failed', because(outcome.reason));
         return;
       case 'setup-started':
         if (status === 'allocated') this.go('setting-up', because());
@@ -286,6 +318,12 @@ class Walk {
         return;
       case 'drain-refused':
         if (status === 'drain-requested') this.go('running', because(outcome.reason));
+        return;
+      case 'stop-sent':
+        if (status === 'stopped') this.go('machine-stopped', because());
+        return;
+      case 'restarted':
+        if (status === 'machine-stopped') this.go('terminated', because());
         return;
       case 'terminate-sent':
         if (!isFinal(status)) this.go(status === 'queued' ? 'terminated' : 'terminating', because());
@@ -311,6 +349,8 @@ class Walk {
       }
       const { status } = this.record;
       if (status === 'queued' || status === 'requested') this.go('allocated', because);
+      if (status === 'machine-stopped' && state === 'stopped' && this.record.machineOff !== true)
+        this.record = { ...this.record, machineOff: true };
       return;
     }
     const { status } = this.record;

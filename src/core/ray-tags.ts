@@ -25,3 +25,9 @@ export const rayStatuses = [
 export type RayStatus = (typeof rayStatuses)[number];
 
 export const rayNodeName = (cluster: string, kind: 'head' | 'worker'): string => `ray-${cluster}-${kind}`;
+
+/** What Manta itself notes on instances of a cloud. */
+export const mantaTags = {
+  /** Fingerprint of what an instance was made with. A stopped one is started again only for the same. */
+  launchHash: 'manta-launch-hash',
+} as const;

@@ -20,7 +20,7 @@ export function untested(
   const inside =
     /^\d+\.\d+/.test(version) && isAtLeast(version, olderRayVersion) && isAtLeast(rayVersion, releaseOf(version));
   const [oldest, newest] = [releaseOf(olderRayVersion), releaseOf(rayVersion)];
-  return inside ? undefined : { version: version || 'of an unknown version', oldest, newest };
+  return inside ? undefined : { version: version || 'unknown', oldest, newest };
 }
 
 /** Whether a version is of this release or of a later one. */

@@ -8,6 +8,8 @@ export interface Offer {
   readonly market: Market;
   /** In the currency of the price list, per instance and hour. */
   readonly pricePerHour?: number;
+  /** The same of one whose machine is stopped: of its disks. */
+  readonly stoppedPerHour?: number;
 }
 
 /** A node type as far as scaling goes. */
@@ -27,6 +29,8 @@ export interface ScalingType {
   readonly launchHash: string;
   /** Instances in one unit: 1, or the hosts of a multi-host slice that live and end together. */
   readonly hostsPerSlice: number;
+  /** How long its provider may take from accepting an instance to running it. Absent: as long as is usual. */
+  readonly allocationTimeout?: Duration;
   /** In order of preference; at least one. */
   readonly offers: readonly Offer[];
 }
@@ -39,7 +43,7 @@ export interface ScalingSpec {
   readonly idleTimeout?: Duration;
   /**
    * How long a pending instance that nothing needs is kept.
-   * @default 30 s, 45 s once its set-up has begun; with the `ray` policy for ever
+   * @default 30 s, 45 s once its setup has begun; with the `ray` policy for ever
    */
   readonly pendingIdleTimeout?: Duration;
   /** How many instances may be pending, as a multiple of those running (never under 5). */
@@ -49,4 +53,6 @@ export interface ScalingSpec {
   readonly headType: NodeTypeName;
   /** End workers whose launch configuration is outdated. */
   readonly replaceOutdated: boolean;
+  /** Idle on-demand workers are stopped, and their machines kept for the next launch, where the provider can. @default false */
+  readonly stopsIdle?: boolean;
 }

@@ -75,29 +75,29 @@ export function reasonWords(because: TurnOffReason): string {
     case 'idle':
       return `nothing ran or waited for ${durationWords(because.after)} (idle_shutdown)`;
     case 'lifetime':
-      return `it has lived for ${durationWords(because.after)} (max_lifetime)`;
+      return `it has run for ${durationWords(because.after)} (max_lifetime)`;
     case 'until':
-      return 'the time given with --until or --for has come';
+      return 'the time set with --until or --for has been reached';
     case 'asked':
-      return `${because.by} asked for it`;
+      return `requested by ${because.by}`;
   }
 }
 
-/** What becomes of the cluster, behind its name or 'it'. */
+/** What happens to the cluster; the words follow its name. */
 export function turnOffText(terms: TurnOffTerms, end: TurnOff | undefined, busyWith: string, now: Instant): string {
   if (end === undefined)
-    return `turns off after ${durationWords(terms.idleShutdown ?? 0)} without work${busyWith === '' ? '' : `; now: ${busyWith}`}`;
+    return `shuts down after ${durationWords(terms.idleShutdown ?? 0)} without work${busyWith === '' ? '' : `; now: ${busyWith}`}`;
   const kept = terms.keepUntil !== undefined && end.at === terms.keepUntil ? ', as extended' : '';
-  const inTime = `turns off in ${durationWords(end.at - now)}${kept}`;
+  const inTime = `shuts down in ${durationWords(end.at - now)}${kept}`;
   switch (end.because.kind) {
     case 'idle':
-      return `${inTime}, unless something runs before (idle_shutdown ${durationWords(end.because.after)})`;
+      return `${inTime} unless it gets work before (idle_shutdown ${durationWords(end.because.after)})`;
     case 'lifetime':
       return `${inTime} (max_lifetime ${durationWords(end.because.after)})`;
     case 'until':
       return `${inTime} (--until, --for)`;
     case 'asked':
-      return `turns off now: ${reasonWords(end.because)}`;
+      return `shuts down now: ${reasonWords(end.because)}`;
   }
 }
 

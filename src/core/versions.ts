@@ -1,4 +1,4 @@
-/** Negative where `a` is the earlier version of Manta. What is no version of the form 1.2.3 is equal to everything. */
+/** Negative where `a` is the earlier version of Manta. What is not a version of the form 1.2.3 is equal to everything. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [numbersOf(a), numbersOf(b)];
   if (left === undefined || right === undefined) return 0;

@@ -4,21 +4,25 @@ import type { InstanceView, Market, NodeTypeName } from './instance.ts';
 
 /** What earlier passes learnt, folded from the journal. Plain data: the planner reads it and returns facts to add to it. */
 export interface Memory {
-  /** Refusals by (type, zone, market), or by type: how often in a row, when last, and until when not to ask again. */
-  readonly refusals: readonly Refusal[];
+  /** Refusals by (type, zone, market), or by type, each with what it closes: how often in a row, when last, and until when not to ask again. */
+  readonly refusals: readonly LaunchRefusal[];
   /** Since when an unneeded pending instance has been unneeded. */
   readonly unneededSince: Readonly<Record<string, Instant>>;
   /** By type, how readily the provider gave it of late, as Ray keeps it: a tie-break. @default 1 each */
   readonly availability?: Readonly<Record<NodeTypeName, { readonly recoverable?: number; readonly recent?: number }>>;
 }
 
-export interface Refusal {
+export interface LaunchRefusal {
   readonly type: NodeTypeName;
   readonly zone?: string;
   readonly market: Market;
   /** `setup-failed` is of the whole type, wherever its machines are; the others are of one offer. */
   readonly reason: 'no-capacity' | 'quota' | 'throttled' | 'denied' | 'unanswered' | 'launch-timeout' | 'setup-failed';
-  /** In the words of whoever refused; bounded, and without secrets. */
+  /** Of a quota: what it closes beyond the offer itself, in the same market. */
+  readonly closes?: 'zone' | 'region' | 'project';
+  /** The provider accepted the instance first: if it accepts another, that may fail in the same way. */
+  readonly late?: true;
+  /** In the refuser's own words; bounded, and without secrets. */
   readonly detail?: string;
   /** Consecutive refusals; a success clears the entry. */
   readonly times: number;
@@ -29,7 +33,7 @@ export interface Refusal {
 /** A side that does not answer, or not in full. */
 export interface Silence {
   readonly since: Instant;
-  /** In that side's words, or those of whoever asked it. */
+  /** In that side's words, or its caller's. */
   readonly reason: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Instant } from '../base/clock.ts';
 import type { Demand } from '../core/demand.ts';
 import type { NodeView } from '../core/instance.ts';
-import type { Infeasible } from '../core/plan/plan.ts';
+import type { InfeasibleDemand } from '../core/plan/plan.ts';
 
 /** What the engine reports of one node. */
 export interface EngineNode extends NodeView {
@@ -35,5 +35,5 @@ export interface Engine {
   ): Promise<{ readonly accepted: boolean; readonly reason?: string }>;
 
   /** Tell drivers and status pages which demand can never be met. */
-  reportInfeasible(infeasible: readonly Infeasible[], signal: AbortSignal): Promise<void>;
+  reportInfeasible(infeasible: readonly InfeasibleDemand[], signal: AbortSignal): Promise<void>;
 }

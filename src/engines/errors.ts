@@ -5,7 +5,7 @@ export const engineErrors = {
   Unreachable: defineError<{ call: string; detail?: string }>({
     code: 'MANTA_ENGINE_UNREACHABLE',
     exit: 6,
-    message: (e) => `the engine did not answer '${e.call}'${e.detail ? `: ${e.detail}` : ''}`,
-    hint: () => 'nothing is ended until the engine tells its state again',
+    message: (e) => `the engine did not respond to '${e.call}'${e.detail ? `: ${e.detail}` : ''}`,
+    hint: () => 'Manta terminates nothing until the engine reports its state again',
   }),
 };

@@ -20,7 +20,7 @@ export interface AttemptOrder {
   readonly workingDir?: string;
   /** What remains to be set up on the node: pip, uv, py_modules. Empty: nothing. */
   readonly setup: readonly SetupStep[];
-  /** A set-up that takes longer has failed. Absent: as long as it takes. */
+  /** A setup that takes longer has failed. Absent: as long as it takes. */
   readonly setupTimeout?: Duration;
   /** The rest of the runtime environment as submitted, for an engine that takes every environment; empty for others. */
   readonly environment: Readonly<Record<string, unknown>>;

@@ -4,17 +4,20 @@ import { MantaError } from '../base/errors.ts';
 import { readLiveJson, writeLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
 import { identify, type ProcessIdentity } from '../base/process.ts';
-import { databaseErrors } from '../base/sqlite-errors.ts';
+import { databaseErrors } from '../base/sqlite/errors.ts';
 import { version } from '../base/version.ts';
 import { wallClock } from '../base/wall-clock.ts';
-import { DaemonLog } from './daemon-log.ts';
+import { readCluster } from '../state/cluster-record.ts';
+import { DaemonLog } from '../state/daemon-log.ts';
+import { stateErrors } from '../state/errors.ts';
+import type { Serving } from '../state/serving.ts';
+import { stateFolder } from '../state/state-folder.ts';
+import { settleUpgrade, upgradeOf } from '../state/upgrade.ts';
 import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
 import { keepOwner } from './owner.ts';
-import { type Serving as ServingServer, serve } from './server.ts';
-import { readCluster, type Serving, stateFolder } from './state-folder.ts';
-import { settleUpgrade, upgradeOf } from './upgrade.ts';
+import { type ListeningServer as ServingServer, serve } from './server/server.ts';
 
 const [home, name, ...held] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
@@ -58,11 +61,11 @@ head.due
   .then(async (why) => {
     if (ending) return;
     await head.turnOff(why);
-    await end(`the cluster has turned itself off: ${why}`);
+    await end(`the cluster shut itself down: ${why}`);
   })
   .catch((error: unknown) => {
     // The next one goes on with it.
-    log(`the cluster could not be turned off: ${(error as Error).stack ?? String(error)}`);
+    log(`the cluster could not be shut down: ${(error as Error).stack ?? String(error)}`);
     process.exit(1);
   });
 
@@ -73,17 +76,17 @@ async function start(cluster: string): Promise<{
   readonly releaseOwner: () => void;
 }> {
   const record = readCluster(folder);
-  if (record === undefined) throw headErrors.NotRunning({ name: cluster });
+  if (record === undefined) throw stateErrors.NotRunning({ name: cluster });
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
   const head = await openHead(folder, wallClock, process.env, log, settled.promise);
   const releaseOwner = await keepOwner(head.users, head.events, folder.files.tokens);
-  const isRayHead = record.ray !== undefined;
+  const isRayHead = record.role === 'head';
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readLiveJson<Serving>(folder.files.serving);
   const heldPort = held.find((word) => word.startsWith('four='))?.slice('four='.length);
   const serving = await serve(head, {
-    ...(record.port !== undefined && { port: record.port }),
+    ...(record.role === 'this-machine' && record.port !== undefined && { port: record.port }),
     ...(before !== undefined && !isRayHead && { lastPort: Number(new URL(before.url).port) }),
     ...(heldPort !== undefined && { heldPort: Number(heldPort), heldSix: held.includes('six') }),
     heldNear: held.includes('near'),

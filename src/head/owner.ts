@@ -2,16 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeDurably } from '../base/durable.ts';
 import type { EventSink } from '../base/events.ts';
-import { userEvents } from '../jobs/user-events.ts';
-import type { Users } from '../jobs/users.ts';
-
-/** The user that commands on the machine of the state folder act as. */
-export const owner = 'owner';
+import { jobEvents } from '../jobs/events.ts';
+import type { Users } from '../jobs/users/users.ts';
+import { owner } from '../state/owner.ts';
 
 const lookEvery = 5_000;
 
 /**
- * Sees to it that the token in the state folder is one of an administrator. Whoever owns the folder always gets in: revoked,
+ * Sees to it that the token in the state folder is one of an administrator. Anyone who owns the folder always gets in: revoked,
  * they lose every token and session they had, and the file has a new one; so it is with a file that was deleted, and with a
  * journal that no longer knows it. Returns the release.
  */
@@ -24,7 +22,7 @@ export async function keepOwner(users: Users, events: EventSink, tokens: string)
     const known = users.list().find(({ name }) => name === owner);
     const fresh = await newToken(users);
     writeDurably(file, `${fresh}\n`);
-    if (known !== undefined) events.emit(userEvents.ownerRestored, { user: owner });
+    if (known !== undefined) events.emit(jobEvents.userOwnerRestored, { user: owner });
   };
   let looking: Promise<void> | undefined;
   const again = (): void => {

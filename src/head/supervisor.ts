@@ -9,10 +9,12 @@ import { closeSync, writeSync } from 'node:fs';
 import { entryFile } from '../base/entry.ts';
 import { readLiveJson } from '../base/json-file.ts';
 import { takeLock } from '../base/lock.ts';
-import { lastLogLine, openDaemonLog } from './daemon-log.ts';
-import type { HeldSocket, HoldMessage } from './listen.ts';
-import { mantadOf, readCluster, type Serving, stateFolder } from './state-folder.ts';
-import { hasCopy, keepOldFormat, restoreOldFormat, type Upgrade, upgradeOf } from './upgrade.ts';
+import { readCluster } from '../state/cluster-record.ts';
+import { lastLogLine, openDaemonLog } from '../state/daemon-log.ts';
+import { mantadOf, type Serving } from '../state/serving.ts';
+import { stateFolder } from '../state/state-folder.ts';
+import { hasCopy, keepOldFormat, restoreOldFormat, type Upgrade, upgradeOf } from '../state/upgrade.ts';
+import type { HeldSocket, HoldMessage } from './server/listen.ts';
 
 const shortestWait = 200;
 /** For one that died before it served: trying again at once would only use up the machine. */
@@ -21,13 +23,13 @@ const longestWait = 30_000;
 const longestWaitOfServed = 1_000;
 /** For one that died before it served, where an earlier one did: it was killed, most likely, and commands wait for it. */
 const longestWaitOnceServed = 4_000;
-/** One that has never served is given up after this many tries: whoever started the cluster is told why. */
+/** One that has never served is given up after this many tries: anyone who started the cluster is told why. */
 const firstTries = 3;
 /** A mantad of another version that does not serve so long after the old one was told to end never will. */
 const trialLasts = 180_000;
 /** However late it is started, it has this long. */
 const shortestTrial = 20_000;
-/** A mantad that lived this long starts the back-off anew. */
+/** A mantad that lived this long resets the backoff. */
 const settledAfter = 60_000;
 /** V8 lets short-lived objects take up to 96 MB before it looks; a third of mantad's memory under load was that. */
 const smallNewSpace = '--max-semi-space-size=8';
@@ -196,7 +198,7 @@ const readServing = (): Serving | undefined => readLiveJson<Serving>(folder.file
 function end(): void {
   ending = true;
   clearTimeout(timer);
-  // Whoever comes from here on is refused, and knows that nobody has read anything.
+  // Anyone who comes from here on is refused, and knows that nobody has read anything.
   letGo();
   if (child === undefined) finish();
   else child.kill('SIGTERM');

@@ -1,9 +1,9 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { apiErrors } from '../api/errors.ts';
 import type { ErrorAnswer } from '../api/types.ts';
 import { MantaError } from '../base/errors.ts';
-import { databaseErrors } from '../base/sqlite-errors.ts';
-import { apiErrors } from './api-errors.ts';
+import { databaseErrors } from '../base/sqlite/errors.ts';
 import { jobErrors } from './errors.ts';
 
 /** The HTTP status of each kind of error; both parts of Manta's own API put theirs together from such tables. */

@@ -3,17 +3,17 @@ import type { Duplex } from 'node:stream';
 import type { Hono } from 'hono';
 import type { Clock, Duration } from '../base/clock.ts';
 import type { Driver } from '../engines/runner.ts';
-import { type AuthDeps, guard, type JobsEnv } from './auth.ts';
-import type { LogStore } from './log-store.ts';
+import type { LogStore } from './logs/log-store.ts';
 import { mountMantaApi } from './manta-api/routes.ts';
-import type { PackageStore } from './packages.ts';
-import type { JobQueue } from './queue.ts';
+import type { PackageStore } from './packages/packages.ts';
+import type { JobQueue } from './queue/queue.ts';
+import { shareMemory } from './queue/shares.ts';
+import type { JobStore } from './queue/store.ts';
 import type { OtherJob } from './ray-api/details.ts';
 import { mountRayApi } from './ray-api/routes.ts';
 import { makeTailUpgrade } from './ray-api/tail.ts';
-import { shareMemory } from './shares.ts';
-import type { JobStore } from './store.ts';
-import type { Users } from './users.ts';
+import { type AuthDeps, guard, type JobsEnv } from './users/auth.ts';
+import type { Users } from './users/users.ts';
 
 export interface JobsApiDeps {
   readonly queue: JobQueue;

@@ -1,5 +1,8 @@
 import { defineError } from '../base/errors.ts';
 
+/** What a quota closes: offers in the zone that was asked for, in its region, or all of the project or account. */
+export type Closing = 'zone' | 'region' | 'project';
+
 interface Asked {
   type: string;
   zone?: string | undefined;
@@ -16,35 +19,36 @@ export const providerErrors = {
     code: 'MANTA_PROVIDER_NO_CAPACITY',
     exit: 5,
     message: (e) => `the provider has no capacity for ${where(e)}`,
-    hint: () => 'another zone, market or node type is tried next; list more of them to widen the choice',
+    hint: () => 'Manta tries another zone, market or node type next; list more of them to widen the choice',
   }),
-  Quota: defineError<Asked>({
+  Quota: defineError<Asked & { closes?: Closing | undefined }>({
     code: 'MANTA_PROVIDER_QUOTA',
     exit: 5,
     message: (e) => `the account's quota does not allow ${where(e)}`,
-    hint: () => 'ask the provider for a higher quota, or lower max_workers',
+    hint: () => 'request a higher quota from the provider, or lower max_workers',
   }),
   Throttled: defineError<{ call: string; detail?: string }>({
     code: 'MANTA_PROVIDER_THROTTLED',
     exit: 5,
     message: (e) => `the provider throttled '${e.call}'${e.detail ? `: ${e.detail}` : ''}`,
-    hint: () => 'the call is tried again after a back-off',
+    hint: () => 'Manta retries the call after a backoff',
   }),
   Denied: defineError<{ call: string; detail?: string }>({
     code: 'MANTA_PROVIDER_DENIED',
     exit: 5,
     message: (e) => `the provider refused '${e.call}'${e.detail ? `: ${e.detail}` : ''}`,
-    hint: () => 'check the credentials and the permissions of the account',
+    hint: () => "check the account's credentials and permissions",
   }),
   NotFound: defineError<{ id: string }>({
     code: 'MANTA_PROVIDER_NOT_FOUND',
     exit: 5,
-    message: (e) => `the provider knows no instance '${e.id}'`,
+    message: (e) => `the provider has no instance '${e.id}'`,
   }),
   Unreachable: defineError<{ call: string; detail?: string }>({
     code: 'MANTA_PROVIDER_UNREACHABLE',
     exit: 5,
     message: (e) => `the provider did not answer '${e.call}'${e.detail ? `: ${e.detail}` : ''}`,
-    hint: () => 'whether the call took effect is unknown until the next list; nothing is ended meanwhile',
+    hint: () =>
+      'Manta cannot tell whether the call took effect until the provider lists its instances again; it terminates nothing until then',
   }),
 };

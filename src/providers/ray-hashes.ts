@@ -53,7 +53,7 @@ async function hashRuntimeConfig(
 }
 
 /**
- * The hashes that `ray up` may have given the head of an unchanged file: those of today, when Ray notes in the prepared
+ * The hashes that `ray up` may have given the head of an unchanged file: the current ones, when Ray notes in the prepared
  * file where it caches it, and those of earlier versions, which did not. `temp` is Python's folder for temporary files.
  */
 export async function headRuntimeHashes(config: PlainMap, temp = tmpdir()): Promise<readonly RuntimeHashes[]> {

@@ -1,9 +1,10 @@
 import type { Duration, Instant } from '../base/clock.ts';
+import { mantaTags } from '../core/ray-tags.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import { providerErrors } from '../providers/errors.ts';
-import type { LaunchRequest, Provider, ProviderInstance } from '../providers/provider.ts';
+import type { LaunchRequest, Provider, ProviderInstance, SliceMember } from '../providers/provider.ts';
 import type { Faults } from './faults.ts';
-import { asListed, type Machine, never } from './machine.ts';
+import { asListed, never, type SimulatedMachine } from './machine.ts';
 import type { Random } from './random.ts';
 import { type CloudBehaviour, draw } from './scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -27,27 +28,28 @@ export interface CloudOptions {
  * `docs/simulation.md` describes its behaviour and its faults.
  */
 export class SimulatedCloud implements Provider {
+  readonly slices = true;
   readonly #options: CloudOptions;
-  readonly #machines = new Map<string, Machine>();
-  readonly #alive = new Map<string, Machine>();
-  readonly #gone: Machine[] = [];
-  readonly #byToken = new Map<string, readonly Machine[]>();
+  readonly #machines = new Map<string, SimulatedMachine>();
+  readonly #alive = new Map<string, SimulatedMachine>();
+  readonly #gone: SimulatedMachine[] = [];
+  readonly #byToken = new Map<string, readonly SimulatedMachine[]>();
   #count = 0;
 
   constructor(options: CloudOptions) {
     this.#options = options;
   }
 
-  get machines(): Iterable<Machine> {
+  get machines(): Iterable<SimulatedMachine> {
     return this.#machines.values();
   }
 
   /** Machines that still exist, those on their way out too. */
-  get existing(): Iterable<Machine> {
+  get existing(): Iterable<SimulatedMachine> {
     return this.#alive.values();
   }
 
-  machine(id: string): Machine | undefined {
+  machine(id: string): SimulatedMachine | undefined {
     return this.#machines.get(id);
   }
 
@@ -79,8 +81,21 @@ export class SimulatedCloud implements Provider {
   async terminate(ids: readonly string[], signal: AbortSignal): Promise<void> {
     this.#options.watcher.terminateCalled(ids);
     await this.#travel('terminate', signal);
-    for (const id of ids) this.#stop(id);
+    for (const id of ids) for (const member of this.#withSlice(id)) this.#end(member);
     await this.#answer('terminate', signal);
+  }
+
+  async stop(ids: readonly string[], signal: AbortSignal): Promise<void> {
+    const { watcher, time } = this.#options;
+    watcher.terminateCalled(ids);
+    await this.#travel('stop', signal);
+    for (const id of ids) {
+      const machine = this.#alive.get(id);
+      if (machine === undefined || asListed(machine, time.now)?.state !== 'running') continue;
+      machine.offAt = time.now;
+      watcher.stopped(machine);
+    }
+    await this.#answer('stop', signal);
   }
 
   async tag(id: string, _tags: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
@@ -89,7 +104,7 @@ export class SimulatedCloud implements Provider {
   }
 
   /** A machine that exists before the run begins, or that somebody else made: no call, no fault, no wait. */
-  place(machine: Pick<Machine, 'type' | 'kind' | 'token'> & { zone?: string }): Machine {
+  place(machine: Pick<SimulatedMachine, 'type' | 'kind' | 'token'> & { zone?: string }): SimulatedMachine {
     const { time, watcher } = this.#options;
     const offer = this.#options.spec.nodeTypes.find((type) => type.name === machine.type)?.offers[0];
     const made = this.#add({
@@ -104,7 +119,7 @@ export class SimulatedCloud implements Provider {
   }
 
   /** Takes a machine back, with or without a warning. */
-  preempt(machine: Machine, notice: Duration): void {
+  preempt(machine: SimulatedMachine, notice: Duration): void {
     const { time } = this.#options;
     if (machine.preemptionAt !== undefined || machine.goneAt <= time.now) return;
     machine.noticeAt = notice > 0 ? time.now : never;
@@ -112,21 +127,23 @@ export class SimulatedCloud implements Provider {
     time.after(notice, () => this.#remove(machine));
   }
 
-  #make(request: LaunchRequest): readonly Machine[] {
+  #make(request: LaunchRequest): readonly SimulatedMachine[] {
     const { time, behaviour, faults, spec, watcher } = this.#options;
     const earlier = this.#byToken.get(request.token);
     if (earlier !== undefined) return earlier.filter((machine) => machine.goneAt > time.now);
     const asked = { type: request.type, zone: request.zone, market: request.market };
     if (faults.hit('denied')) throw providerErrors.Denied({ call: 'launch' });
     if (faults.hit('quota')) throw providerErrors.Quota(asked);
-    const room = faults.hit('noCapacity') ? 0 : this.#room(request);
-    let count = Math.min(request.count, room);
-    if (count > 1 && faults.hit('partialFill')) count = 1 + faults.random.below(count - 1);
-    if (count === 0) throw providerErrors.NoCapacity(asked);
+    const hosts = request.slice?.hosts ?? 1;
+    const room = Math.floor((faults.hit('noCapacity') ? 0 : this.#room(request)) / hosts);
+    let units = Math.min(request.count, room);
+    if (units > 1 && faults.hit('partialFill')) units = 1 + faults.random.below(units - 1);
+    if (units === 0) throw providerErrors.NoCapacity(asked);
+    const started = this.#startAgain(request, units * hosts);
     const offer = spec.nodeTypes
       .find((type) => type.name === request.type)
       ?.offers.find((each) => each.zone === request.zone && each.market === request.market);
-    const made = Array.from({ length: count }, () => {
+    const fresh = Array.from({ length: units * hosts - started.length }, (_, index) => {
       const machine = this.#add({
         token: request.token,
         type: request.type,
@@ -134,14 +151,50 @@ export class SimulatedCloud implements Provider {
         zone: request.zone,
         market: request.market,
         pricePerHour: offer?.pricePerHour,
+        tags: request.tags,
+        slice: sliceOf(request, index),
         bootedAt: faults.hit('deadBoot') ? never : time.now + draw(behaviour.boot, this.#fate('boot', this.#count)),
       });
       this.#schedulePreemption(machine);
+      if (faults.hit('lateRefusal')) this.#refuseLate(machine);
       return machine;
     });
+    const made = [...started, ...fresh];
     this.#byToken.set(request.token, made);
     watcher.launched(made, request);
     return made;
+  }
+
+  /** Machines that are switched off and are what is asked for: they boot again, under the token of this launch. */
+  #startAgain({ type, zone, market, token, tags, slice }: LaunchRequest, most: number): SimulatedMachine[] {
+    const { time, behaviour } = this.#options;
+    if (slice !== undefined) return [];
+    const asked = JSON.stringify([type, zone, market, tags[mantaTags.launchHash]]);
+    const off = [...this.#alive.values()].filter(
+      (each) =>
+        asListed(each, time.now)?.state === 'stopped' &&
+        JSON.stringify([each.type, each.zone, each.market, each.tags[mantaTags.launchHash]]) === asked,
+    );
+    return off.slice(0, most).map((machine) => {
+      const { bootedAt, offAt } = machine;
+      machine.before.push({ token: machine.token, bootedAt, offAt, until: time.now });
+      machine.token = token;
+      machine.offAt = never;
+      machine.bootedAt = time.now + draw(behaviour.boot, this.#fate('boot', this.#count));
+      return machine;
+    });
+  }
+
+  /** Some seconds later it is ended, before it boots; for a minute lists still show it. */
+  #refuseLate(machine: SimulatedMachine): void {
+    const { time, faults } = this.#options;
+    machine.bootedAt = never;
+    time.after(faults.random.between(1_000, 20_000), () => {
+      if (machine.stoppingAt <= time.now || machine.goneAt <= time.now) return;
+      machine.failed = { kind: 'no-capacity', detail: 'there was no machine left' };
+      machine.stoppingAt = time.now;
+      time.after(60_000, () => this.#remove(machine));
+    });
   }
 
   /** Machines the cloud still has for such a request. */
@@ -152,13 +205,14 @@ export class SimulatedCloud implements Provider {
       if (time.now < rule.from || time.now >= rule.until) continue;
       if (!concerns(rule, request)) continue;
       let used = 0;
-      for (const machine of this.#alive.values()) if (machine.kind === 'worker' && concerns(rule, machine)) used++;
+      for (const machine of this.#alive.values())
+        if (machine.kind === 'worker' && machine.offAt > time.now && concerns(rule, machine)) used++;
       room = Math.min(room, Math.max(0, rule.limit - used));
     }
     return room;
   }
 
-  #schedulePreemption(machine: Machine): void {
+  #schedulePreemption(machine: SimulatedMachine): void {
     const { time, behaviour } = this.#options;
     const random = this.#fate('preemption', this.#count);
     for (const rule of behaviour.preemption) {
@@ -168,7 +222,15 @@ export class SimulatedCloud implements Provider {
     }
   }
 
-  #stop(id: string): void {
+  /** Hosts of one slice end together. */
+  #withSlice(id: string): readonly string[] {
+    const slice = this.#alive.get(id)?.slice?.id;
+    return slice === undefined
+      ? [id]
+      : [...this.#alive.values()].filter((each) => each.slice?.id === slice).map((each) => each.id);
+  }
+
+  #end(id: string): void {
     const { time, random, watcher } = this.#options;
     const machine = this.#alive.get(id);
     if (machine === undefined || machine.stoppingAt <= time.now) return;
@@ -177,7 +239,7 @@ export class SimulatedCloud implements Provider {
     time.after(random.between(2_000, 20_000), () => this.#remove(machine));
   }
 
-  #remove(machine: Machine): void {
+  #remove(machine: SimulatedMachine): void {
     if (!this.#alive.delete(machine.id)) return;
     machine.goneAt = this.#options.time.now;
     this.#gone.push(machine);
@@ -185,12 +247,30 @@ export class SimulatedCloud implements Provider {
   }
 
   #add(
-    machine: Omit<Machine, 'id' | 'tags' | 'createdAt' | 'stoppingAt' | 'goneAt' | 'noticeAt' | 'preemptionAt'>,
-  ): Machine {
-    const made: Machine = {
+    machine: Omit<
+      SimulatedMachine,
+      | 'id'
+      | 'tags'
+      | 'slice'
+      | 'createdAt'
+      | 'offAt'
+      | 'before'
+      | 'failed'
+      | 'stoppingAt'
+      | 'goneAt'
+      | 'noticeAt'
+      | 'preemptionAt'
+    > &
+      Partial<Pick<SimulatedMachine, 'tags' | 'slice'>>,
+  ): SimulatedMachine {
+    const made: SimulatedMachine = {
+      tags: {},
+      slice: undefined,
       ...machine,
       id: `i-${String(++this.#count).padStart(5, '0')}`,
-      tags: {},
+      offAt: never,
+      before: [],
+      failed: undefined,
       createdAt: this.#options.time.now,
       stoppingAt: never,
       goneAt: never,
@@ -202,17 +282,17 @@ export class SimulatedCloud implements Provider {
     return made;
   }
 
-  /** Chance for the n-th machine: the same whoever asks for it and whatever else was asked before. */
+  /** Chance for the n-th machine: the same no matter who asks for it and what else was asked before. */
   #fate(what: string, ordinal: number): Random {
     return this.#options.random.split(`${what} ${ordinal}`);
   }
 
   /** Machines that a list taken at `at` may name: those alive now, and those that went since. */
-  *#visible(at: Instant): Iterable<Machine> {
+  *#visible(at: Instant): Iterable<SimulatedMachine> {
     yield* this.#alive.values();
     if (at === this.#options.time.now) return;
     for (let index = this.#gone.length - 1; index >= 0; index--) {
-      const machine = this.#gone[index] as Machine;
+      const machine = this.#gone[index] as SimulatedMachine;
       if (machine.goneAt <= at) return;
       yield machine;
     }
@@ -240,6 +320,9 @@ export class SimulatedCloud implements Provider {
     await time.sleep(draw(behaviour.latency, random) / 2, signal);
   }
 }
+
+const sliceOf = ({ slice, token }: LaunchRequest, index: number): SliceMember | undefined =>
+  slice && { id: `${token}/${Math.floor(index / slice.hosts)}`, index: index % slice.hosts, of: slice.hosts };
 
 function concerns(
   rule: { readonly type?: string; readonly zone?: string; readonly market?: string },

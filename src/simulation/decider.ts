@@ -1,6 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 
-/** Whoever decides in a simulated world: Manta's loop, or a model of another one. */
+/** The one that decides in a simulated world: Manta's loop, or a model of another one. */
 export interface Decider {
   readonly name: string;
   /** Decisions taken so far. */

@@ -5,9 +5,9 @@ import type { ScalingSpec } from '../core/scaling.ts';
 import type { Engine, EngineNode, EngineState } from '../engines/engine.ts';
 import { engineErrors } from '../engines/errors.ts';
 import type { Faults } from './faults.ts';
-import type { Machine } from './machine.ts';
+import type { SimulatedMachine } from './machine.ts';
 import type { Random } from './random.ts';
-import type { Submission } from './scenario.ts';
+import type { ScenarioSubmission } from './scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import type { Watcher } from './watcher.ts';
 import {
@@ -18,10 +18,10 @@ import {
   give,
   matches,
   placeGang,
-  type Shape,
   type SimulatedNode,
   take,
   type Work,
+  type WorkShape,
 } from './work.ts';
 
 /** How long the engine goes on naming a node that has died. */
@@ -41,9 +41,9 @@ export interface EngineOptions {
 export class SimulatedEngine implements Engine {
   readonly #options: EngineOptions;
   readonly #nodes = new Map<string, SimulatedNode>();
-  readonly #shapes = new Map<string, Shape>();
+  readonly #shapes = new Map<string, WorkShape>();
   #gangs: Gang[] = [];
-  #standing: Extract<Submission, { kind: 'standing' }>[] = [];
+  #standing: Extract<ScenarioSubmission, { kind: 'standing' }>[] = [];
   #count = 0;
   /** Submitted and not yet finished. */
   unfinished = 0;
@@ -113,7 +113,7 @@ export class SimulatedEngine implements Engine {
     return Promise.resolve();
   }
 
-  submit(submission: Submission): void {
+  submit(submission: ScenarioSubmission): void {
     const { time, watcher, onChange } = this.#options;
     switch (submission.kind) {
       case 'standing':
@@ -159,11 +159,11 @@ export class SimulatedEngine implements Engine {
   }
 
   /** A machine has come up as a node. */
-  join(machine: Machine): void {
+  join(machine: SimulatedMachine): void {
     const { time, spec, watcher, onChange } = this.#options;
     const type = spec.nodeTypes.find((each) => each.name === machine.type);
     const node: SimulatedNode = {
-      id: `node-${machine.id}`,
+      id: machine.before.length === 0 ? `node-${machine.id}` : `node-${machine.id}-${machine.before.length}`,
       machine: machine.id,
       type: machine.type,
       head: machine.kind === 'head',
@@ -222,7 +222,7 @@ export class SimulatedEngine implements Engine {
     };
   }
 
-  #shape(resources: Resources, selectors: readonly LabelSelector[]): Shape {
+  #shape(resources: Resources, selectors: readonly LabelSelector[]): WorkShape {
     const key = JSON.stringify([resources, selectors]);
     let shape = this.#shapes.get(key);
     if (shape === undefined) {
@@ -245,7 +245,7 @@ export class SimulatedEngine implements Engine {
     for (const shape of this.#shapes.values()) this.#fill(node, shape);
   }
 
-  #fill(node: SimulatedNode, shape: Shape): void {
+  #fill(node: SimulatedNode, shape: WorkShape): void {
     const { resources, selectors } = shape.request;
     if (shape.waiting.length === 0 || node.state !== 'alive' || !matches(node.labels, selectors)) return;
     while (shape.waiting.length > 0 && fits(node, resources)) {

@@ -14,7 +14,7 @@ export const simulationErrors = {
     exit: 2,
     message: (e) =>
       `${e.file}:${e.line}:${e.column}: ${e.what}${e.more > 0 ? ` (and ${e.more} more ${e.more === 1 ? 'problem' : 'problems'})` : ''}`,
-    hint: (e) => e.hint ?? 'see docs/simulation.md for the form of a workload file',
+    hint: (e) => e.hint ?? 'see docs/simulation.md for the format of a workload file',
   }),
   BadOption: defineError<{ option: string; what: string; hint?: string | undefined }>({
     code: 'MANTA_SIMULATION_BAD_OPTION',
@@ -25,25 +25,25 @@ export const simulationErrors = {
   SetupFailed: defineError<{ id: string }>({
     code: 'MANTA_SIMULATION_SETUP_FAILED',
     exit: 1,
-    message: (e) => `the set-up of ${e.id} failed`,
+    message: (e) => `setup of ${e.id} failed`,
   }),
   NoCluster: defineError({
     code: 'MANTA_SIMULATION_NO_CLUSTER',
     exit: 2,
-    message: () => 'there is no cluster to simulate',
-    hint: () => 'name a cluster.yaml, or a workload file that has a `cluster` of its own, or use --demo',
+    message: () => 'no cluster to simulate',
+    hint: () => 'give a cluster file, a workload file with its own `cluster`, or --demo',
   }),
   UnknownWorkload: defineError<{ name: string; known: readonly string[] }>({
     code: 'MANTA_SIMULATION_UNKNOWN_WORKLOAD',
     exit: 2,
-    message: (e) => `no published workload is called '${e.name}'`,
-    hint: (e) => `one of: ${e.known.join(', ')}`,
+    message: (e) => `unknown workload '${e.name}'`,
+    hint: (e) => `known workloads: ${e.known.join(', ')}`,
   }),
   NoRay: defineError<{ tried: readonly string[] }>({
     code: 'MANTA_SIMULATION_NO_RAY',
     exit: 3,
     message: (e) => `no Python with Ray was found (tried ${e.tried.join(', ')})`,
-    hint: () => `set MANTA_RAY_PYTHON to a Python that has \`ray\` installed (pip install "ray==${rayVersion}")`,
+    hint: () => `set MANTA_RAY_PYTHON to a Python with Ray (pip install "ray==${rayVersion}")`,
   }),
   RayPlannerFailed: defineError<{ detail: string }>({
     code: 'MANTA_SIMULATION_RAY_PLANNER_FAILED',

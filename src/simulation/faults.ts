@@ -20,6 +20,8 @@ export interface FaultRates {
   readonly noCapacity: number;
   readonly quota: number;
   readonly denied: number;
+  /** A machine is given, and ended before it boots: there was none after all. */
+  readonly lateRefusal: number;
   /** A machine is given and never answers. */
   readonly deadBoot: number;
   readonly setupFailure: number;
@@ -55,6 +57,7 @@ const none: FaultRates = {
   noCapacity: 0,
   quota: 0,
   denied: 0,
+  lateRefusal: 0,
   deadBoot: 0,
   setupFailure: 0,
   setupSlow: 0,
@@ -75,7 +78,15 @@ const minute = 60_000;
 export const faultProfiles = {
   none,
   mild: { ...none, throttle: 0.02, staleList: 0.05, setupFailure: 0.03, slowCall: 0.02, duplicateEntry: 0.02 },
-  capacity: { ...none, noCapacity: 0.3, partialFill: 0.3, quota: 0.05, throttle: 0.03, staleList: 0.05 },
+  capacity: {
+    ...none,
+    noCapacity: 0.3,
+    partialFill: 0.3,
+    lateRefusal: 0.1,
+    quota: 0.05,
+    throttle: 0.03,
+    staleList: 0.05,
+  },
   'spot-storm': { ...none, preemptionEvery: 4 * minute, preemptionNoticed: 0.5, noCapacity: 0.1, staleList: 0.05 },
   'flaky-api': {
     ...none,
@@ -91,7 +102,14 @@ export const faultProfiles = {
   },
   'bad-machines': { ...none, deadBoot: 0.12, setupFailure: 0.2, setupSlow: 0.2, drainRefused: 0.1, staleList: 0.02 },
   'bad-engine': { ...none, engineSilent: 0.2, drainRefused: 0.3, drainAnswerLost: 0.2, setupSlow: 0.1 },
-  'crash-loop': { ...none, crashEvery: 1.5 * minute, lostAnswer: 0.05, staleList: 0.1, noCapacity: 0.05 },
+  'crash-loop': {
+    ...none,
+    crashEvery: 1.5 * minute,
+    lostAnswer: 0.05,
+    staleList: 0.1,
+    noCapacity: 0.05,
+    lateRefusal: 0.05,
+  },
   'bad-clock': { ...none, clockJumpEvery: 3 * minute, noCapacity: 0.1, setupFailure: 0.05, throttle: 0.02 },
   chaos: {
     throttle: 0.05,
@@ -104,6 +122,7 @@ export const faultProfiles = {
     noCapacity: 0.1,
     quota: 0.02,
     denied: 0.01,
+    lateRefusal: 0.03,
     deadBoot: 0.05,
     setupFailure: 0.08,
     setupSlow: 0.05,

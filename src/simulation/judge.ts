@@ -1,9 +1,9 @@
-import type { Fact } from '../autoscaler/journal.ts';
+import type { ScalingFact } from '../autoscaler/journal.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { View } from '../core/view.ts';
 import type { LaunchRequest } from '../providers/provider.ts';
 import { brokenGang } from './gang-check.ts';
-import type { Machine } from './machine.ts';
+import type { SimulatedMachine } from './machine.ts';
 import { hash } from './random.ts';
 import type { Watcher, WorkKind } from './watcher.ts';
 import type { SimulatedNode } from './work.ts';
@@ -54,7 +54,7 @@ export class Judge implements Watcher {
     this.violations.push({ rule, detail, at: this.world?.elapsed ?? 0 });
   }
 
-  wrote(facts: readonly Fact[]): void {
+  wrote(facts: readonly ScalingFact[]): void {
     for (const fact of facts) if (fact.kind === 'launch') this.#journalled.add(fact.token);
   }
 
@@ -75,7 +75,7 @@ export class Judge implements Watcher {
     this.#tokens.set(request.token, asked);
   }
 
-  launched(machines: readonly Machine[], request: LaunchRequest | undefined): void {
+  launched(machines: readonly SimulatedMachine[], request: LaunchRequest | undefined): void {
     for (const machine of machines) this.#note('launched', machine.id);
     if (request !== undefined) this.#checkLimits();
   }
@@ -95,13 +95,19 @@ export class Judge implements Watcher {
     this.#checkView(`draining ${node}`);
   }
 
-  terminated(machine: Machine): void {
+  terminated(machine: SimulatedMachine): void {
     this.#note('terminated', machine.id);
     const running = this.world?.engine.nodeOn(machine.id)?.running.size ?? 0;
     if (running > 0 && !this.ending) this.blame('busy', `${machine.id} was ended with ${running} at work on it`);
   }
 
-  gone(machine: Machine): void {
+  stopped(machine: SimulatedMachine): void {
+    this.#note('stopped', machine.id);
+    const running = this.world?.engine.nodeOn(machine.id)?.running.size ?? 0;
+    if (running > 0) this.blame('busy', `${machine.id} was stopped with ${running} at work on it`);
+  }
+
+  gone(machine: SimulatedMachine): void {
     this.#note('gone', machine.id);
   }
 

@@ -12,7 +12,7 @@ export async function loadWorkload(path: string, file: string, spec?: ScalingSpe
   try {
     bytes = await readFile(path);
   } catch (error) {
-    const what = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : 'it cannot be read';
+    const what = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : 'cannot be read';
     throw simulationErrors.BadWorkload({ file, line: 1, column: 1, what, more: 0 }, error);
   }
   const read = readYamlBytes(file, bytes);
@@ -22,7 +22,7 @@ export async function loadWorkload(path: string, file: string, spec?: ScalingSpe
       file,
       line: first?.at.line ?? 1,
       column: first?.at.column ?? 1,
-      what: first?.message ?? 'it is not YAML',
+      what: first?.message ?? 'not valid YAML',
       hint: first?.hint,
       more: read.problems.length - 1,
     });
@@ -35,7 +35,7 @@ export async function loadWorkload(path: string, file: string, spec?: ScalingSpe
     file,
     line: at.line,
     column: at.column,
-    what: first?.what ?? 'it cannot be understood',
+    what: first?.what ?? 'not a valid workload',
     hint: first?.hint,
     more: result.problems.length - 1,
   });

@@ -1,5 +1,5 @@
 import type { Checks } from '../autoscaler/check.ts';
-import type { Fact, Journal } from '../autoscaler/journal.ts';
+import type { Journal, ScalingFact } from '../autoscaler/journal.ts';
 import { Autoscaler, type Planner } from '../autoscaler/loop.ts';
 import { MemoryJournal } from '../autoscaler/memory-journal.ts';
 import type { LoopSettings } from '../autoscaler/settings.ts';
@@ -21,7 +21,7 @@ export interface MantaDeciderOptions {
   readonly onPass?: (view: View, plan: Plan) => void;
   /** Hears whether a side answered the loop that lives now. */
   readonly onAnswer?: (side: 'list' | 'state', complete: boolean) => void;
-  readonly onFacts?: (facts: readonly Fact[]) => void;
+  readonly onFacts?: (facts: readonly ScalingFact[]) => void;
   /** Facts take a moment to be kept, so that a crash may come before. */
   readonly slowJournal?: boolean;
   /** Replaces an edge, to see what the rules make of a broken one. */
@@ -117,6 +117,8 @@ export class MantaDecider implements Decider {
         launch: (request, signal) => cloud.launch(request, signal),
         terminate: (ids, signal) => cloud.terminate(ids, signal),
         tag: (id, tags, signal) => cloud.tag(id, tags, signal),
+        stop: (ids: readonly string[], signal: AbortSignal) => cloud.stop(ids, signal),
+        slices: true as const,
       } satisfies Provider,
       engine: {
         state: (signal: AbortSignal) => noted('state', world.state(signal)),
@@ -144,6 +146,8 @@ export class MantaDecider implements Decider {
         launch: (request, signal) => heard(() => provider.launch(request, signal)),
         terminate: (ids, signal) => heard(() => provider.terminate(ids, signal)),
         tag: (id, tags, signal) => heard(() => provider.tag(id, tags, signal)),
+        ...(provider.stop && { stop: (ids, signal) => heard(async () => provider.stop?.(ids, signal)) }),
+        ...(provider.slices && { slices: true }),
       },
       engine: {
         state: (signal) => heard(() => engine.state(signal)),
@@ -160,7 +164,7 @@ export class MantaDecider implements Decider {
   #journalOf(life: Life): Journal {
     const { journal } = this;
     const { time } = this.#world;
-    const keep = (facts: readonly Fact[]): Promise<void> => {
+    const keep = (facts: readonly ScalingFact[]): Promise<void> => {
       this.#options.onFacts?.(facts);
       return journal.append(facts);
     };

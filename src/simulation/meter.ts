@@ -1,7 +1,7 @@
 import type { Duration, Instant } from '../base/clock.ts';
 import type { NodeTypeName } from '../core/instance.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
-import { type Machine, never } from './machine.ts';
+import { never, offTime, type SimulatedMachine } from './machine.ts';
 import type { Watcher, WorkKind } from './watcher.ts';
 import { busyTime, type SimulatedNode } from './work.ts';
 import { type World, worldStart } from './world.ts';
@@ -25,14 +25,14 @@ export interface Measures {
   readonly preemptions: number;
   /** Machines that never became a node. */
   readonly neverUsed: number;
-  /** Share of machine time in which nothing ran: booting, set-up and idling. */
+  /** Share of machine time in which nothing ran: booting, setup and idling. */
   readonly idleShare: number;
   readonly peakNodes: number;
   readonly endedAt: Duration;
 }
 
 /** What a run looked like at one moment. */
-export interface Sample {
+export interface RunSample {
   readonly at: Duration;
   readonly running: number;
   readonly busy: number;
@@ -42,9 +42,9 @@ export interface Sample {
   readonly cost: number | undefined;
 }
 
-/** Counts and times of a run. The head is left out: it is there whoever decides. */
-export class Meter implements Watcher {
-  readonly samples: Sample[] = [];
+/** Counts and times of a run. The head is left out: it is there no matter who decides. */
+export class RunMeter implements Watcher {
+  readonly samples: RunSample[] = [];
   readonly #waits: Duration[] = [];
   readonly #nodes: SimulatedNode[] = [];
   #firstSubmit: Instant | undefined;
@@ -89,7 +89,7 @@ export class Meter implements Watcher {
   }
 
   /** Takes a sample every `interval` for as long as the run lasts. */
-  sampleEvery(interval: Duration, onSample?: (sample: Sample) => void): void {
+  sampleEvery(interval: Duration, onSample?: (sample: RunSample) => void): void {
     const world = this.world as World;
     const take = (): void => {
       const sample = this.#sample(world);
@@ -145,7 +145,7 @@ export class Meter implements Watcher {
     };
   }
 
-  #sample(world: World): Sample {
+  #sample(world: World): RunSample {
     let busy = 0;
     let running = 0;
     for (const node of world.engine.nodes) {
@@ -165,7 +165,7 @@ export class Meter implements Watcher {
     };
   }
 
-  *#workers(): Iterable<Machine> {
+  *#workers(): Iterable<SimulatedMachine> {
     for (const machine of this.world?.cloud.machines ?? []) if (machine.kind === 'worker') yield machine;
   }
 
@@ -182,7 +182,7 @@ const isPriced = ({ nodeTypes }: ScalingSpec): boolean =>
 
 const hours = (duration: Duration): number => duration / 3_600_000;
 
-function lifetime(machine: Machine, now: Instant): Duration {
+function lifetime(machine: SimulatedMachine, now: Instant): Duration {
   const end = machine.stoppingAt === never ? machine.goneAt : Math.min(machine.stoppingAt, machine.goneAt);
-  return Math.max(0, Math.min(end, now) - machine.createdAt);
+  return Math.max(0, Math.min(end, now) - machine.createdAt - offTime(machine, Math.min(end, now)));
 }

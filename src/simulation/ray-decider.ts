@@ -4,7 +4,7 @@ import type { EngineNode } from '../engines/engine.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 import type { Decider } from './decider.ts';
 import type { RayReply } from './ray-process.ts';
-import { type RayInstance, type RayStatus, rayRequest } from './ray-request.ts';
+import { type RayInstance, type RayInstanceStatus, rayRequest } from './ray-request.ts';
 import type { World } from './world.ts';
 
 /** What Ray's reconciler waits for, as its defaults have it. */
@@ -75,7 +75,7 @@ export class RayDecider implements Decider {
     const { cloud, engine, scenario, time } = this.#world;
     const state = await engine.state(signal);
     const machines = new Map((await cloud.list(signal)).map((machine) => [machine.id, machine]));
-    const nodes = nodesByMachine(state.nodes);
+    const nodes = nodesByMachine(state.nodes, new Set());
     this.#followCloud(machines);
     this.#followNodes(nodes);
     this.#endWaits();
@@ -150,7 +150,7 @@ export class RayDecider implements Decider {
 
   #endWaits(): void {
     const { time } = this.#world;
-    const late = (status: RayStatus, limit: Duration): RayInstance[] =>
+    const late = (status: RayInstanceStatus, limit: Duration): RayInstance[] =>
       this.#in(status).filter((each) => time.now - each.since > limit);
     for (const each of late('REQUESTED', rayTimes.requested)) {
       this.#move(each, each.requests > rayTimes.requestTries ? 'ALLOCATION_FAILED' : 'QUEUED');
@@ -294,11 +294,11 @@ export class RayDecider implements Decider {
     this.#installFailed.add(instance.id);
   }
 
-  #in(status: RayStatus): RayInstance[] {
+  #in(status: RayInstanceStatus): RayInstance[] {
     return this.#instances.filter((each) => each.status === status);
   }
 
-  #move(instance: RayInstance, status: RayStatus): void {
+  #move(instance: RayInstance, status: RayInstanceStatus): void {
     instance.status = status;
     instance.since = this.#world.time.now;
   }

@@ -7,7 +7,7 @@ export interface RayInstance {
   readonly id: string;
   readonly type: string;
   readonly head: boolean;
-  status: RayStatus;
+  status: RayInstanceStatus;
   /** When it entered `status`. */
   since: number;
   readonly queuedAt: number;
@@ -16,7 +16,7 @@ export interface RayInstance {
   machine: string | undefined;
 }
 
-export type RayStatus =
+export type RayInstanceStatus =
   | 'QUEUED'
   | 'REQUESTED'
   | 'ALLOCATED'

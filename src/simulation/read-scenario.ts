@@ -14,7 +14,7 @@ import type {
 import { type Field, FieldReader, type ScenarioProblem } from './scenario-fields.ts';
 
 const strategies: readonly Strategy[] = ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'];
-const markets: readonly Market[] = ['on-demand', 'spot'];
+const markets: readonly Market[] = ['on-demand', 'spot', 'reserved'];
 
 export type ScenarioResult = { readonly scenario: Scenario } | { readonly problems: readonly ScenarioProblem[] };
 

@@ -16,14 +16,14 @@ export interface ScenarioFile {
   readonly name?: string;
   readonly summary?: string;
   /** The cluster to simulate; not needed when a cluster.yaml is given. */
-  readonly cluster?: ClusterFile;
+  readonly cluster?: ScenarioCluster;
   /** How the cloud behaves. */
   readonly cloud?: CloudFile;
   /** What drivers submit. */
   readonly work: readonly WorkFile[];
 }
 
-export interface ClusterFile {
+export interface ScenarioCluster {
   readonly maxWorkers?: number;
   readonly idleTimeout?: DurationText;
   readonly upscalingSpeed?: number;
@@ -39,7 +39,7 @@ export interface TypeFile {
   readonly max?: number;
   readonly idleTimeout?: DurationText;
   readonly priority?: number;
-  readonly market?: 'on-demand' | 'spot';
+  readonly market?: 'on-demand' | 'spot' | 'reserved';
   readonly zones?: readonly string[];
   /** Per instance and hour. */
   readonly price?: number;
@@ -61,14 +61,14 @@ export interface CloudFile {
 export interface CapacityFile {
   readonly type?: string;
   readonly zone?: string;
-  readonly market?: 'on-demand' | 'spot';
+  readonly market?: 'on-demand' | 'spot' | 'reserved';
   readonly limit: number;
   readonly from?: DurationText;
   readonly until?: DurationText;
 }
 
 export interface PreemptionFile {
-  readonly market?: 'on-demand' | 'spot';
+  readonly market?: 'on-demand' | 'spot' | 'reserved';
   readonly zone?: string;
   /** Mean life of a machine while the entry holds. */
   readonly every: DurationText;

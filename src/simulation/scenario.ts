@@ -114,7 +114,7 @@ function quantile(shape: Arrival['shape'], share: number): number {
 }
 
 /** What drivers submit and when: the same for every planner that is tried on it. */
-export type Submission =
+export type ScenarioSubmission =
   | {
       readonly kind: 'task' | 'actor';
       readonly at: Duration;
@@ -136,8 +136,8 @@ export type Submission =
       readonly requests: readonly { readonly resources: Resources; readonly count: number }[];
     };
 
-export function submissions(work: readonly WorkItem[], random: Random): Submission[] {
-  const all = work.flatMap((item): Submission[] => {
+export function submissions(work: readonly WorkItem[], random: Random): ScenarioSubmission[] {
+  const all = work.flatMap((item): ScenarioSubmission[] => {
     switch (item.kind) {
       case 'standing':
         return [{ kind: 'standing', at: item.at, until: item.until, requests: item.requests }];

@@ -7,7 +7,7 @@ import type { Decider } from './decider.ts';
 import type { FaultName, FaultRates } from './faults.ts';
 import { Judge, type Violation } from './judge.ts';
 import { MantaDecider } from './manta-decider.ts';
-import { type Measures, Meter, type Sample } from './meter.ts';
+import { type Measures, RunMeter, type RunSample } from './meter.ts';
 import { RayDecider } from './ray-decider.ts';
 import type { RayReply } from './ray-process.ts';
 import type { Scenario } from './scenario.ts';
@@ -23,7 +23,7 @@ export interface SimulationOptions {
   readonly rates: FaultRates;
   /** Between two samples for the drawing. */
   readonly sampleEvery: Duration;
-  readonly onSample?: (sample: Sample) => void | Promise<void>;
+  readonly onSample?: (sample: RunSample) => void | Promise<void>;
   readonly events?: EventSink;
   /** The longest a run may take, in its own time. @default 48 h */
   readonly limit?: Duration;
@@ -32,7 +32,7 @@ export interface SimulationOptions {
 export interface Simulation {
   readonly decider: string;
   readonly measures: Measures;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly RunSample[];
   readonly passes: number;
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
   /** The run came to rest: all work done, everything idle ended. */
@@ -40,7 +40,7 @@ export interface Simulation {
   readonly violations: readonly Violation[];
   /** What the last pass had no place for, and why; empty for a decider that gives no reasons. */
   readonly unserved: readonly Unserved[];
-  /** Cost up to an instant of the run; machines that are still there go on costing. */
+  /** Cost up to an instant of the run; machines that are still there keep costing money. */
   readonly costUntil: (elapsed: Duration) => number | undefined;
 }
 
@@ -85,7 +85,7 @@ async function run(
 ): Promise<Simulation> {
   const { scenario, seed, rates } = options;
   const limit = options.limit ?? 48 * hour;
-  const meter = new Meter();
+  const meter = new RunMeter();
   const watchers = judge === undefined ? [meter] : [meter, judge];
   const world = new World({ scenario, seed, rates, faultsUntil: limit, watchers });
   meter.world = world;

@@ -13,7 +13,7 @@ interface SetUp {
   readonly waiting: Set<{ resolve(): void; reject(error: Error): void }>;
 }
 
-/** Set-ups that take their time, sometimes far too much, and sometimes fail. They outlive the loop that began them. */
+/** Setups that take their time, sometimes far too much, and sometimes fail. They outlive the loop that began them. */
 export class SimulatedStarter implements NodeStarter {
   readonly #time: VirtualTime;
   readonly #random: Random;
@@ -82,7 +82,9 @@ export class SimulatedStarter implements NodeStarter {
     this.#time.settled();
     const machine = this.#cloud.machine(id);
     const usable =
-      !failed && machine !== undefined && machine.stoppingAt > this.#time.now && machine.goneAt > this.#time.now;
+      !failed &&
+      machine !== undefined &&
+      [machine.stoppingAt, machine.goneAt, machine.offAt].every((at) => at > this.#time.now);
     if (usable) this.#engine.join(machine);
     for (const waiter of setUp.waiting) {
       if (usable) waiter.resolve();

@@ -1,6 +1,6 @@
 import type { Duration } from '../base/clock.ts';
 import type { LaunchRequest } from '../providers/provider.ts';
-import type { Machine } from './machine.ts';
+import type { SimulatedMachine } from './machine.ts';
 import type { SimulatedNode } from './work.ts';
 
 export type WorkKind = 'task' | 'actor' | 'gang';
@@ -9,12 +9,14 @@ export type WorkKind = 'task' | 'actor' | 'gang';
 export interface Watcher {
   launchCalled?(request: LaunchRequest): void;
   /** New machines of one launch. */
-  launched?(machines: readonly Machine[], request: LaunchRequest | undefined): void;
+  launched?(machines: readonly SimulatedMachine[], request: LaunchRequest | undefined): void;
   terminateCalled?(ids: readonly string[]): void;
   /** An order to end a machine took effect. */
-  terminated?(machine: Machine): void;
+  terminated?(machine: SimulatedMachine): void;
+  /** A machine was switched off, and is kept. */
+  stopped?(machine: SimulatedMachine): void;
   /** A machine is gone, for whatever reason. */
-  gone?(machine: Machine): void;
+  gone?(machine: SimulatedMachine): void;
   drainCalled?(node: string): void;
   joined?(node: SimulatedNode): void;
   left?(node: SimulatedNode): void;
@@ -33,6 +35,7 @@ export function watchAll(watchers: readonly Watcher[]): Required<Watcher> {
     launched: (machines, request) => watchers.forEach((each) => each.launched?.(machines, request)),
     terminateCalled: (ids) => watchers.forEach((each) => each.terminateCalled?.(ids)),
     terminated: (machine) => watchers.forEach((each) => each.terminated?.(machine)),
+    stopped: (machine) => watchers.forEach((each) => each.stopped?.(machine)),
     gone: (machine) => watchers.forEach((each) => each.gone?.(machine)),
     drainCalled: (node) => watchers.forEach((each) => each.drainCalled?.(node)),
     joined: (node) => watchers.forEach((each) => each.joined?.(node)),

@@ -9,7 +9,7 @@ import type { Timer } from './virtual-time.ts';
 export interface Work {
   readonly id: number;
   readonly kind: 'task' | 'actor';
-  readonly shape: Shape;
+  readonly shape: WorkShape;
   readonly duration: Duration;
   readonly submittedAt: Instant;
   startedAt: Instant | undefined;
@@ -17,7 +17,7 @@ export interface Work {
 }
 
 /** All tasks that ask for the same thing, and those of them that wait. */
-export interface Shape {
+export interface WorkShape {
   readonly request: Request;
   readonly waiting: Work[];
 }

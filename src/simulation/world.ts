@@ -2,7 +2,7 @@ import type { Instant } from '../base/clock.ts';
 import { SimulatedCloud } from './cloud.ts';
 import { SimulatedEngine } from './engine.ts';
 import { type FaultRates, Faults } from './faults.ts';
-import { type Machine, never } from './machine.ts';
+import { never, type SimulatedMachine } from './machine.ts';
 import { type Random, seededRandom } from './random.ts';
 import { type Scenario, submissions } from './scenario.ts';
 import { SimulatedStarter } from './starter.ts';
@@ -31,7 +31,7 @@ export class World {
   readonly engine: SimulatedEngine;
   readonly starter: SimulatedStarter;
   readonly scenario: Scenario;
-  readonly head: Machine;
+  readonly head: SimulatedMachine;
   /** Called when something happens that is worth a look. */
   onChange: (what: 'demand' | 'node') => void = () => {};
   /** Called when the loop is to die where it stands. */
@@ -49,7 +49,13 @@ export class World {
       () => this.time.now,
       worldStart + options.faultsUntil,
     );
-    const watcher = watchAll([...options.watchers, { gone: (machine) => this.engine.lose(machine.id) }]);
+    const watcher = watchAll([
+      ...options.watchers,
+      {
+        gone: (machine) => this.engine.lose(machine.id),
+        stopped: (machine) => this.engine.lose(machine.id),
+      },
+    ]);
     const shared = { time: this.time, spec: scenario.spec, faults: this.faults, watcher };
     const behaviour = {
       ...scenario.cloud,
@@ -88,8 +94,17 @@ export class World {
     return this.submitted && this.engine.unfinished === 0 && this.time.now >= this.#lastStanding;
   }
 
-  /** Workers that nobody has told to go. */
-  *workers(): Iterable<Machine> {
+  /** Workers that nobody has told to go, or to stop. */
+  *workers(): Iterable<SimulatedMachine> {
+    for (const machine of this.#remaining()) if (machine.offAt === never) yield machine;
+  }
+
+  /** Workers that are switched off, and cost money all the same. */
+  *stoppedWorkers(): Iterable<SimulatedMachine> {
+    for (const machine of this.#remaining()) if (machine.offAt !== never) yield machine;
+  }
+
+  *#remaining(): Iterable<SimulatedMachine> {
     for (const machine of this.cloud.existing) {
       if (machine.kind === 'worker' && machine.stoppingAt === never) yield machine;
     }

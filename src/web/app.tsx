@@ -87,7 +87,7 @@ function View({ route: { path } }: { route: Route }) {
   return (
     <div class="empty">
       <h1 class="empty-title" tabIndex={-1}>
-        There is no such view
+        Page not found
       </h1>
       <p class="empty-text">
         <a href={linkTo([])}>Go to the overview</a>

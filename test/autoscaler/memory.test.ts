@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Fact } from '../../src/autoscaler/journal.ts';
+import type { ScalingFact } from '../../src/autoscaler/journal.ts';
 import { Ledger } from '../../src/autoscaler/ledger.ts';
 import { refuse } from '../../src/autoscaler/refusals.ts';
 import { steadyClock } from '../../src/base/steady-clock.ts';
@@ -61,7 +61,7 @@ test('the journal folds to the same ledger however often it is read', async () =
   const loop = loopIn(world);
   loop.start();
   await seconds(world, 200);
-  const fold = (facts: readonly Fact[]): string => {
+  const fold = (facts: readonly ScalingFact[]): string => {
     const ledger = new Ledger();
     for (const fact of facts) assert.ok(ledger.apply(fact));
     return JSON.stringify([[...ledger.records], ledger.memory]);

@@ -57,7 +57,7 @@ test('demand for a type that cannot be set up waits, with what the set-up said',
   assert.ok(waiting !== undefined);
   assert.match(
     waitingWords(waiting, world.time.now),
-    /gpu: its machines could not be set up, \d times in a row; asked again in \d+ s: pip: no such package$/,
+    /gpu: setup of its machines failed, \d times in a row; retrying in \d+ s: pip: no such package$/,
   );
 });
 
@@ -189,7 +189,7 @@ suite('a set-up that takes an hour', () => {
   test('is given up, and said to be, with the key that allows more', async () => {
     const { world, loop } = slow();
     await seconds(world, hour / 2 + 120);
-    const words = /not done within 30m; provider\.manta\.setup_timeout allows more$/;
+    const words = /did not finish within 30m; raise provider\.manta\.setup_timeout to allow more time$/;
     const [failed] = loop.happened('SETUP_FAILED');
     assert.match((failed?.data as { reason: string } | undefined)?.reason ?? '', words);
     const refused = loop.journal.facts.find((fact) => fact.kind === 'refused');

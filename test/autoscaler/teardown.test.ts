@@ -78,6 +78,31 @@ test('an instance that appears while lists settle is ended, and they settle anew
   assert.ok(outcome.at >= 110_000, String(outcome.at));
 });
 
+test('the last look is when lists have settled, and not a pause later', async () => {
+  const { asked, outcome } = await endOf(() => ({}), { settles: 3_000 });
+  assert.equal(outcome.at, 3_000, asked.join(', '));
+});
+
+test('who waits for the last instance is told once, while lists settle', async () => {
+  let there = [worker('a')];
+  const told: number[] = [];
+  const { outcome } = await endOf(
+    (time) => {
+      time.at(1_000, () => void (there = [worker('late')]));
+      return {
+        list: async () => there,
+        terminate: async () => {
+          if (time.now >= 1_000) told.push(-1);
+          there = [];
+        },
+      };
+    },
+    { settles: 3_000, onNone: () => void told.push(there.length) },
+  );
+  assert.deepEqual('ended' in outcome && outcome.ended, ['a', 'late']);
+  assert.deepEqual(told, [0, -1], 'none was left, and another one that appeared is ended without a word');
+});
+
 test('what does not end is named in time, with what went wrong last, and heads only where they are meant', async () => {
   const there = [worker('a'), { ...worker('h'), kind: 'head' as const }];
   const denied = { list: async () => there, terminate: () => Promise.reject(new Error('denied by the cloud')) };

@@ -40,7 +40,7 @@ test('a launch that the provider fails to answer is told of, given up when the l
   assert.deepEqual(
     loop.happened('LAUNCH_GIVEN_UP').map(({ data }) => autoscalerEvents.givenUp.text(data as never)),
     [
-      'a launch of cpu (on-demand, a) was never answered, and no list shows it: it counts as refused for a while, 1 in a row: HTTP status 500',
+      'gave up on a launch of cpu (on-demand, a): no response, and the provider does not list it; backing off after 1 in a row: HTTP status 500',
     ],
   );
 });

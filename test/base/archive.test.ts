@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { unzip, writeZip } from '../../src/base/archive.ts';
-import { archiveErrors } from '../../src/base/archive-errors.ts';
+import { unzip, writeZip } from '../../src/base/archive/archive.ts';
+import { archiveErrors } from '../../src/base/archive/errors.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-zip-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -84,14 +84,14 @@ test('a refusal names the package and the entry, and no path of this machine', a
     path,
   );
   await assert.rejects(unzip(path, target(), {}, 'code.zip'), {
-    message: "'code.zip' was refused for its entry 'a/b': another entry has the same name or stands in its way",
+    message: "refused to unpack 'code.zip' because of its entry 'a/b': it conflicts with another entry",
   });
   const damaged = await zipNamed('file', Array.from({ length: 5_000 }, (_, i) => String(i)).join(' '));
   const bytes = readFileSync(damaged);
   bytes.fill(0xff, 100, 2_000);
   writeFileSync(damaged, bytes);
   await assert.rejects(unzip(damaged, target(), {}, 'code.zip'), (error: Error) => {
-    assert.match(error.message, /^'code\.zip' is not a sound archive: entry 'file': /);
+    assert.match(error.message, /^'code\.zip' is not a valid archive: entry 'file': /);
     return true;
   });
 });

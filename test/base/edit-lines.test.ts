@@ -1,4 +1,4 @@
-// needs: mounts
+// needs: posix-shells, mounts
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// needs: mounts
+// needs: posix-shells, mounts
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /** Shells that a host's `sh` may be. */
-export const shells = ['dash', 'bash --posix'] as const;
+export const shells = ['dash', 'busybox sh', 'bash --posix'] as const;
 
 export interface Said {
   readonly code: number | null;

@@ -16,9 +16,9 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
-import { type Migration, openDatabase } from '../../src/base/sqlite.ts';
-import { databaseErrors } from '../../src/base/sqlite-errors.ts';
-import { backUp, damageOf, repair } from '../../src/base/sqlite-repair.ts';
+import { databaseErrors } from '../../src/base/sqlite/errors.ts';
+import { backUp, damageOf, repair } from '../../src/base/sqlite/repair.ts';
+import { type Migration, openDatabase } from '../../src/base/sqlite/sqlite.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-sqlite-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -56,7 +56,7 @@ test('writes of one turn share a commit, and one that throws is undone alone', a
 
 test('an acknowledged write survives kill -9 of the process', async () => {
   const path = file();
-  const sqlite = JSON.stringify(join(import.meta.dirname, '../../src/base/sqlite.ts'));
+  const sqlite = JSON.stringify(join(import.meta.dirname, '../../src/base/sqlite/sqlite.ts'));
   const code = `import { openDatabase } from ${sqlite};
     const db = openDatabase(${JSON.stringify(path)}, [(sql) => sql.exec('CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT)')]);
     for (let i = 0; ; i++) { await db.write(() => db.prepare('INSERT INTO things (name) VALUES (?)').run(String(i))); process.stdout.write(i + '\\n'); }`;

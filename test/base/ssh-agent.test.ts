@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { sshArguments } from '../../src/base/ssh/arguments.ts';
-import { targetOf } from '../../src/bringup/reach.ts';
+import { targetOf } from '../../src/bringup/node/reach.ts';
 
 interface Case {
   readonly name: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { StreamMark } from '../../src/base/stream-mark.ts';
-import { JobControlNoise } from '../../src/bringup/job-control-noise.ts';
+import { JobControlNoise } from '../../src/bringup/steps/job-control-noise.ts';
 
 const mark = 'abab!';
 const text = fc

@@ -18,8 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { archiveErrors } from '../../src/base/archive-errors.ts';
-import { untar } from '../../src/base/tar.ts';
+import { archiveErrors } from '../../src/base/archive/errors.ts';
+import { untar } from '../../src/base/archive/tar.ts';
 import { fc } from '../property.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-tar-'));
@@ -146,34 +146,34 @@ test('what tar made of links is left out', async () => {
 
 test('an entry that leads out of the folder, or stands in the way of another, is refused', async () => {
   for (const name of ['../out', '/etc/x', 'a/../../out', 'a\\b', 'C:/x', './../out'])
-    await refused(tarOf([{ name, content: 'x' }]), /leads out of the folder/);
+    await refused(tarOf([{ name, content: 'x' }]), /points outside the folder/);
   const long = '../'.repeat(50);
   await refused(
     tarOf([
       { name: '././@LongLink', type: 'L', content: `${long}x\0` },
       { name: 'x', content: 'x' },
     ]),
-    /leads out of the folder/,
+    /points outside the folder/,
   );
   await refused(
     tarOf([
       { name: 'pax', type: 'x', content: '16 path=../../x\n' },
       { name: 'x', content: 'x' },
     ]),
-    /leads out of the folder/,
+    /points outside the folder/,
   );
   await refused(
     tarOf([
       { name: 'a', content: 'x' },
       { name: 'a/b', content: 'x' },
     ]),
-    /same name or stands in its way/,
+    /conflicts with another entry/,
   );
 });
 
 test('limits hold against what really comes out', async () => {
   const files = Array.from({ length: 20 }, (_, at) => ({ name: `f${at}`, content: 'x'.repeat(1_000) }));
-  await refused(tarOf(files), /11 entries, 10 are allowed/, { entries: 10 });
+  await refused(tarOf(files), /more than 10 entries \(11\)/, { entries: 10 });
   await refused(tarOf(files), /unpacks to more than 10000 bytes/, { bytes: 10_000 });
   // What follows the end of the archive is unpacked too.
   await refused(tarOf([], Buffer.alloc(101 * 2 ** 20)), /more than 200 times its size/);
@@ -184,7 +184,7 @@ test('an archive that is cut, empty, or none is told from one that is whole', as
   const whole = tarOf([{ name: 'a', content: 'x'.repeat(2_000) }]);
   await refused(whole.subarray(0, 1_000), /middle of an entry/);
   await refused(Buffer.alloc(0), /empty/);
-  await refused(Buffer.from('no archive at all'.repeat(50)), /sum is wrong|number that is none/);
+  await refused(Buffer.from('no archive at all'.repeat(50)), /wrong checksum|invalid number/);
   await refused(tarOf([{ name: 'a', type: 'S' }]), /sparse/);
   const file = `${fresh()}.tar.xz`;
   writeFileSync(file, 'no xz');

@@ -15,8 +15,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { thisHost } from '../../src/base/this-host.ts';
-import { cargoFolder, carryFiles, removeCargoText } from '../../src/bringup/carry.ts';
 import { bringupErrors } from '../../src/bringup/errors.ts';
+import { cargoFolder, carryFiles, removeCargoText } from '../../src/bringup/sync/carry.ts';
 
 const signal = new AbortController().signal;
 const here = { kind: 'host' } as const;
@@ -56,7 +56,7 @@ test('a file that came in part is not there', async (t) => {
   const { path, bytes } = cargo('short.zip', Buffer.from('short'));
   await assert.rejects(carryFiles(thisHost(), id, here, [{ path, bytes: bytes + 1 }], signal), {
     code: bringupErrors.NotCarried.code,
-    message: /it came in part/,
+    message: /it arrived incomplete/,
   });
   assert.deepEqual(readdirSync(target), []);
 });

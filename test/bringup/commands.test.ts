@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { silent } from '../../src/base/events.ts';
-import { runCommands } from '../../src/bringup/commands.ts';
-import { type NodeOrder, stepsFolder } from '../../src/bringup/node.ts';
-import { prepareNode } from '../../src/bringup/prepare.ts';
-import { endSteps } from '../../src/bringup/step.ts';
-import { stepErrors } from '../../src/bringup/step-errors.ts';
+import { bringupErrors } from '../../src/bringup/errors.ts';
+import { type NodeOrder, stepsFolder } from '../../src/bringup/node/node.ts';
+import { prepareNode } from '../../src/bringup/node/prepare.ts';
+import { runCommands } from '../../src/bringup/steps/commands.ts';
+import { endSteps } from '../../src/bringup/steps/step.ts';
 import { never as signal, until } from '../contract/waiting.ts';
 import { localHost } from './local-host.ts';
 
@@ -44,7 +44,7 @@ function bed(t: TestContext) {
   };
 }
 
-const ended = (error: unknown): boolean => stepErrors.Lost.is(error) && error.data.why === 'ended';
+const ended = (error: unknown): boolean => bringupErrors.StepLost.is(error) && error.data.why === 'ended';
 
 test('a set-up that was ended on its way is run again from the command that was cut off', async (t) => {
   const { home, host, setUp } = bed(t);

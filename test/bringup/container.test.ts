@@ -17,15 +17,15 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import type { EventKind, EventSink } from '../../src/base/events.ts';
 import { silent } from '../../src/base/events.ts';
-import { ensureContainer, placeToken, removeContainer } from '../../src/bringup/container.ts';
-import { pullFailure } from '../../src/bringup/container-errors.ts';
-import { hasOption, runCommand } from '../../src/bringup/container-text.ts';
-import type { NodeOrder } from '../../src/bringup/node.ts';
-import { checkRay } from '../../src/bringup/ray-check.ts';
-import { endRay } from '../../src/bringup/ray-end.ts';
-import { startProgram } from '../../src/bringup/ray-start.ts';
-import { commandProgram } from '../../src/bringup/shell-text.ts';
-import { usualStaging } from '../../src/bringup/staging.ts';
+import { ensureContainer, placeToken, removeContainer } from '../../src/bringup/container/container.ts';
+import { hasOption, runCommand } from '../../src/bringup/container/container-text.ts';
+import { pullFailure } from '../../src/bringup/container/engine-failure.ts';
+import type { NodeOrder } from '../../src/bringup/node/node.ts';
+import { commandProgram } from '../../src/bringup/node/shell-text.ts';
+import { checkRay } from '../../src/bringup/ray/check.ts';
+import { endRay } from '../../src/bringup/ray/end.ts';
+import { startProgram } from '../../src/bringup/ray/start.ts';
+import { usualStaging } from '../../src/bringup/sync/staging.ts';
 import type { ContainerSpec } from '../../src/core/spec/cluster.ts';
 import { never } from '../contract/waiting.ts';
 import { rayPython } from '../jobs/ray-python.ts';
@@ -185,7 +185,7 @@ test('what an engine refuses is told by its cause', { skip }, async (t) => {
   mkdirSync(join(home, 'bin'), { recursive: true });
   symlinkSync('/bin/cat', join(home, 'bin/cat'));
   writeFileSync(join(home, '.bashrc'), 'export PATH=$HOME/bin\n');
-  await fails(specOf(image), 'MANTA_CONTAINER_ENGINE_MISSING', /has no podman/, localHost(home));
+  await fails(specOf(image), 'MANTA_CONTAINER_ENGINE_MISSING', /podman is not installed/, localHost(home));
 });
 
 test('a user who has just joined the group of docker is told to connect anew', async (t) => {

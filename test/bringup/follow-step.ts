@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { MantaError } from '../../src/base/errors.ts';
 import { sshHost } from '../../src/base/ssh/host.ts';
-import { runStep } from '../../src/bringup/step.ts';
+import { runStep } from '../../src/bringup/steps/step.ts';
 
 const [name = '', id = '', program = ''] = process.argv.slice(2);
 const state = join(homedir(), 'state');

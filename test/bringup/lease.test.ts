@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
-import { endNode } from '../../src/bringup/end-node.ts';
-import { bootWatchdog, endLease, renewLease } from '../../src/bringup/lease.ts';
-import { type NodeOrder, nodeFolder } from '../../src/bringup/node.ts';
-import { prepareNode } from '../../src/bringup/prepare.ts';
-import { startProgram } from '../../src/bringup/ray-start.ts';
+import { bootWatchdog, endLease, renewLease } from '../../src/bringup/lease/lease.ts';
+import { endNode } from '../../src/bringup/node/end-node.ts';
+import { type NodeOrder, nodeFolder } from '../../src/bringup/node/node.ts';
+import { prepareNode } from '../../src/bringup/node/prepare.ts';
+import { startProgram } from '../../src/bringup/ray/start.ts';
 import { never, until } from '../contract/waiting.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
 
@@ -76,6 +76,7 @@ test('a watchdog that somebody has ended comes back with the next renewal', { sk
   await prepareNode(host, order('mine', 600_000), { signal });
   const [before] = await watchdogs(host);
   await host.sh(`kill -9 ${before}`, { signal });
+  await until('it has gone', async () => (await watchdogs(host)).length === 0);
   assert.equal(await renewLease(host, 'mine', 600_000, { signal }), 'renewed');
   await until('another is there', async () => (await watchdogs(host)).length === 1);
   assert.notEqual((await watchdogs(host))[0], before);

@@ -1,12 +1,18 @@
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import type { Host } from '../../src/base/host.ts';
 import { runProgram } from '../../src/base/host-program.ts';
 
-/** This machine, with a home of its own. */
-export function localHost(home: string, more: NodeJS.ProcessEnv = {}): Host {
+/** This machine, with a home of its own; `shell` is what its `sh` is. */
+export function localHost(home: string, more: NodeJS.ProcessEnv = {}, shell = 'sh'): Host {
   const env = { PATH: process.env['PATH'], HOME: home, SHELL: '/bin/bash', ...more };
-  return shellHost('here', () => spawn('sh', ['-s'], { env, cwd: home, stdio: ['pipe', 'pipe', 'pipe'] }));
+  const [name = '', ...words] = shell.split(' ');
+  const start = (given: readonly string[], stdio: StdioOptions = 'pipe'): ChildProcess =>
+    spawn(name, [...words, ...given], { env, cwd: home, stdio });
+  return {
+    ...shellHost('here', () => start(['-s'])),
+    open: (command, { stdio }) => start(['-c', command], stdio),
+  };
 }
 
 /** A host whose commands are given to a shell that `start` starts. */

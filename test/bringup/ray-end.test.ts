@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
-import type { NodeOrder } from '../../src/bringup/node.ts';
-import { endRay } from '../../src/bringup/ray-end.ts';
-import { startProgram } from '../../src/bringup/ray-start.ts';
-import { exportText, sessionEnvironment } from '../../src/bringup/shell-text.ts';
+import type { NodeOrder } from '../../src/bringup/node/node.ts';
+import { exportText, sessionEnvironment } from '../../src/bringup/node/shell-text.ts';
+import { endRay } from '../../src/bringup/ray/end.ts';
+import { startProgram } from '../../src/bringup/ray/start.ts';
 import { never } from '../contract/waiting.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
 

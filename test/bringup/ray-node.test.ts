@@ -7,11 +7,11 @@ import { test } from 'node:test';
 import type { EventKind, EventSink } from '../../src/base/events.ts';
 import { silent } from '../../src/base/events.ts';
 import type { Host } from '../../src/base/host.ts';
-import { placeToken } from '../../src/bringup/container.ts';
-import type { NodeOrder } from '../../src/bringup/node.ts';
-import { checkRay } from '../../src/bringup/ray-check.ts';
-import { endRay } from '../../src/bringup/ray-end.ts';
-import { startProgram } from '../../src/bringup/ray-start.ts';
+import { placeToken } from '../../src/bringup/container/container.ts';
+import type { NodeOrder } from '../../src/bringup/node/node.ts';
+import { checkRay } from '../../src/bringup/ray/check.ts';
+import { endRay } from '../../src/bringup/ray/end.ts';
+import { startProgram } from '../../src/bringup/ray/start.ts';
 import { never, until } from '../contract/waiting.ts';
 import { rayPython } from '../jobs/ray-python.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
@@ -83,11 +83,14 @@ ray.get(f.remote())
 time.sleep(1000)`;
   await host.sh(
     `. .manta/nodes/first/env.sh; cat >work.py <<'END'\n${work}\nEND\npython work.py >work.log 2>&1 &
+sleep 8888 >/dev/null 2>&1 &
 for i in $(seq 300); do pgrep -f 'sleep 7777' >/dev/null && break; sleep 0.1; done`,
     { signal },
   );
   assert.equal((await processes(host, '[s]leep 7777')).length, 1);
 
+  const drivers = (await processes(host, '[w]ork.py')).map((line) => Number(line.trim().split(/\s+/)[0]));
+  assert.equal(drivers.length, 1);
   const { ended, left } = await endRay(host, { cluster: 'first', instance: 'host-1' }, { signal });
   assert.deepEqual(left, []);
   assert.ok(ended.some((process) => process.name === 'raylet'));
@@ -97,7 +100,9 @@ for i in $(seq 300); do pgrep -f 'sleep 7777' >/dev/null && break; sleep 0.1; do
   ).stdout;
   assert.doesNotMatch(sessions, new RegExp(running.session));
   assert.equal((await processes(host, '[g]cs_server_port')).length, 1);
-  assert.equal((await processes(host, '[w]ork.py')).length, 1, "a user's own session is not Ray");
+  // The driver may follow its raylet, which is Ray's own doing.
+  assert.equal((await processes(host, '[s]leep 8888')).length, 1, "a user's own session is not Ray");
+  assert.ok(!ended.some(({ pid }) => drivers.includes(pid)), "nor is a user's driver");
   assert.equal((await host.sh('ls /tmp/ray/ray_current_cluster', { signal })).code, 2);
 
   await endRay(host, { cluster: 'second' }, { signal });
@@ -131,6 +136,6 @@ test('a monitor of Ray is ended with a warning, and a dashboard that others reac
     message: /listened on 0\.0\.0\.0:8265/,
   });
   assert.equal(told.length, 1);
-  assert.match(told[0] ?? '', /monitor of Ray's own/);
+  assert.match(told[0] ?? '', /killed Ray's own autoscaler monitor/);
   await until('nothing of it is left', async () => (await processes(host, rayProcesses)).length === 0);
 });

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
-import type { NodeOrder } from '../../src/bringup/node.ts';
-import { noTokenModeCode, startProgram, versionMismatchCode } from '../../src/bringup/ray-start.ts';
-import { hasTokenMode, rayVersions, startedVersions } from '../../src/bringup/ray-versions.ts';
+import type { NodeOrder } from '../../src/bringup/node/node.ts';
+import { noTokenModeCode, startProgram, versionMismatchCode } from '../../src/bringup/ray/start.ts';
+import { hasTokenMode, rayVersions, startedVersions } from '../../src/bringup/ray/versions.ts';
 import { never } from '../contract/waiting.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';
 

@@ -6,8 +6,8 @@ import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
-import type { NodeOrder } from '../../src/bringup/node.ts';
-import { commandProgram, exportText, markWord, sessionEnvironment } from '../../src/bringup/shell-text.ts';
+import type { NodeOrder } from '../../src/bringup/node/node.ts';
+import { commandProgram, exportText, markWord, sessionEnvironment } from '../../src/bringup/node/shell-text.ts';
 import { never } from '../contract/waiting.ts';
 import { localHost } from './local-host.ts';
 

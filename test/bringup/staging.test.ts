@@ -1,13 +1,13 @@
-// needs: mounts
+// needs: posix-shells, mounts
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { readShell, shellCommand } from '../../src/base/shell-file.ts';
-import { removeStagingText, stagingIn, usualStaging } from '../../src/bringup/staging.ts';
+import { removeStagingText, stagingIn, usualStaging } from '../../src/bringup/sync/staging.ts';
 import { ShellBed, shells } from '../base/shell-bed.ts';
 
-const program = readShell(new URL('../../src/bringup/staging.sh', import.meta.url));
+const program = readShell(new URL('../../src/bringup/sync/staging.sh', import.meta.url));
 const somebody = 1234;
 
 for (const shell of shells)

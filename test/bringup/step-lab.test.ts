@@ -68,7 +68,7 @@ test('a step that the host went down under is lost to the reboot', { skip }, asy
   await bed.hosts[0]?.reboot();
   assert.deepEqual(await step.outcome, {
     error: 'MANTA_STEP_LOST',
-    data: { host: 'h1', step: 'a', why: 'reboot', words: 'the machine was started anew while it ran' },
+    data: { host: 'h1', step: 'a', why: 'reboot', words: 'the machine rebooted while it was running' },
   });
 });
 

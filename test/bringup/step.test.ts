@@ -21,9 +21,9 @@ import { processTable } from '../../src/base/process.ts';
 import { sshErrors } from '../../src/base/ssh/errors.ts';
 import { sshHost } from '../../src/base/ssh/host.ts';
 import { thisHost } from '../../src/base/this-host.ts';
-import type { StepOptions, StepResult } from '../../src/bringup/step.ts';
-import { endSteps, runStep } from '../../src/bringup/step.ts';
-import { stepErrors } from '../../src/bringup/step-errors.ts';
+import { bringupErrors } from '../../src/bringup/errors.ts';
+import type { StepOptions, StepResult } from '../../src/bringup/steps/step.ts';
+import { endSteps, runStep } from '../../src/bringup/steps/step.ts';
 import type { SshdOptions, TestSshd } from '../base/test-sshd.ts';
 import { missing, startSshd } from '../base/test-sshd.ts';
 import { never as signal, until } from '../contract/waiting.ts';
@@ -71,7 +71,7 @@ async function bed(t: TestContext, options: SshdOptions = {}, over?: (sshd: Test
 }
 
 const lost = (why: string) => (error: unknown) => {
-  assert.ok(stepErrors.Lost.is(error), String(error));
+  assert.ok(bringupErrors.StepLost.is(error), String(error));
   assert.equal(error.data.why, why);
   return true;
 };
@@ -292,7 +292,7 @@ suite('a step and its connection', { skip }, () => {
     const { run, sshd, folder } = await bed(t);
     const go = join(sshd.folder, 'go');
     const program = `echo one; until [ -e ${go} ]; do sleep 0.05; done; echo two`;
-    const [hostModule, stepModule] = ['../../src/base/ssh/host.ts', '../../src/bringup/step.ts'].map((path) =>
+    const [hostModule, stepModule] = ['../../src/base/ssh/host.ts', '../../src/bringup/steps/step.ts'].map((path) =>
       JSON.stringify(new URL(path, import.meta.url).href),
     );
     const text = `const { sshHost } = await import(${hostModule}); const { runStep } = await import(${stepModule});
@@ -392,7 +392,7 @@ suite('a step on a plain host', { skip }, () => {
         runStep(host, { folder: join(disk, 'steps'), id, program, shell: 'sh' }, { signal });
       const filled = await run('a', `head -c 1000000 /dev/zero >${disk}/file; exit 5`);
       assert.equal(filled.code, 5);
-      await assert.rejects(run('b', 'true'), (error) => stepErrors.DiskFull.is(error));
+      await assert.rejects(run('b', 'true'), (error) => bringupErrors.StepDiskFull.is(error));
       assert.ok(!existsSync(join(disk, 'steps', 'b')));
     } finally {
       execFileSync('umount', ['-l', disk]);
@@ -404,9 +404,9 @@ suite('a step on a plain host', { skip }, () => {
     const file = join(sshd.folder, 'file');
     writeFileSync(file, '');
     const step = { folder: join(file, 'steps'), id: 'a', program: 'true', shell: 'sh' } as const;
-    await assert.rejects(runStep(host, step, { signal }), (error) => stepErrors.NotStarted.is(error));
+    await assert.rejects(runStep(host, step, { signal }), (error) => bringupErrors.StepNotStarted.is(error));
     for (const id of ['../a', '.a', 'a b', ''])
-      await assert.rejects(run(id, 'true'), (error) => stepErrors.NotStarted.is(error));
+      await assert.rejects(run(id, 'true'), (error) => bringupErrors.StepNotStarted.is(error));
   });
 });
 

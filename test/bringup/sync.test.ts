@@ -21,11 +21,11 @@ import type { Host } from '../../src/base/host.ts';
 import { sshErrors } from '../../src/base/ssh/errors.ts';
 import { sshHost } from '../../src/base/ssh/host.ts';
 import { thisHost } from '../../src/base/this-host.ts';
-import { contentsFingerprint } from '../../src/bringup/contents.ts';
-import type { NodeFiles } from '../../src/bringup/node.ts';
-import { rsyncCommand, runRsync } from '../../src/bringup/rsync.ts';
-import { stagedPath, syncFiles } from '../../src/bringup/sync.ts';
-import { syncErrors } from '../../src/bringup/sync-errors.ts';
+import { bringupErrors } from '../../src/bringup/errors.ts';
+import type { NodeFiles } from '../../src/bringup/node/node.ts';
+import { contentsFingerprint } from '../../src/bringup/sync/contents.ts';
+import { rsyncCommand, runRsync } from '../../src/bringup/sync/rsync.ts';
+import { stagedPath, syncFiles } from '../../src/bringup/sync/sync.ts';
 import type { TestSshd } from '../base/test-sshd.ts';
 import { missing, startSshd } from '../base/test-sshd.ts';
 import { never as signal, until } from '../contract/waiting.ts';
@@ -133,7 +133,7 @@ for (const where of ['over SSH', 'on this machine'] as const)
         { remote: `${there}/code`, local: `${here}/code`, directory: true },
         { remote: `${there}/x`, local: `${here}/absent`, directory: false },
       );
-      await assert.rejects(syncFiles(host, mounts, { signal }), is(syncErrors.LocalMissing));
+      await assert.rejects(syncFiles(host, mounts, { signal }), is(bringupErrors.SyncLocalMissing));
       assert.ok(!existsSync(there));
     });
 
@@ -172,7 +172,7 @@ for (const where of ['over SSH', 'on this machine'] as const)
       await runRsync(host, rsyncCommand(host, 'down', [join(there, odd)], back), odd, signal);
       assert.equal(readFileSync(back, 'utf8'), 'odd');
       const absent = rsyncCommand(host, 'down', [join(there, 'absent')], back);
-      await assert.rejects(runRsync(host, absent, 'absent', signal), is(syncErrors.Failed));
+      await assert.rejects(runRsync(host, absent, 'absent', signal), is(bringupErrors.SyncFailed));
     });
   });
 
@@ -239,22 +239,22 @@ suite('files on a host', { skip }, () => {
     const { host, here, there, sshd } = await bed(t);
     const mount = (remote: string): NodeFiles => files({ remote, local: `${here}/code`, directory: true });
     write(join(there, 'file'), '');
-    await assert.rejects(syncFiles(host, mount(`${there}/file/below/it`), { signal }), is(syncErrors.Denied));
+    await assert.rejects(syncFiles(host, mount(`${there}/file/below/it`), { signal }), is(bringupErrors.SyncDenied));
 
     writeFileSync(join(sshd.home, '.bashrc'), 'echo Welcome\n');
-    await assert.rejects(syncFiles(host, mount(`${there}/x`), { signal }), is(syncErrors.NoisyShell));
+    await assert.rejects(syncFiles(host, mount(`${there}/x`), { signal }), is(bringupErrors.SyncNoisyShell));
 
     writeFileSync(join(sshd.home, '.bashrc'), 'PATH=/nowhere\n');
-    await assert.rejects(syncFiles(host, mount(`${there}/x`), { signal }), is(syncErrors.NoRsyncThere));
+    await assert.rejects(syncFiles(host, mount(`${there}/x`), { signal }), is(bringupErrors.SyncNoRsyncThere));
     const command = rsyncCommand(host, 'up', [`${here}/code`], `${there}/x`);
-    await assert.rejects(runRsync(host, command, 'x', signal), is(syncErrors.NoRsyncThere));
+    await assert.rejects(runRsync(host, command, 'x', signal), is(bringupErrors.SyncNoRsyncThere));
     rmSync(join(sshd.home, '.bashrc'));
 
     const path = process.env['PATH'];
     process.env['PATH'] = '/nowhere';
     const here2 = runRsync(host, command, 'x', signal);
     process.env['PATH'] = path;
-    await assert.rejects(here2, is(syncErrors.NoRsyncHere));
+    await assert.rejects(here2, is(bringupErrors.SyncNoRsyncHere));
 
     sshd.killMasters();
     await sshd.stop();
@@ -269,7 +269,7 @@ suite('files on a host', { skip }, () => {
     try {
       writeFileSync(join(here, 'code/large'), Buffer.alloc(1_000_000, 1));
       const mount = files({ remote: `${there}/code`, local: `${here}/code`, directory: true });
-      await assert.rejects(syncFiles(host, mount, { signal }), is(syncErrors.NoSpace));
+      await assert.rejects(syncFiles(host, mount, { signal }), is(bringupErrors.SyncNoSpace));
     } finally {
       execFileSync('umount', ['-l', there]);
     }

@@ -197,7 +197,7 @@ test('the theme follows the system until one is chosen, and the choice is kept',
   const { page, close } = await visit(browser, head, '', { ...desktop, colorScheme: 'dark' });
   const drawn = (): Promise<string | null> => page.locator('html').getAttribute('data-theme');
   assert.equal(await drawn(), 'dark');
-  await page.getByRole('button', { name: /^Theme: as the system/ }).click();
+  await page.getByRole('button', { name: /^Theme: system/ }).click();
   assert.equal(await drawn(), 'light');
   await page.reload();
   await page.getByText('Live', { exact: true }).first().waitFor();

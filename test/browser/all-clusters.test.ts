@@ -7,9 +7,10 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildWeb } from '../../scripts/build-web.ts';
-import { clusterHost, listHost } from '../../src/head/cluster-host.ts';
-import { type ClusterFile, changeCluster, createCluster, stateFolder, stateHome } from '../../src/head/state-folder.ts';
-import { writeWay } from '../../src/launcher/browser-way.ts';
+import { clusterHost, listHost } from '../../src/client/cluster-host.ts';
+import { writeLinkPage } from '../../src/launcher/dashboard/browser-link.ts';
+import { createCluster, type LaptopRecord, type RemoteHead } from '../../src/state/cluster-record.ts';
+import { stateFolder, stateHome } from '../../src/state/state-folder.ts';
 import { freePort, TestHome } from '../head/test-cluster.ts';
 import { openBrowser, picture, watchComplaints } from './browser.ts';
 
@@ -22,15 +23,14 @@ test('all clusters of a user are on one page, and each opens signed in under its
     const { code, err } = await home.run('up', '-n', name, '--yes', '--port', String(await freePort()));
     assert.equal(code, 0, err);
   }
-  const record = (name: string, more: Partial<ClusterFile>): void => {
+  const record = (name: string, remote: RemoteHead, more: Partial<LaptopRecord>): void => {
     const folder = stateFolder(stateHome(home.env), name);
-    createCluster(folder, { createdAt: Date.now(), engine: 'ray' });
-    changeCluster(folder, (before) => ({ ...before, ...more }));
+    createCluster(folder, { role: 'laptop', createdAt: Date.now(), engine: 'ray', ...more, remote });
   };
   const hour = 3_600_000;
-  record('trainers', { remote: { address: '10.0.0.5' }, until: Date.now() + 5 * hour });
+  record('trainers', { address: '10.0.0.5' }, { until: Date.now() + 5 * hour });
   const why = 'nothing ran or waited for 30m (idle_shutdown)';
-  record('yesterday', { remote: { instance: 'i-1' }, ended: { at: Date.now() - 20 * hour, why, left: [] } });
+  record('yesterday', { instance: 'i-1' }, { ended: { at: Date.now() - 20 * hour, why, left: [] } });
   const port = await freePort();
   const words = [`${root}/bin/manta`, 'dashboard', '--no-open', '--port', String(port)];
   const holder = spawn(process.execPath, words, {
@@ -49,14 +49,14 @@ test('all clusters of a user are on one page, and each opens signed in under its
   const page = await context.newPage();
   const complaints = watchComplaints(page);
   // As a browser is opened: by a file that leads there.
-  await page.goto(`file://${writeWay(home.path, link)}`);
+  await page.goto(`file://${writeLinkPage(home.path, link)}`);
   await page.getByRole('heading', { name: 'Clusters' }).waitFor();
   await page
     .getByText(/nodes: \d+.*jobs: 0 running/)
     .first()
     .waitFor();
   await page.getByText(`ago): ${why}`).waitFor();
-  await page.getByText(/^ends .*\(in /).waitFor();
+  await page.getByText(/^shuts down .*\(in /).waitFor();
   assert.equal(await page.getByRole('link', { name: 'yesterday' }).count(), 0, 'there is nothing to open');
   await picture(page, 'all-clusters');
   for (const name of ['blue', 'green_2']) {

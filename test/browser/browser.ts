@@ -85,7 +85,7 @@ export async function visit(
   const signedIn = await context.request.post(new URL('api/authenticate', head.url).href, {
     headers: { authorization: `Bearer ${head.token}` },
   });
-  if (!signedIn.ok()) throw new Error(`the head answered ${signedIn.status()} to the token`);
+  if (!signedIn.ok()) throw new Error(`the head responded with HTTP ${signedIn.status()} to the token`);
   const page = await context.newPage();
   const complaints = watchComplaints(page);
   await page.goto(head.url + hash);

@@ -39,8 +39,8 @@ test('what is wrong with a form is said at the field, before anything is sent', 
   await page.getByText('Environment', { exact: true }).click();
   await page.getByLabel('Environment variables').fill('NOT A PAIR');
   await page.getByRole('button', { name: 'Submit job' }).click();
-  await page.getByText('A command to run is needed').waitFor();
-  await page.getByText('A number from 0 on').waitFor();
+  await page.getByText('Enter a command to run').waitFor();
+  await page.getByText('A number of at least 0').waitFor();
   await page.getByText("'NOT A PAIR' is not NAME=VALUE").waitFor();
   assert.equal(await page.evaluate(() => document.activeElement?.getAttribute('name')), 'entrypoint');
   await close();
@@ -64,7 +64,7 @@ test('jobs that were given to Ray itself stand apart from those of the queue', a
   const other = { id: 'of-ray', submittedTo: 'ray', state: 'running', entrypoint: 'python by_hand.py', submittedAt: 1 };
   await page.route(/others=1/, (route) => route.fulfill({ json: { jobs: [], total: 0, others: [other] } }));
   await page.getByRole('link', { name: 'Jobs' }).first().click();
-  await page.getByText('1 job past the queue, given to Ray itself').click();
+  await page.getByText('1 job submitted directly to Ray').click();
   const row = page.getByRole('row', { name: /of-ray/ });
   await row.getByText('python by_hand.py').waitFor();
   await row.getByText('Running').waitFor();

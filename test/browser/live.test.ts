@@ -134,7 +134,7 @@ test('the page says who does not answer, and what is not known therefore', async
   await page.reload();
   await page.getByText('Ray has not answered for 3 min: no connection.').waitFor();
   await page.getByText('20 machines run, what is on them is not known.').waitFor();
-  await page.getByText('Live, in part').waitFor();
+  await page.getByText('Partly live').waitFor();
   fake.cluster.unknown = [];
   await page.reload();
   await page.getByText('Live', { exact: true }).waitFor();

@@ -54,7 +54,7 @@ test('a real cluster scales up for a job while the page looks on', async () => {
   await page.getByText('End of the log, exit code 0').waitFor();
   await page.goto(`${head.url}#/`);
   await page.locator('.legend').getByText('worker').waitFor();
-  await page.getByText(/changes? of nodes, with reasons/).click();
+  await page.getByText(/node changes?, with reasons/).click();
   await page.locator('.changes').getByText('1 × worker launched').first().waitFor();
   await picture(page, 'mantad-overview-light');
   assert.deepEqual(complaints, []);

@@ -27,7 +27,7 @@ test('without a session the page asks for a token, refuses a wrong one and takes
   await picture(page, 'sign-in-light');
   await page.getByLabel('Token').fill('wrong');
   await page.keyboard.press('Enter');
-  await page.getByText('The head does not know this token').waitFor();
+  await page.getByText('Invalid token').waitFor();
   await page.getByLabel('Token').fill(head.token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByText('Live', { exact: true }).first().waitFor();
@@ -53,7 +53,7 @@ test('a one-time link signs in, and says so when it is spent', async (t) => {
   assert.deepEqual(complaints, []);
   await context.clearCookies();
   await page.goto(link);
-  await page.getByText('That link has been used or is too old').waitFor();
+  await page.getByText('This link was already used or has expired').waitFor();
   assert.ok(!page.url().includes('ticket'));
   await context.close();
 });

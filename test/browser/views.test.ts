@@ -19,10 +19,10 @@ after(async () => {
 });
 
 const views = [
-  { name: 'overview', hash: '#/', sign: 'This cluster turns off in 22h' },
+  { name: 'overview', hash: '#/', sign: 'This cluster shuts down in 22h' },
   { name: 'jobs', hash: '#/jobs', sign: 'Command' },
   { name: 'nodes', hash: '#/nodes', sign: 'demo-head' },
-  { name: 'demand', hash: '#/demand', sign: 'All that is asked for' },
+  { name: 'demand', hash: '#/demand', sign: 'All demand' },
   { name: 'events', hash: '#/events', sign: 'About' },
 ] as const;
 
@@ -79,7 +79,7 @@ test('a launch on the chart gives its reason on hover and in the list', async (t
   assert.match(await tip.innerText(), new RegExp(mark.because.slice(0, 20).replace(/[{}()]/g, '\\$&')));
   await picture(page, 'overview-hover');
   await page.mouse.move(0, 0);
-  await page.getByText(/changes? of nodes, with reasons/).click();
+  await page.getByText(/node changes?, with reasons/).click();
   assert.ok((await page.locator('.changes li').count()) > 5);
   await close();
 });
@@ -88,8 +88,8 @@ test('what waits says why, type by type', async (t) => {
   if (seeded(head, t) === undefined) return;
   const { page, close } = await visit(browser, head, '#/demand');
   await page.getByText('no node type has 4 GPU; the nearest is gpu-a10 with 1').waitFor();
-  await page.getByText('it has 1 GPU and 4 GPU is asked for').waitFor();
-  await page.getByText(/the provider has no capacity, 3 times in a row; asked again in \d+ (s|min)/).waitFor();
+  await page.getByText('it has 1 GPU, but 4 GPU is needed').waitFor();
+  await page.getByText(/the provider has no capacity, 3 times in a row; retrying in \d+ (s|min)/).waitFor();
   await close();
 });
 
@@ -108,7 +108,7 @@ test('jobs are found by state and by words, and the address keeps the choice', a
   await page.reload();
   await page.getByText('1 match', { exact: true }).waitFor();
   await page.getByRole('searchbox').fill('no such job');
-  await page.getByText('No job matches').waitFor();
+  await page.getByText('No matching jobs').waitFor();
   await page.getByRole('button', { name: 'Show all jobs' }).click();
   await page.getByText('10,000 jobs').waitFor();
   await close();
@@ -162,7 +162,7 @@ test('an empty cluster says what to do first', async (t) => {
   const empty = await openHead({ nodes: 1, jobs: 0 });
   try {
     const { page, complaints, close } = await visit(browser, empty);
-    await page.getByText('Nothing waits for room').waitFor();
+    await page.getByText('Nothing is waiting').waitFor();
     await page.getByText('No jobs yet').waitFor();
     await picture(page, 'overview-empty');
     await page.goto(`${empty.url}#/jobs`);
@@ -176,9 +176,9 @@ test('an empty cluster says what to do first', async (t) => {
 
 test('an address that leads nowhere says so', async () => {
   const { page, close } = await visit(browser, head, '#/nowhere');
-  await page.getByRole('heading', { name: 'There is no such view' }).waitFor();
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor();
   await page.goto(`${head.url}#/jobs/no-such-job`);
-  await page.getByText('There is no job no-such-job').waitFor();
+  await page.getByText('Job no-such-job not found').waitFor();
   await close();
 });
 

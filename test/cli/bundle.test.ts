@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
-import { buildBundle } from '../../scripts/build.ts';
+import { buildBundle, shellFiles } from '../../scripts/build.ts';
+import { shellText } from '../../src/base/shell-file.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let shipped = '';
@@ -24,6 +25,8 @@ const run = (words: readonly string[], more: NodeJS.ProcessEnv = {}) =>
     cwd: shipped,
     env: { ...process.env, ...more },
     encoding: 'utf8',
+    // The loader tells a lot.
+    maxBuffer: 2 ** 26,
   });
 
 /** Source files of the modules that a run really loaded. */
@@ -68,11 +71,18 @@ describe('the shipped bundle', () => {
 
   test('carries the programs for hosts as text, and reads no file for them', () => {
     const texts = Object.keys(metafile.outputs).map((path) => readFileSync(resolve(root, path), 'utf8'));
-    for (const file of globSync('src/**/*.sh', { cwd: root })) {
-      const line = readFileSync(join(root, file), 'utf8').trimEnd().split('\n').at(-1) ?? '';
-      // A string of the bundle writes some characters in its own way.
-      const plain = line.split(/[\\'"`$]/).sort((a, b) => b.length - a.length)[0] ?? '';
-      assert.ok(plain.length > 3 && texts.some((text) => text.includes(plain)), file);
+    // A string of the bundle writes some characters in its own way.
+    const plain = (line: string): string =>
+      line.split(/[\\'"`$\t]|[^ -~]/).sort((a, b) => b.length - a.length)[0] ?? '';
+    for (const file of shellFiles()) {
+      const lines = shellText(readFileSync(join(root, file), 'utf8'))
+        .split('\n')
+        .map(plain);
+      assert.ok(lines.join('').length > 20, file);
+      assert.ok(
+        texts.some((text) => lines.every((line) => text.includes(line))),
+        `${file} is in no chunk as a whole`,
+      );
     }
     assert.ok(texts.every((text) => !text.includes('readShell(')));
   });
@@ -81,10 +91,25 @@ describe('the shipped bundle', () => {
     const nowhere = { exit: 6, env: { RAY_API_SERVER_ADDRESS: 'http://127.0.0.1:1', MANTA_HOME: shipped } };
     for (const words of [['job', 'submit', '--', 'true'], ['job', 'list'], ['status']]) {
       const loaded = loadedBy(words, nowhere);
-      assert.ok(loaded.includes('src/cli/commands/find-cluster.ts'), words.join(' '));
+      assert.ok(loaded.includes('src/cli/shared/find-cluster.ts'), words.join(' '));
       const foreign = loaded.filter((path) => /^src\/core\/spec\/(yaml|ray|legacy|check|read|build)/.test(path));
       assert.deepEqual(foreign, [], words.join(' '));
     }
+  });
+
+  test('a command on a cluster file loads what providers are described by, and no code of a provider', () => {
+    const file = join(shipped, 'cluster.yaml');
+    writeFileSync(file, 'cluster_name: c\nprovider: {type: lab_cloud, endpoint: "http://127.0.0.1:1"}\n');
+    const loaded = loadedBy(['config', 'check', file], { exit: 1 });
+    assert.ok(loaded.includes('src/providers/lab-cloud/descriptor.ts'));
+    const code = (paths: readonly string[]): readonly string[] =>
+      paths.filter((path) => /^src\/providers\/.*\/(provider|client|claims|exchange)\.ts$|@aws-sdk/.test(path));
+    assert.deepEqual(code(loaded), []);
+    writeFileSync(file, 'cluster_name: c\nprovider: {type: aws, region: us-west-2, cache_stopped_nodes: false}\n');
+    const ofAws = loadedBy(['config', 'check', file], { exit: 0 });
+    assert.ok(ofAws.includes('src/providers/aws/descriptor.ts'));
+    assert.deepEqual(code(ofAws), []);
+    assert.deepEqual(code(loadedBy(['--version'])), []);
   });
 
   test('carries the licence of every package in it', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { secretsInText } from '../../src/base/redact.ts';
-import { cleanText, cleanYaml, secretsInValue } from '../../src/cli/commands/cluster-dump-secrets.ts';
+import { cleanText, cleanYaml, secretsInValue } from '../../src/cli/commands/cluster-dump/secrets.ts';
 
 test('what stands under the name of a secret is known wherever else it occurs', () => {
   const file = `setup_commands:

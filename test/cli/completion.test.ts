@@ -147,6 +147,6 @@ describe('in zsh', { skip: absent('zsh') }, () => {
 describe('in fish', { skip: absent('fish') }, () => {
   test('commands with their meaning', () => {
     const { stdout } = shell('fish', ['--no-config', '-c', 'manta completion fish | source; complete -C "manta comp"']);
-    assert.equal(stdout, 'completion\tprint the completion script of a shell\n');
+    assert.equal(stdout, 'completion\tprint a shell completion script\n');
   });
 });

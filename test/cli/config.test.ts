@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { MantaError } from '../../src/base/errors.ts';
 import { silent } from '../../src/base/events.ts';
 import type { Io } from '../../src/cli/command.ts';
-import { configCommands } from '../../src/cli/commands/config.ts';
+import { configCommands } from '../../src/cli/commands/config/declaration.ts';
 import { runManta } from './run-manta.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { silent } from '../../src/base/events.ts';
 import type { Io } from '../../src/cli/command.ts';
-import { run } from '../../src/cli/commands/dev-plan.ts';
+import { run } from '../../src/cli/commands/dev/plan.ts';
 
 async function devPlan(lines: readonly string[], options = { asRay: false }) {
   let printed = '';

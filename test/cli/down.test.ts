@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { main } from '../../src/cli/main.ts';
-import { clusterNames, createCluster, stateFolder } from '../../src/head/state-folder.ts';
+import { createCluster } from '../../src/state/cluster-record.ts';
+import { clusterNames, stateFolder } from '../../src/state/state-folder.ts';
 import { screen } from './screen.ts';
 
 /** A home with records of clusters, none of which has a process. */
 function homeWith(t: TestContext, ...names: string[]): string {
   const home = mkdtempSync(join(tmpdir(), 'manta-down-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
-  for (const name of names) createCluster(stateFolder(home, name), { createdAt: 0, engine: 'embedded' });
+  for (const name of names)
+    createCluster(stateFolder(home, name), { role: 'this-machine', createdAt: 0, engine: 'embedded' });
   return home;
 }
 

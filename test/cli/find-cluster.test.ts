@@ -9,8 +9,9 @@ import { after, before, describe, test } from 'node:test';
 import type { EventKind } from '../../src/base/events.ts';
 import { identify } from '../../src/base/process.ts';
 import type { Io } from '../../src/cli/command.ts';
-import { findCluster, findHead, onlyKnown } from '../../src/cli/commands/find-cluster.ts';
-import { createCluster, stateFolder } from '../../src/head/state-folder.ts';
+import { findCluster, findHead, onlyKnown } from '../../src/cli/shared/find-cluster.ts';
+import { createCluster } from '../../src/state/cluster-record.ts';
+import { stateFolder } from '../../src/state/state-folder.ts';
 
 const text = (name: string): string => `cluster_name: ${name}\nprovider: {type: process}\n`;
 
@@ -25,7 +26,7 @@ const server = createServer((request, response) => {
 let address = '';
 before(async () => {
   for (const name of ['known', 'both', 'lab'])
-    createCluster(stateFolder(home, name), { createdAt: 0, engine: 'embedded' });
+    createCluster(stateFolder(home, name), { role: 'this-machine', createdAt: 0, engine: 'embedded' });
   mkdirSync(join(here, 'lab'), { recursive: true });
   mkdirSync(join(here, 'clusters'));
   writeFileSync(join(here, 'c.yaml'), text('filed'));
@@ -80,7 +81,7 @@ describe('CLUSTER is', () => {
     assert.deepEqual(meant, { name: 'web', file: { path: `${address}/c.yaml`, text: text('web'), env: {} } });
     assert.deepEqual(readdirSync(here), before);
     await assert.rejects(which(`${address}/none.yaml`), /the server answered 404/);
-    await assert.rejects(which(`${address}/hangs.yaml`), /no answer within 5 s/);
+    await assert.rejects(which(`${address}/hangs.yaml`), /no response within 5 s/);
     assert.deepEqual(told, [], 'the loopback needs no warning');
     await assert.rejects(which('http://nowhere.invalid/c.yaml'));
     assert.match(told.splice(0)[0] ?? '', /^MANTA_CLI_PLAIN_DOWNLOAD/);
@@ -99,7 +100,7 @@ describe('CLUSTER is', () => {
 
   test('refused when it is none of these', async () => {
     await assert.rejects(which('unknown'), { code: 'MANTA_LAUNCHER_UNKNOWN_CLUSTER' });
-    await assert.rejects(which('none.yaml'), /there is no such file/);
+    await assert.rejects(which('none.yaml'), /no such file/);
     for (const word of ['clusters', './lab', 'lab/'])
       await assert.rejects(which(word), {
         code: 'MANTA_SPEC_DIRECTORY',
@@ -117,7 +118,8 @@ function homeWith(
   const at = join(folder, name);
   for (const [cluster, state] of Object.entries(clusters)) {
     const of = stateFolder(at, cluster);
-    createCluster(of, { createdAt: 0, engine: 'embedded', ...(state === 'remote' && { remote: {} }) });
+    if (state === 'remote') createCluster(of, { role: 'laptop', createdAt: 0, engine: 'ray', remote: {} });
+    else createCluster(of, { role: 'this-machine', createdAt: 0, engine: 'embedded' });
     const serving = { mantad: identify(process.pid), url: 'http://127.0.0.1:1', version: '0', startedAt: 0 };
     if (state === 'runs') writeFileSync(of.files.serving, JSON.stringify(serving));
   }
@@ -145,7 +147,7 @@ describe('without CLUSTER it is', () => {
       address: 'http://b:2',
       from: 'RAY_ADDRESS',
     });
-    assert.match(told.splice(0)[0] ?? '', /RAY_ADDRESS=http:\/\/b:2 wins over --address http:\/\/a:1/);
+    assert.match(told.splice(0)[0] ?? '', /RAY_ADDRESS=http:\/\/b:2 overrides --address http:\/\/a:1/);
     const both = { ...env, RAY_ADDRESS: 'http://b:2', RAY_API_SERVER_ADDRESS: 'https://c:3' };
     assert.deepEqual(await found({}, both), { address: 'https://c:3', from: 'RAY_API_SERVER_ADDRESS' });
   });

@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { exitCodeOf } from '../../src/cli/commands/job-follow.ts';
+import { exitCodeOf } from '../../src/cli/commands/job/follow.ts';
 import { quoted } from '../../src/cli/quote.ts';
+import { openFront } from '../client/front.ts';
 import { until } from '../contract/waiting.ts';
-import { openFront } from '../head/client/front.ts';
 import { type ApiBed, makeApiBed } from '../jobs/api-bed.ts';
 import { ShellRunner } from '../jobs/shell-runner.ts';
 import { type Place, type Ran, runManta, startManta } from './job-bed.ts';
@@ -110,7 +110,7 @@ describe('manta job submit', () => {
     assert.match(first.stderr, /uploaded project: 2 files/);
     const second = await job('submit', '--working-dir', './project', '--', './run.sh');
     assert.equal(second.stdout, first.stdout);
-    assert.match(second.stderr, /is on the head already/);
+    assert.match(second.stderr, /is already on the head/);
   });
 
   test('a runtime environment comes from a YAML file or from JSON, not from both', async () => {
@@ -122,7 +122,7 @@ describe('manta job submit', () => {
     assert.equal(both.exit, 2);
     const bad = await job('submit', '--working-dir', 'nowhere', '--', 'true');
     assert.equal(bad.exit, 2);
-    assert.match(bad.stderr, /there is no 'nowhere'/);
+    assert.match(bad.stderr, /'nowhere' does not exist/);
   });
 
   test('what no node type can hold is refused at once, with the reason of the head', async () => {
@@ -134,9 +134,9 @@ describe('manta job submit', () => {
   test('options that hold JSON, durations and counts say what they want', async () => {
     for (const [option, value, expected] of [
       ['--metadata-json', '{', /takes JSON/],
-      ['--metadata-json', '{"a": 1}', /a JSON object of texts/],
-      ['--entrypoint-resources', '{"CPU": 1}', /options of their own/],
-      ['--retries', 'sometimes', /a number, or failed=N/],
+      ['--metadata-json', '{"a": 1}', /a JSON object of strings/],
+      ['--entrypoint-resources', '{"CPU": 1}', /their own options/],
+      ['--retries', 'sometimes', /a number, or a comma-separated list of failed=N/],
       ['--time-limit', 'soon', /a duration/],
       ['--strategy', 'PACK', /gang/],
       ['--bundles', '{}', /a JSON list/],
@@ -179,7 +179,7 @@ describe('manta job submit', () => {
     assert.deepEqual(bed.queue.get(gang)?.dependsOn, [first]);
     const cron = await job('submit', '--cron', '0 3 * * *', '--submission-id', 'nightly', '--', 'true');
     assert.equal(cron.exit, 0);
-    assert.match(cron.stderr, /next at \d{4}-\d\d-\d\d 03:00:00/);
+    assert.match(cron.stderr, /next run at \d{4}-\d\d-\d\d 03:00:00/);
     await job('stop', 'nightly');
   });
 
@@ -218,7 +218,7 @@ describe('following a job', () => {
     const ran = await running.ended;
     assert.equal(ran.stdout, 'one\ntwo\nthree\n');
     assert.equal(ran.exit, 0, ran.stderr);
-    assert.match(ran.stderr, /connected again/);
+    assert.match(ran.stderr, /reconnected after/);
   });
 
   test('Ctrl-C without a terminal leaves the job running and says how to come back', async () => {
@@ -227,7 +227,7 @@ describe('following a job', () => {
     running.pressCtrlC();
     const ran = await running.ended;
     assert.equal(ran.exit, 130);
-    assert.match(ran.stderr, /job 'left' goes on without this terminal; come back with: manta job logs -f left/);
+    assert.match(ran.stderr, /job 'left' keeps running; follow it again with: manta job logs -f left/);
     assert.equal(bed.queue.get('left')?.state, 'running');
     assert.equal((await job('stop', 'left')).exit, 0);
   });
@@ -279,7 +279,7 @@ describe('following a job', () => {
     running.stop();
     const ran = await running.ended;
     assert.equal(ran.exit, 143);
-    assert.match(ran.stderr, /job 'termed' goes on/);
+    assert.match(ran.stderr, /job 'termed' keeps running/);
     await job('stop', '--no-wait', 'termed');
   });
 });
@@ -346,7 +346,7 @@ describe('the other job commands', () => {
     const id = await submitted('--', 'sleep 30');
     const late = await job('wait', '--timeout', '100ms', id);
     assert.equal(late.exit, 1);
-    assert.match((await job('delete', id)).stderr, /has to be over first/);
+    assert.match((await job('delete', id)).stderr, /has not finished/);
     const stopped = await job('stop', id);
     assert.equal(stopped.exit, 0);
     assert.match(stopped.stdout, new RegExp(`^Job '${id}' was stopped\n`));

@@ -35,7 +35,7 @@ describe('an error', () => {
     assert.equal(await runTry(bug, ['-v'], full), 70);
     assert.match(
       brief.shown.stderr,
-      /^error: a fault of Manta's own: x is undefined \(MANTA_INTERNAL\)\nhint: report it/,
+      /^error: internal error: x is undefined \(MANTA_INTERNAL\)\nhint: this is a bug in Manta: report it/,
     );
     assert.doesNotMatch(brief.shown.stderr, /^\s+at /m);
     assert.match(full.shown.stderr, /^\s+at /m);
@@ -62,7 +62,7 @@ describe('an error', () => {
     assert.deepEqual(JSON.parse(on.shown.stderr), {
       level: 'error',
       code: 'MANTA_CLI_UNKNOWN_COMMAND',
-      message: "unknown command 'tyr' after 'manta'",
+      message: "unknown command 'tyr' for 'manta'",
       hint: "did you mean 'try'?",
     });
   });
@@ -85,7 +85,7 @@ describe('being stopped', () => {
     );
     assert.equal(await main(['try'], on, stop, commands), 130);
     assert.ok(tidied);
-    assert.equal(on.shown.stderr, 'error: stopped by SIGINT before the work was done (MANTA_INTERRUPTED)\n');
+    assert.equal(on.shown.stderr, 'error: interrupted by SIGINT (MANTA_INTERRUPTED)\n');
   });
 
   test('is how a command that stands until then ends, and no error', async () => {
@@ -113,7 +113,7 @@ describe('being stopped', () => {
       throw Broken({ part: 'broom' });
     });
     assert.equal(await main(['try'], on, stop, commands), 130);
-    assert.match(on.shown.stderr, /the broom is broken[^]*stopped by SIGINT/);
+    assert.match(on.shown.stderr, /the broom is broken[^]*interrupted by SIGINT/);
   });
 
   test('a reader that goes away aborts the command at its next output, quietly', async () => {

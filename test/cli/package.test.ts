@@ -11,8 +11,8 @@ import { buildWeb } from '../../scripts/build-web.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What `ws` takes when somebody has installed it, and does without otherwise. */
-const optional = ['bufferutil', 'utf-8-validate'];
+/** What packages take when somebody has installed it, and do without otherwise. */
+const optional = ['bufferutil', 'supports-color', 'utf-8-validate'];
 
 const work = mkdtempSync(join(tmpdir(), 'manta-package-'));
 const user = join(work, 'user');

@@ -164,7 +164,7 @@ describe('what the command line of ray has', () => {
     assert.deepEqual(real('exec', 'c.yaml', '--', 'ls', '-la').invocation.args, ['c.yaml', 'ls', '-la']);
     assert.deepEqual(real('exec', 'c.yaml', 'ls -la').invocation.args, ['c.yaml', 'ls -la']);
     assert.throws(() => real('exec', 'c.yaml', 'ls', 'here'), { code: 'MANTA_CLI_SEVERAL_WORDS' });
-    assert.throws(() => real('exec', 'c.yaml', 'ls', '-z'), { code: 'MANTA_CLI_UNKNOWN_OPTION', hint: /behind --/ });
+    assert.throws(() => real('exec', 'c.yaml', 'ls', '-z'), { code: 'MANTA_CLI_UNKNOWN_OPTION', hint: /after --/ });
   });
 
   test('options without effect are taken, and told with their reason', () => {
@@ -215,9 +215,9 @@ describe('what the command line of ray has', () => {
 describe('what is not understood is named, with the likely meaning', () => {
   const cases: readonly [words: string[], code: string, message: RegExp, hint: RegExp | undefined][] = [
     [['confg'], 'UNKNOWN_COMMAND', /'confg'/, /did you mean 'config'\?/],
-    [['config', 'chekc'], 'UNKNOWN_COMMAND', /'chekc' after 'manta config'/, /'check'/],
+    [['config', 'chekc'], 'UNKNOWN_COMMAND', /'chekc' for 'manta config'/, /'check'/],
     [['zzzzzz'], 'UNKNOWN_COMMAND', /'zzzzzz'/, /manta --help/],
-    [['config'], 'MISSING_COMMAND', /'manta config' needs one of its commands: check/, /--help/],
+    [['config'], 'MISSING_COMMAND', /'manta config' needs a command: check/, /--help/],
     [['simulate', '--sed', '1'], 'UNKNOWN_OPTION', /no option '--sed'/, /'--seed'/],
     [['simulate', '-json'], 'UNKNOWN_OPTION', /-json/, /'--json'/],
     [['--seed', '3', 'simulate'], 'UNKNOWN_OPTION', /--seed/, /manta simulate --seed/],
@@ -228,7 +228,7 @@ describe('what is not understood is named, with the likely meaning', () => {
     [['simulate', '--rate', 'fast'], 'BAD_VALUE', /a number, not 'fast'/, undefined],
     [['simulate', '--faults', 'mlid'], 'BAD_CHOICE', /none, mild, chaos, not 'mlid'/, /'mild'/],
     [['config', 'check'], 'MISSING_ARGUMENT', /needs FILE/, /usage: manta config check \[options\] FILE\.\.\./],
-    [['simulate', 'a', 'b'], 'EXTRA_ARGUMENT', /does not take the argument 'b'/, /usage/],
+    [['simulate', 'a', 'b'], 'EXTRA_ARGUMENT', /unexpected argument 'b'/, /usage/],
   ];
   for (const [words, code, message, hint] of cases) {
     test(`manta ${words.join(' ')}`, () => {

@@ -29,7 +29,7 @@ test('a mistyped command is one sentence and a hint, exit code 2', async () => {
   assert.deepEqual([exit, stdout], [2, '']);
   assert.equal(
     stderr,
-    "error: unknown command 'versoin' after 'manta' (MANTA_CLI_UNKNOWN_COMMAND)\nhint: did you mean 'version'?\n",
+    "error: unknown command 'versoin' for 'manta' (MANTA_CLI_UNKNOWN_COMMAND)\nhint: did you mean 'version'?\n",
   );
 });
 
@@ -57,7 +57,7 @@ test('a fault that nothing waited for is reported like any other', async () => {
     running("new Promise(() => { setInterval(() => {}, 1000); setTimeout(() => { throw new Error('late'); }); })"),
   );
   assert.equal(exit, 70);
-  assert.match(stderr, /^error: a fault of Manta's own: late \(MANTA_INTERNAL\)\nhint: [^\n]*\n$/);
+  assert.match(stderr, /^error: internal error: late \(MANTA_INTERNAL\)\nhint: [^\n]*\n$/);
 });
 
 describe('signals', () => {

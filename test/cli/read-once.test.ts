@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { main } from '../../src/cli/main.ts';
-import { createCluster, stateFolder } from '../../src/head/state-folder.ts';
+import { createCluster } from '../../src/state/cluster-record.ts';
+import { stateFolder } from '../../src/state/state-folder.ts';
 import { screen } from './screen.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-once-'));
@@ -101,6 +102,7 @@ test('what is kept of a file is not read again where the same file is given', { 
   const file = join(root, 'same.yaml');
   await writeFile(file, remote);
   createCluster(stateFolder(home, 'far'), {
+    role: 'laptop',
     createdAt: 0,
     engine: 'ray',
     config: { path: file, text: remote, env: {} },

@@ -18,7 +18,7 @@ import { after, before, describe, test } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { quoted } from '../../src/cli/quote.ts';
 import { gcsWordsFromRay, wordsFromRay } from '../../src/cli/ray-words.ts';
-import { shimText } from '../../src/launcher/shim-text.ts';
+import { shimText } from '../../src/launcher/shim/shim-text.ts';
 import { type ApiBed, makeApiBed } from '../jobs/api-bed.ts';
 import { rayCommand, rayPython } from '../jobs/ray-python.ts';
 import { ShellRunner } from '../jobs/shell-runner.ts';
@@ -155,7 +155,7 @@ describe('manta shim', () => {
     for (const verb of ['install', 'remove']) {
       const ran = await runManta(['shim', verb, bin]);
       assert.equal(ran.exit, 2);
-      assert.match(ran.stderr, /was not made by Manta and stays as it is \(MANTA_SHIM_NOT_OURS\)/);
+      assert.match(ran.stderr, /was not created by Manta, so it was left alone \(MANTA_SHIM_NOT_OURS\)/);
     }
     assert.equal(readFileSync(join(bin, 'ray'), 'utf8'), '#!/bin/sh\n');
   });
@@ -167,7 +167,7 @@ describe('manta shim', () => {
     const ran = await install(bin, ['--json'], `${real}${delimiter}${bin}`);
     assert.match(ran.stderr, /MANTA_SHIM_SHADOWED/);
     assert.deepEqual(JSON.parse(ran.stdout), { file: join(bin, 'ray'), manta, real: join(real, 'ray') });
-    assert.match((await install(join(folder, 'nowhere'))).stderr, /there is no such folder/);
+    assert.match((await install(join(folder, 'nowhere'))).stderr, /no such folder/);
   });
 });
 

@@ -33,7 +33,7 @@ test('work that never finishes ends with 1 and the reason for each node type', a
   assert.match(stdout, /^work never finished +5$/m);
   assert.match(
     stdout,
-    /^ {2}no node type can ever hold 5 tasks of 999 CPU\n {4}head: it has 2 CPU and 999 CPU is asked for\n {4}worker: it has 4 CPU/m,
+    /^ {2}no node type can ever fit 5 tasks of 999 CPU\n {4}head: it has 2 CPU, but 999 CPU is needed\n {4}worker: it has 4 CPU/m,
   );
   assert.doesNotMatch(stdout, /≤/);
   const json = await runManta(['simulate', cluster, '--tasks', '5', '--cpus', '999', '--json']);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EventSink } from '../../src/base/events.ts';
-import { warnOfFile } from '../../src/cli/commands/up-warnings.ts';
-import { readConfig } from '../../src/head/load-spec.ts';
+import { warnOfFile } from '../../src/cli/commands/up/warnings.ts';
 import { launcherEvents } from '../../src/launcher/events.ts';
-import { openRemote } from '../../src/launcher/remote-cluster.ts';
+import { openRemote } from '../../src/launcher/reach/remote-cluster.ts';
+import { readConfig } from '../../src/state/load-spec.ts';
 
 test('a key that is not on this machine is told, once, and one that is there is not', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'manta-warnings-'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { main } from '../../src/cli/main.ts';
-import { clusterNames } from '../../src/head/state-folder.ts';
+import { clusterNames } from '../../src/state/state-folder.ts';
 import { screen } from './screen.ts';
 
 test('clusters that run are named to be ended, and up without a name makes default', {

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { describe, it } from 'node:test';
-import { providerErrors } from '../../src/providers/errors.ts';
-import type { LaunchRequest, Provider, ProviderInstance } from '../../src/providers/provider.ts';
+import { mantaTags } from '../../src/core/ray-tags.ts';
+import { type Closing, providerErrors } from '../../src/providers/errors.ts';
+import type {
+  InstanceAddress,
+  LateRefusal,
+  LaunchRequest,
+  Provider,
+  ProviderInstance,
+} from '../../src/providers/provider.ts';
 import { never, until } from './waiting.ts';
 
 export type RefusalKind = 'no-capacity' | 'quota' | 'throttled' | 'denied';
@@ -18,6 +25,24 @@ export interface ProviderUnderTest {
   /** One whose next launch works but loses its answer. */
   losingAnswer(): Provider;
   readonly type: string;
+  /** With `late`: one whose next launch is accepted, and whose instances are ended before they run. */
+  refusingLate?(kind: LateRefusal['kind'], detail: string): Provider;
+  /** With `quotas`: one whose next launch is beyond a quota that closes this much. */
+  beyondQuota?(closes: Closing): Provider;
+}
+
+/** What not every provider can. */
+export interface ProviderAbilities {
+  /** Instances tell where they are reached: from inside, and from outside too. */
+  readonly addresses?: readonly (keyof InstanceAddress)[];
+  /** Launches may be refused after they were accepted. */
+  readonly late?: true;
+  /** What quotas close. */
+  readonly quotas?: readonly Closing[];
+  /** It makes slices: of three hosts, of the type under test, unless it says otherwise. */
+  readonly slices?: true | { readonly type: string; readonly hosts: number };
+  /** Instances can be stopped, and are started by later launches. */
+  readonly stops?: true;
 }
 
 const refusalKinds = {
@@ -27,35 +52,47 @@ const refusalKinds = {
   denied: providerErrors.Denied,
 } as const;
 
+type Make = (t: TestContext) => Promise<ProviderUnderTest>;
+
+const request = (
+  made: ProviderUnderTest,
+  token: string,
+  count = 1,
+  more: Partial<LaunchRequest> = {},
+): LaunchRequest => ({
+  token,
+  type: made.type,
+  count,
+  market: 'on-demand',
+  tags: { purpose: 'contract' },
+  ...more,
+});
+const ids = (instances: readonly ProviderInstance[]): string[] => instances.map((instance) => instance.id).sort();
+const listed = (provider: Provider, wanted: readonly string[]): Promise<true> =>
+  until(`the list shows ${wanted.join(', ') || 'nothing'}`, async () => {
+    const found = ids(await provider.list(never));
+    return found.length === wanted.length && found.every((id, index) => id === wanted.toSorted()[index]);
+  });
+const inState = (
+  provider: Provider,
+  wanted: readonly string[],
+  state: ProviderInstance['state'],
+): Promise<readonly ProviderInstance[]> =>
+  until(`${wanted.join(', ')} are ${state}`, async () => {
+    const found = (await provider.list(never)).filter((each) => wanted.includes(each.id) && each.state === state);
+    return found.length === wanted.length && found;
+  });
+
 /**
  * What every provider promises, sentence by sentence of `providers/provider.ts`. `refusals` are those that it can have:
- * own machines have no quota.
+ * own machines have no quota. `abilities` are what it has beyond what all have.
  */
 export function providerContract(
   name: string,
-  make: (t: TestContext) => Promise<ProviderUnderTest>,
+  make: Make,
   refusals: readonly RefusalKind[] = ['no-capacity', 'quota', 'throttled', 'denied'],
+  abilities: ProviderAbilities = {},
 ): void {
-  const request = (
-    made: ProviderUnderTest,
-    token: string,
-    count = 1,
-    more: Partial<LaunchRequest> = {},
-  ): LaunchRequest => ({
-    token,
-    type: made.type,
-    count,
-    market: 'on-demand',
-    tags: { purpose: 'contract' },
-    ...more,
-  });
-  const ids = (instances: readonly ProviderInstance[]): string[] => instances.map((instance) => instance.id).sort();
-  const listed = (provider: Provider, wanted: readonly string[]): Promise<true> =>
-    until(`the list shows ${wanted.join(', ') || 'nothing'}`, async () => {
-      const found = ids(await provider.list(never));
-      return found.length === wanted.length && found.every((id, index) => id === wanted.toSorted()[index]);
-    });
-
   describe(`provider contract: ${name}`, () => {
     it('lists nothing where nothing was launched', async (t) => {
       assert.deepEqual(await (await make(t)).provider().list(never), []);
@@ -213,5 +250,159 @@ export function providerContract(
       await assert.rejects(provider.list(gaveUp));
       await listed(provider, []);
     });
+
+    if (abilities.addresses !== undefined) addressContract(make, abilities.addresses);
+    if (abilities.late) lateRefusalContract(make);
+    for (const closes of abilities.quotas ?? [])
+      it(`says that a quota closes the ${closes}`, async (t) => {
+        const made = await make(t);
+        await assert.rejects(
+          made.beyondQuota!(closes).launch(request(made, 'beyond'), never),
+          (error) => providerErrors.Quota.is(error) && error.data.closes === closes,
+        );
+        await listed(made.provider(), []);
+      });
+    if (abilities.slices) sliceContract(make, abilities.slices === true ? undefined : abilities.slices);
+    else
+      it('does not say that it makes slices', async (t) => {
+        assert.equal((await make(t)).provider().slices, undefined);
+      });
+    if (abilities.stops) stopContract(make);
+    else
+      it('does not say that it can stop instances', async (t) => {
+        assert.equal('stop' in (await make(t)).provider(), false);
+      });
+  });
+}
+
+function addressContract(make: Make, known: readonly (keyof InstanceAddress)[]): void {
+  it(`tells where an instance that runs is reached: ${known.join(', ')}`, async (t) => {
+    const made = await make(t);
+    const provider = made.provider();
+    const launched = await provider.launch(request(made, 'reached', 2), never);
+    const running = await inState(provider, ids(launched), 'running');
+    for (const side of known) {
+      const addresses = running.map(({ address }) => address?.[side] ?? '');
+      assert.ok(!addresses.includes(''));
+      assert.equal(new Set(addresses).size, 2);
+    }
+    assert.ok(running.every(({ address }) => address?.outside === undefined || address.outside !== address.inside));
+  });
+}
+
+function lateRefusalContract(make: Make): void {
+  for (const kind of ['no-capacity', 'quota', 'denied'] as const)
+    it(`lists an instance that was accepted and never ran with why: ${kind}`, async (t) => {
+      const made = await make(t);
+      const [accepted] = await made.refusingLate!(kind, 'none left after all').launch(request(made, 'late'), never);
+      const provider = made.provider();
+      const [seen] = await until('it is listed with why', async () => {
+        const found = (await provider.list(never)).filter(({ failed }) => failed !== undefined);
+        return found.length === 1 && found;
+      });
+      assert.equal(seen?.id, accepted?.id);
+      assert.deepEqual([seen?.launchToken, seen?.state], ['late', 'stopping']);
+      assert.equal(seen?.failed?.kind, kind);
+      assert.match(seen?.failed?.detail ?? '', /none left after all/);
+      const [next] = await provider.launch(request(made, 'next'), never);
+      assert.equal((await inState(provider, [next?.id ?? ''], 'running'))[0]?.failed, undefined);
+    });
+}
+
+function sliceContract(make: Make, own?: { readonly type: string; readonly hosts: number }): void {
+  const { hosts = 3, ...type } = own ?? {};
+  const ofSlices = { ...type, slice: { hosts } };
+  const indexes = Array.from({ length: hosts }, (_, index) => index);
+  const members = (instances: readonly ProviderInstance[]): string[] =>
+    instances.map((each) => `${each.slice?.id} ${each.slice?.index} of ${each.slice?.of}`).sort();
+
+  it('gives whole slices, whose members say so', async (t) => {
+    const made = await make(t);
+    const provider = made.provider();
+    assert.equal(provider.slices, true);
+    const launched = await provider.launch(request(made, 'slices', 2, ofSlices), never);
+    assert.equal(launched.length, 2 * hosts);
+    const slices = [...new Set(launched.map((each) => each.slice?.id ?? ''))].sort((a, b) => a.localeCompare(b));
+    assert.equal(slices.length, 2);
+    const expected = slices.flatMap((id) => indexes.map((index) => `${id} ${index} of ${hosts}`));
+    assert.deepEqual(members(launched), expected);
+    await listed(provider, ids(launched));
+    assert.deepEqual(members(await made.provider().list(never)), expected);
+    assert.deepEqual(ids(await provider.launch(request(made, 'slices', 2, ofSlices), never)), ids(launched));
+  });
+
+  it('gives fewer slices than asked for, and never a part of one', async (t) => {
+    const made = await make(t);
+    const provider = made.limited(2 * hosts - 1);
+    const launched = await provider.launch(request(made, 'some', 2, ofSlices), never);
+    assert.equal(launched.length, hosts);
+    await assert.rejects(provider.launch(request(made, 'none', 1, ofSlices), never), {
+      code: providerErrors.NoCapacity.code,
+    });
+    await listed(provider, ids(launched));
+  });
+
+  it('ends a slice whole when one member is ended, and no other', async (t) => {
+    const made = await make(t);
+    const provider = made.provider();
+    const launched = await provider.launch(request(made, 'two', 2, ofSlices), never);
+    await listed(provider, ids(launched));
+    const [first] = launched;
+    await provider.terminate([first?.id ?? ''], never);
+    await listed(provider, ids(launched.filter((each) => each.slice?.id !== first?.slice?.id)));
+  });
+}
+
+function stopContract(make: Make): void {
+  const like = (hash: string): Partial<LaunchRequest> => ({ tags: { [mantaTags.launchHash]: hash } });
+  const stopped = async (made: ProviderUnderTest, count: number, hash = 'one'): Promise<string[]> => {
+    const provider = made.provider();
+    const launched = ids(await provider.launch(request(made, `first ${hash}`, count, like(hash)), never));
+    await inState(provider, launched, 'running');
+    await provider.stop!(launched, never);
+    await inState(provider, launched, 'stopped');
+    return launched;
+  };
+
+  it('lists what is stopped, and starts it for a launch of the same type and hash, under the new token', async (t) => {
+    const made = await make(t);
+    const before = await stopped(made, 2);
+    const provider = made.provider();
+    const launched = await provider.launch(request(made, 'second', 2, like('one')), never);
+    assert.deepEqual(ids(launched), before);
+    await until('they run under the new token', async () =>
+      (await made.provider().list(never)).every((each) => each.state === 'running' && each.launchToken === 'second'),
+    );
+    assert.deepEqual(ids(await made.provider().launch(request(made, 'second', 2, like('one')), never)), before);
+    await listed(provider, before);
+  });
+
+  it('makes others where too few are stopped, and the same token gives the same set again', async (t) => {
+    const made = await make(t);
+    const before = await stopped(made, 1);
+    const provider = made.provider();
+    const launched = ids(await provider.launch(request(made, 'more', 3, like('one')), never));
+    assert.equal(launched.length, 3);
+    assert.ok(before.every((id) => launched.includes(id)));
+    await listed(provider, launched);
+    assert.deepEqual(ids(await provider.launch(request(made, 'more', 3, like('one')), never)), launched);
+    await listed(provider, launched);
+  });
+
+  it('does not start what was launched with another hash', async (t) => {
+    const made = await make(t);
+    const before = await stopped(made, 1);
+    const launched = await made.provider().launch(request(made, 'other', 1, like('two')), never);
+    assert.ok(!ids(launched).some((id) => before.includes(id)));
+    await inState(made.provider(), before, 'stopped');
+  });
+
+  it('ends what is stopped, and takes another order to stop it without complaint', async (t) => {
+    const made = await make(t);
+    const provider = made.provider();
+    const before = await stopped(made, 1);
+    await provider.stop!(before, never);
+    await provider.terminate(before, never);
+    await listed(provider, []);
   });
 }

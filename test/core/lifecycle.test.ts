@@ -4,12 +4,12 @@ import type { InstanceStatus } from '../../src/core/instance.ts';
 import {
   type Advance,
   advance,
+  type InstanceOutcome,
   type InstanceRecord,
   isFinal,
   legalMoves,
   lifecycleTimeouts,
   type Observation,
-  type Outcome,
 } from '../../src/core/lifecycle.ts';
 import { fc } from '../property.ts';
 
@@ -30,7 +30,7 @@ const path = ({ moves }: Advance): string[] => moves.map(({ to }) => to);
 const after = (status: InstanceStatus, observation: Observation, more: Partial<InstanceRecord> = {}): string[] =>
   path(advance(record(status, more), observation, now));
 
-const outcomes: readonly Outcome[] = [
+const outcomes: readonly InstanceOutcome[] = [
   { kind: 'launch-sent' },
   { kind: 'launched', providerId: 'p' },
   { kind: 'launch-refused', reason: 'no capacity' },
@@ -154,7 +154,7 @@ describe('what the state machine does not understand', () => {
     const illegal = advance(record('queued'), { outcomes: [{ kind: 'drain-sent' }] }, now);
     assert.deepEqual(illegal.isolated, { kind: 'illegal-move', from: 'queued', to: 'drain-requested' });
     assert.deepEqual(advance(illegal.record, { machine: 'running' }, now).moves, []);
-    const unknown = advance(record('running'), { outcomes: [{ kind: 'sing' } as unknown as Outcome] }, now);
+    const unknown = advance(record('running'), { outcomes: [{ kind: 'sing' } as unknown as InstanceOutcome] }, now);
     assert.deepEqual(unknown.isolated, { kind: 'unknown-input', input: 'outcome sing' });
     const broken = advance(record('running', { since: Number.NaN }), {}, now);
     assert.deepEqual(broken.isolated, { kind: 'bad-record', field: 'since' });

@@ -4,7 +4,7 @@ import { ownValue } from '../../src/base/own-value.ts';
 import { optionalNumberAt } from '../../src/core/plan/ray-fields.ts';
 import { changedKeys } from '../../src/core/spec/changes.ts';
 import { readYaml } from '../../src/core/spec/yaml/read.ts';
-import { expandVariables } from '../../src/jobs/env-variables.ts';
+import { expandVariables } from '../../src/jobs/packages/env-variables.ts';
 
 const inherited = ['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__proto__'];
 

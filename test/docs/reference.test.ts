@@ -85,7 +85,7 @@ test('docs/commands.md has a section for every command with every option, and fo
 
 test('docs/variables.md lists every variable of Manta that the sources name, and no other', () => {
   const codes = new Set([...errors, ...events, ...problems].map(({ code }) => code));
-  const named = globSync(['src/**/*.ts', 'bin/*'], { cwd: root }).flatMap((file) =>
+  const named = globSync(['src/**/*.{ts,sh,bash}', 'bin/*'], { cwd: root }).flatMap((file) =>
     [...read(file).matchAll(/\bMANTA_[A-Z0-9_]+\b/g)].map(([name]) => name),
   );
   assert.deepEqual(

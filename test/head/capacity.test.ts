@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { infeasibility } from '../../src/core/jobs/admit.ts';
 import type { ClusterSpec, NodeType } from '../../src/core/spec/cluster.ts';
 import type { EngineNode } from '../../src/engines/engine.ts';
-import { capacityOf } from '../../src/head/capacity.ts';
+import { capacityOf } from '../../src/head/report/capacity.ts';
 
 const ownMachines = (resources: NodeType['resources']): ClusterSpec =>
   ({

@@ -3,7 +3,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openHeadDatabase } from '../../src/head/database.ts';
+import { openHeadDatabase } from '../../src/head/journal/database.ts';
 
 test('a journal that an earlier repair put aside and never replaced is not taken for a new one', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'manta-journal-'));

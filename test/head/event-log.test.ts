@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { EventAnswer } from '../../src/api/types.ts';
 import { autoscalerEvents } from '../../src/autoscaler/events.ts';
-import { openDatabase } from '../../src/base/sqlite.ts';
+import { openDatabase } from '../../src/base/sqlite/sqlite.ts';
 import { bringupEvents } from '../../src/bringup/events.ts';
-import { eventMigration, openEventLog } from '../../src/head/event-log.ts';
+import { eventMigration, openEventLog } from '../../src/head/journal/event-log.ts';
 import { localEvents } from '../../src/providers/local/events.ts';
 
 test('an event tells whom it is about as data, as it happens and when it is read again', async (t) => {

@@ -7,14 +7,15 @@ import { makeFolder, namesIn, writeJson } from '../../src/base/json-file.ts';
 import { isAlive } from '../../src/base/process.ts';
 import { wallClock } from '../../src/base/wall-clock.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import { openHeadDatabase } from '../../src/head/database.ts';
 import { type Head, openHead } from '../../src/head/head.ts';
-import { removePlace } from '../../src/head/one-machine/raylet-place.ts';
-import { serve } from '../../src/head/server.ts';
-import { createCluster, stateFolder } from '../../src/head/state-folder.ts';
-import { openJobStore } from '../../src/jobs/store.ts';
-import { newJob, specOf } from '../../src/jobs/submission.ts';
+import { openHeadDatabase } from '../../src/head/journal/database.ts';
+import { serve } from '../../src/head/server/server.ts';
+import { openJobStore } from '../../src/jobs/queue/store.ts';
+import { newJob, specOf } from '../../src/jobs/queue/submission.ts';
 import { readProcess } from '../../src/providers/process/record.ts';
+import { createCluster } from '../../src/state/cluster-record.ts';
+import { removePlace } from '../../src/state/raylet-place.ts';
+import { stateFolder } from '../../src/state/state-folder.ts';
 import { never, until } from '../contract/waiting.ts';
 
 /** As the disk of a head is after a power cut: an attempt was under way at a Ray that is not there any more. */
@@ -24,7 +25,12 @@ describe('a head that starts while a job is under way and Ray is gone', () => {
   let head: Head;
 
   before(async () => {
-    createCluster(folder, { createdAt: 1, engine: 'ray', python: { path: '/bin/false', version: '2.60.0' } });
+    createCluster(folder, {
+      role: 'this-machine',
+      createdAt: 1,
+      engine: 'ray',
+      python: { path: '/bin/false', version: '2.60.0' },
+    });
     const { database } = openHeadDatabase(folder.files.journal, folder.files.backups, 1);
     const submitted = newJob(specOf({ id: 'long', user: 'owner', entrypoint: 'sleep 1000' }, 'long', 1), 1);
     const attempt = { id: 'long.1', number: 1, accepted: true, startedAt: 1, node: 'ab' };

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { Front } from '../../src/head/gateway/front.ts';
 import type { JobsApiDeps } from '../../src/jobs/api.ts';
-import type { JobsEnv } from '../../src/jobs/auth.ts';
+import type { JobsEnv } from '../../src/jobs/users/auth.ts';
 import { eventually, kill, TestCluster } from './test-cluster.ts';
 
 const deps = { auth: { cookie: 'manta-test', users: { byToken: () => undefined } } };
@@ -71,7 +71,7 @@ test('whoever has asked for a change hears what came of it before the server end
   await Promise.all([begun.GET.promise, begun.POST.promise]);
   let isOver = false;
   const over = front.changesAnswered(60_000).then(() => (isOver = true));
-  assert.match(await ask(where, 'POST', '/api/manta/v1/slow'), /^503 .*mantad is ending/, 'no more are taken');
+  assert.match(await ask(where, 'POST', '/api/manta/v1/slow'), /^503 .*mantad is shutting down/, 'no more are taken');
   await sleep(100);
   assert.equal(isOver, false);
   gate.resolve();

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mark, SamplePoint } from '../../src/api/types.ts';
-import type { Fact } from '../../src/autoscaler/journal.ts';
+import type { ScalingFact } from '../../src/autoscaler/journal.ts';
 import type { InstanceStatus } from '../../src/core/instance.ts';
 import type { InstanceRecord } from '../../src/core/lifecycle.ts';
-import { History } from '../../src/head/history.ts';
-import { markOf, pastPoints } from '../../src/head/history-facts.ts';
+import { History } from '../../src/head/journal/history.ts';
+import { markOf, pastPoints } from '../../src/head/journal/history-facts.ts';
 import { job } from '../core/jobs/jobs.ts';
 import { eventually, kill, TestCluster, workersYaml } from './test-cluster.ts';
 
@@ -21,13 +21,13 @@ const record = (id: string, status: InstanceStatus): InstanceRecord => ({
   since: began,
   attempts: 1,
 });
-const move = (at: number, id: string, from: InstanceStatus, to: InstanceStatus): Fact => ({
+const move = (at: number, id: string, from: InstanceStatus, to: InstanceStatus): ScalingFact => ({
   kind: 'instance',
   at,
   record: record(id, to),
   moves: [{ from, to, at, because: { kind: 'node', state: 'alive' } }],
 });
-const facts: Fact[] = [
+const facts: ScalingFact[] = [
   {
     kind: 'launch',
     at: began,
@@ -82,7 +82,7 @@ test('each launch, end and loss is marked once, with its reason', () => {
   assert.deepEqual(
     facts.flatMap((fact) => markOf(fact) ?? []).map(({ kind, because }) => [kind, because]),
     [
-      ['launch', 'min_workers asks for 1 node'],
+      ['launch', 'min_workers requires 1 node'],
       ['end', 'idle for 61 s, the limit is 60 s'],
       ['failure', 'its node was lost'],
     ],
@@ -121,6 +121,6 @@ test('nodes over time outlive mantad, with the reasons of launches; and why says
     const answer = await cluster.get<{ chain: { text: string }[]; next: string[] }>('/why/demand/all');
     return answer.chain.length > 0 && answer;
   });
-  assert.match(demand.chain[0]?.text ?? '', /asks for more nodes than max_workers allows: .*max_workers is 2/);
+  assert.match(demand.chain[0]?.text ?? '', /needs more nodes than max_workers allows: .*max_workers is 2/);
   assert.deepEqual(demand.next, ['raise max_workers in the cluster file and run `manta up` again']);
 });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from '../../src/core/jobs/job.ts';
-import { servingOf } from '../../src/head/state-folder.ts';
+import { servingOf } from '../../src/state/serving.ts';
 import { eventually, kill, seeded, seedOf, TestCluster, workersYaml } from './test-cluster.ts';
 
 /** `npm run soak -- kill-mantad` takes 20, with 200 jobs. */

@@ -93,7 +93,7 @@ describe('the life of clusters', { concurrency: 3 }, () => {
     const cluster = await TestCluster.up(home);
     assert.deepEqual(await plan(), { name: 'default', action: 'nothing' });
     assert.deepEqual(await plan('--max-workers', '7'), { name: 'default', action: 'apply' });
-    assert.match((await home.run('up', '--plan', '--max-workers', '7')).out, /the new settings are applied/);
+    assert.match((await home.run('up', '--plan', '--max-workers', '7')).out, /apply the new settings/);
     assert.notEqual((await cluster.get<ClusterAnswer>('/cluster')).maxWorkers, 7);
     await cluster.down('--keep-state');
     assert.deepEqual(await plan(), { name: 'default', action: 'start' });
@@ -256,7 +256,7 @@ describe('the life of clusters', { concurrency: 3 }, () => {
       [JSON.stringify(record), /belongs to the machine 'elsewhere'/],
       [JSON.stringify({ ...record, format: 99 }), /newer Manta \(format 99\)/],
       ['{"format": ', /is empty or damaged/],
-      ['{}', /not one of Manta/],
+      ['{}', /not written by Manta/],
     ] as const) {
       writeFileSync(files.cluster, content);
       await refused(what, 'up');
@@ -271,7 +271,7 @@ describe('the life of clusters', { concurrency: 3 }, () => {
     const one = await TestCluster.up(home, undefined, '-n', 'one');
     const answer = await home.run('up', '-n', 'two', '--port', new URL(one.url).port);
     assert.notEqual(answer.code, 0);
-    assert.match(answer.err, new RegExp(`port ${new URL(one.url).port} is in use`));
+    assert.match(answer.err, new RegExp(`port ${new URL(one.url).port} is already in use`));
     assert.equal(home.processes().filter(({ command }) => command.endsWith(' two')).length, 0);
     assert.equal((await home.run('down', '-y', '-n', 'two')).code, 0);
   });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InstanceView } from '../../src/core/instance.ts';
 import type { ScalingSpec } from '../../src/core/scaling.ts';
-import { HeadMetrics } from '../../src/head/metrics.ts';
-import { type Sight, samplePoint } from '../../src/head/observer.ts';
+import { HeadMetrics } from '../../src/head/report/metrics.ts';
+import { type Sight, samplePoint } from '../../src/head/report/observer.ts';
 
 const names = ['constructor', '__proto__', 'toString'];
 const resources = Object.fromEntries(names.map((name) => [name, 2]));

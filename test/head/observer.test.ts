@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InstanceView } from '../../src/core/instance.ts';
+import { stoppedLines } from '../../src/core/status/stopped.ts';
 import type { View } from '../../src/core/view.ts';
-import { clusterAnswer, nodeAnswers, type Sight, samplePoint, statusOf, unknownOf } from '../../src/head/observer.ts';
+import {
+  clusterAnswer,
+  nodeAnswers,
+  type Sight,
+  samplePoint,
+  statusOf,
+  unknownOf,
+} from '../../src/head/report/observer.ts';
 
 const now = 1_800_000_000_000;
 const identity = { name: 'c', engine: 'ray', mantaVersion: '1', startedAt: 0, user: 'u', spent: 0 } as const;
@@ -73,4 +81,45 @@ test('a node that was added by hand is in status, usage and list, and costs noth
   assert.deepEqual([nodes.running, usage['hand']], [1, { used: 1, total: 2 }]);
   const [answer] = nodeAnswers(sight, () => undefined);
   assert.deepEqual([answer?.byHand, answer?.pricePerHour], [true, undefined]);
+});
+
+test('prices that are not known are counted, and never taken from another offer', () => {
+  const offers = [
+    { market: 'on-demand', zone: 'a', pricePerHour: 2, stoppedPerHour: 0.1 },
+    { market: 'spot', zone: 'a' },
+  ];
+  const spec = { headType: 'head', nodeTypes: [{ name: 'cpu', resources: {}, offers }] } as unknown as Sight['spec'];
+  const sight = {
+    ...sightOf({
+      instances: [
+        worker('a', { zone: 'a', market: 'on-demand' }),
+        worker('b', { zone: 'a', market: 'spot' }),
+        worker('c', { zone: 'b', market: 'on-demand' }),
+        worker('d', { zone: 'a', market: 'on-demand', status: 'machine-stopped' }),
+        worker('e', { status: 'requested', zone: 'b', market: 'on-demand' }),
+      ],
+    }),
+    spec,
+  };
+  const { cost, nodes } = clusterAnswer(sight, identity);
+  assert.deepEqual(cost, { perHour: 2.1 + 0, spent: 0, unknown: 2 });
+  assert.equal(nodes.stopped, 1);
+  assert.deepEqual(
+    nodeAnswers(sight, () => undefined).map(({ pricePerHour }) => pricePerHour),
+    [2, undefined, undefined, 0.1, undefined],
+  );
+});
+
+test('stopped machines are no nodes, and status tells what they cost where that is known', () => {
+  const offers = [{ market: 'on-demand', stoppedPerHour: 0.02 }, { market: 'reserved' }];
+  const spec = { headType: 'head', nodeTypes: [{ name: 'cpu', resources: {}, offers }] } as unknown as Sight['spec'];
+  const off = (id: string, market: 'on-demand' | 'reserved') => worker(id, { market, status: 'machine-stopped' });
+  const stoppedOf = (instances: readonly InstanceView[]) =>
+    statusOf({ ...sightOf({ instances }), spec }, { failedLaunches: [], failedNodes: [] }, undefined);
+  const known = stoppedOf([off('a', 'on-demand'), off('b', 'on-demand')]);
+  assert.deepEqual([known.active, known.idle, known.pending, known.launching], [[], [], [], []]);
+  assert.match(stoppedLines(known.stopped).join(), /^2 stopped machines of cpu, 0.040 an hour/);
+  const unknown = stoppedOf([off('a', 'on-demand'), off('b', 'reserved')]);
+  assert.match(stoppedLines(unknown.stopped).join(), /^2 stopped machines of cpu, price unknown/);
+  assert.equal(stoppedOf([worker('c')]).stopped, undefined);
 });

@@ -27,7 +27,7 @@ test('an owner who is revoked loses every token, and the state folder has a new 
 
   const revoked = await cluster.home.run('user', 'revoke', 'owner');
   assert.deepEqual([revoked.code, revoked.err], [0, '']);
-  assert.match(revoked.out, /the state folder of the cluster has a new token/);
+  assert.match(revoked.out, /the cluster's state folder has a new token/);
   await eventually('that one is gone too', async () => (await status(fresh)) === 403);
   const listed = await eventually('commands work again', async () => {
     const answer = await cluster.home.run('--json', 'user', 'list');
@@ -45,7 +45,7 @@ test('an owner who is revoked loses every token, and the state folder has a new 
     ],
   );
   const events = await cluster.home.run('events');
-  assert.match(events.out, /user owner was revoked[^]*user owner has a new token/);
+  assert.match(events.out, /revoked user owner[^]*issued a new token for user owner/);
   const again = await cluster.home.run('up', '--max-workers', '1');
   assert.equal(again.code, 0, again.err);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Engine, EngineState } from '../../src/engines/engine.ts';
-import { withQueuedDemand } from '../../src/head/queued-demand.ts';
+import { withQueuedDemand } from '../../src/head/report/queued-demand.ts';
 import { never } from '../contract/waiting.ts';
 
 const node = { id: 'n', head: false, state: 'alive', total: { CPU: 4 }, available: { CPU: 4 }, labels: {} } as const;

@@ -25,7 +25,7 @@ test('jobs make it grow to its limit, idleness makes it shrink to its floor, and
   assert.equal(refused.status, 422);
   assert.match(
     (refused.body as { error: { message: string } }).error.message,
-    /nearest is 'worker', which offers CPU 1 of 2/,
+    /nearest is 'worker', which provides CPU 1 of 2/,
   );
   const ray = await raw(cluster.url, {
     method: 'POST',
@@ -107,7 +107,7 @@ describe('a provider that misbehaves', { concurrency: true }, () => {
     await eventually('the refusal is told', async () =>
       (await cluster.events()).some((event) => event.code === 'MANTA_AUTOSCALER_REFUSED'),
     );
-    assert.match(await why(cluster, 'job', 'waits'), /refused refused: no capacity; it is asked again/);
+    assert.match(await why(cluster, 'job', 'waits'), /refused refused: no capacity; retrying at/);
     const status = await cluster.get<{ text: string }>('/status');
     assert.match(status.text, /refused: .*\(latest_attempt/);
   });
@@ -140,7 +140,7 @@ describe('a provider that misbehaves', { concurrency: true }, () => {
     const again = (await cluster.events()).find(
       (event) => event.code === 'MANTA_JOB_RETRIED' && event.text.includes('moved'),
     );
-    assert.equal(again?.text, 'job moved is tried again: The node that ran the job was lost; attempt 2 follows');
+    assert.equal(again?.text, 'retrying job moved: The node that ran the job was lost; attempt 2 follows');
   });
 
   test('by preempting a node has it drained at the notice; its job ends as preempted and runs again', async () => {
@@ -161,7 +161,7 @@ describe('a provider that misbehaves', { concurrency: true }, () => {
     assert.deepEqual([job.state, job.attempts.length], ['succeeded', 1]);
     assert.match(
       await why(cluster, 'node', hung.instance),
-      /not done within 20s; provider\.manta\.setup_timeout allows more/,
+      /did not finish within 20s; raise provider\.manta\.setup_timeout to allow more time/,
     );
     await eventually('nothing of it is left', async () => {
       const left = await ofType('hanging');

@@ -13,7 +13,8 @@ import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { EventAnswer, NodeAnswer } from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import { mantadOf, type StateFolder, stateFolder, supervisorOf } from '../../src/head/state-folder.ts';
+import { mantadOf, supervisorOf } from '../../src/state/serving.ts';
+import { type StateFolder, stateFolder } from '../../src/state/state-folder.ts';
 import { until } from '../contract/waiting.ts';
 
 export { until as eventually } from '../contract/waiting.ts';

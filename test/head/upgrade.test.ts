@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createCluster, readCluster, type StateFolder, stateFolder } from '../../src/head/state-folder.ts';
+import { createCluster, readCluster } from '../../src/state/cluster-record.ts';
+import { type StateFolder, stateFolder } from '../../src/state/state-folder.ts';
 import {
   beginUpgrade,
   failedUpgrade,
@@ -13,18 +14,18 @@ import {
   settleUpgrade,
   type Upgrade,
   upgradeOf,
-} from '../../src/head/upgrade.ts';
+} from '../../src/state/upgrade.ts';
 
 function oldFolder(t: TestContext): { folder: StateFolder; upgrade: Upgrade } {
   const home = mkdtempSync(join(tmpdir(), 'manta-upgrade-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
   const folder = stateFolder(home, 'any');
-  createCluster(folder, { engine: 'embedded', createdAt: 1 });
+  createCluster(folder, { role: 'this-machine', engine: 'embedded', createdAt: 1 });
   writeFileSync(folder.files.journal, 'old journal');
   writeFileSync(`${folder.files.journal}-wal`, 'old wal');
   writeFileSync(folder.files.turnOff, '{"old":true}');
-  mkdirSync(join(folder.path, 'ray-attempts'));
-  writeFileSync(join(folder.path, 'ray-attempts', 'a.json'), 'old attempt');
+  mkdirSync(join(folder.path, 'attempts', 'ray-attempts'), { recursive: true });
+  writeFileSync(join(folder.path, 'attempts', 'ray-attempts', 'a.json'), 'old attempt');
   const record = readFileSync(folder.files.cluster, 'utf8');
   const upgrade = { from: '0.1.0', to: '0.2.0', since: 2, command: ['true'], record };
   beginUpgrade(folder, upgrade);
@@ -37,12 +38,12 @@ function change({ files, path }: StateFolder): void {
   rmSync(`${files.journal}-wal`);
   writeFileSync(`${files.journal}-shm`, 'new');
   writeFileSync(join(path, 'later.json'), '{}');
-  rmSync(join(path, 'ray-attempts'), { recursive: true });
+  rmSync(join(path, 'attempts', 'ray-attempts'), { recursive: true });
   writeFileSync(files.cluster, '{"format":2}');
 }
 
 const texts = ({ files, path }: StateFolder): string[] =>
-  [files.journal, `${files.journal}-wal`, files.turnOff, join(path, 'ray-attempts', 'a.json')].map((file) =>
+  [files.journal, `${files.journal}-wal`, files.turnOff, join(path, 'attempts', 'ray-attempts', 'a.json')].map((file) =>
     readFileSync(file, 'utf8'),
   );
 const old = ['old journal', 'old wal', '{"old":true}', 'old attempt'];

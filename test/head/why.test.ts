@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Fact } from '../../src/autoscaler/journal.ts';
+import type { ScalingFact } from '../../src/autoscaler/journal.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
 import type { LaunchReason } from '../../src/core/plan/plan.ts';
-import type { Refusal } from '../../src/core/view.ts';
-import { whyDemand } from '../../src/head/why.ts';
-import { type JobQuestion, whyJob } from '../../src/head/why-job.ts';
+import type { LaunchRefusal } from '../../src/core/view.ts';
+import { whyDemand } from '../../src/head/report/why.ts';
+import { type JobQuestion, whyJob } from '../../src/head/report/why-job.ts';
 import { jobEvents } from '../../src/jobs/events.ts';
 import { job } from '../core/jobs/jobs.ts';
 
@@ -33,7 +33,7 @@ function ask(of: Partial<Job>, question: Partial<JobQuestion> = {}): { texts: st
 const fact = (kind: string, data: Record<string, unknown>) => ({ seq: 1, at: now - 10_000, kind, job: 'train', data });
 const request = (cpus: number) => ({ resources: { CPU: cpus }, selectors: [], placement: [] });
 
-function launch(id: string, serves: LaunchReason['serves']): Fact {
+function launch(id: string, serves: LaunchReason['serves']): ScalingFact {
   const because = [{ serves, instead: [] }];
   const base = { type: 'worker', kind: 'worker', status: 'requested', attempts: 1 } as const;
   return {
@@ -45,7 +45,7 @@ function launch(id: string, serves: LaunchReason['serves']): Fact {
   };
 }
 
-function refusal(type: string, at: number, reason: Refusal['reason'] = 'no-capacity'): Fact {
+function refusal(type: string, at: number, reason: LaunchRefusal['reason'] = 'no-capacity'): ScalingFact {
   const until = now + 12_000;
   return {
     kind: 'refused',
@@ -74,8 +74,8 @@ test('a job that is over names the instance it ran on, the launch that served it
     },
   );
   assert.deepEqual(texts, [
-    'submitted by ada, asking for 1 CPU',
-    'i598 of type worker asked for: 2 tasks of 1 CPU',
+    'submitted by ada, requesting 1 CPU',
+    'requested i598 of type worker: 2 tasks of 1 CPU',
     'started attempt 1 on i598 (worker)',
     'attempt 1 ended with exit code 143 (SIGTERM)',
   ]);
@@ -84,7 +84,7 @@ test('a job that is over names the instance it ran on, the launch that served it
 test('a launch for something else is told when the job ran on what it brought', () => {
   const scaling = [launch('i598', { kind: 'min-workers', count: 1 }), launch('i2', { kind: 'min-workers', count: 1 })];
   const { texts } = ask({ state: 'running', attempts: [{ id: 'train.1', number: 1, node }] }, { scaling });
-  assert.deepEqual(texts, ['i598 of type worker asked for: min_workers asks for 1 node']);
+  assert.deepEqual(texts, ['requested i598 of type worker: min_workers requires 1 node']);
 });
 
 test('refusals are told once a type, only of types that could hold the job', () => {
@@ -96,8 +96,8 @@ test('refusals are told once a type, only of types that could hold the job', () 
   ];
   const { texts } = ask({ state: 'starting' }, { scaling });
   assert.deepEqual(texts, [
-    'the provider refused worker: no capacity, 2 times since 13:59:51; it is asked again at 14:00:12 (in 12 s)',
-    'machines of worker did not come up in time; it is asked again at 14:00:12 (in 12 s)',
+    'the provider refused worker: no capacity, 2 times since 13:59:51; retrying at 14:00:12 (in 12 s)',
+    'machines of worker did not come up in time; retrying at 14:00:12 (in 12 s)',
   ]);
 });
 
@@ -105,11 +105,11 @@ test('a held job says until when, and for which jobs in which states', () => {
   const held = (of: Partial<Job>): string[] =>
     ask({ state: 'held', ...of }, { stateOf: (id) => (id === 'prepare' ? 'running' : 'succeeded') }).texts;
   assert.deepEqual(held({ dependsOn: ['prepare', 'fetch'], startAfter: now + 600_000 }), [
-    'waits for job prepare (running)',
-    'may not start before 14:10:00 (in 10 min)',
+    'waiting for job prepare (running)',
+    'starts no earlier than 14:10:00 (in 10 min)',
   ]);
   assert.deepEqual(held({ cron: '0 15 * * *', notBefore: now + 3_600_000, firings: 2 }), [
-    "its schedule '0 15 * * *' fires next at 15:00:00 (in 60 min); fired 2 times so far",
+    "its schedule '0 15 * * *' runs next at 15:00:00 (in 60 min); runs so far: 2",
   ]);
   assert.deepEqual(held({ notBefore: now + 12_000, attempts: [{ id: 'train.1', number: 1 }] }), [
     'attempt 2 follows in 12 s',
@@ -120,11 +120,14 @@ test('a queued job says its place in line and what holds it up', () => {
   const ahead = [job({ id: 'a', priority: 5, user: 'bob' }), job({ id: 'b' }), job({ id: 'c' })];
   assert.deepEqual(ask({}, { block: 'user-limit', ahead }), {
     texts: [
-      'has waited for 60 s: as many jobs of ada run as one user may have at once; 3 jobs are ahead of it: 1 of bob with priority 5, 2 of ada with priority 0',
+      'waiting for 60 s: ada already runs as many jobs as the limit per user allows; 3 jobs are ahead of it: 1 of bob with priority 5, 2 of ada with priority 0',
     ],
-    next: ['wait for other jobs to end, or stop some'],
+    next: ['wait for other jobs to finish, or stop some'],
   });
-  assert.match(ask({}, { block: 'no-room' }).texts[0] ?? '', /no node has room for it now; it is the first in line$/);
+  assert.match(
+    ask({}, { block: 'no-room' }).texts[0] ?? '',
+    /no node has enough free resources now; it is first in the queue$/,
+  );
 });
 
 test('a job that has become impossible says what each type lacks and what to do', () => {
@@ -134,10 +137,10 @@ test('a job that has become impossible says what each type lacks and what to do'
     { kind: 'tasks', request: request(9), count: 1, types },
   ] as const;
   const { texts, next } = ask({ resources: { CPU: 8 } }, { block: 'no-room', infeasible: impossible });
-  assert.equal(texts.at(-1), 'no node type can ever hold 1 task of 8 CPU: worker: it has 2 CPU and 8 CPU is asked for');
+  assert.equal(texts.at(-1), 'no node type can ever fit 1 task of 8 CPU: worker: it has 2 CPU, but 8 CPU is needed');
   assert.deepEqual(next, [
-    'add a node type that holds 1 task of 8 CPU, or ask for less',
-    'or give it up: manta job stop train',
+    'add a node type that fits 1 task of 8 CPU, or request less',
+    'or cancel it: manta job stop train',
   ]);
 });
 
@@ -153,39 +156,35 @@ test('a place that is held by a node being ended is waited for, and no reason to
   const demand = { kind: 'min-workers', type: 'worker', count: 1 } as const;
   const why = { kind: 'type-limit', max: 3, leaving: 1 } as const;
   const { chain, next } = whyDemand([{ demand, for: [{ type: 'worker', why }] }], [], now);
-  assert.match(chain[0]?.text ?? '', /worker: its max_workers of 3 is reached until 1 node being ended is gone$/);
-  assert.deepEqual(next, ['wait until what is being ended is gone: `manta events` says what keeps it']);
+  assert.match(chain[0]?.text ?? '', /worker: its max_workers of 3 is reached until 1 terminating node is gone$/);
+  assert.deepEqual(next, ['wait until the terminating nodes are gone; `manta events` shows what delays them']);
 });
 
 test('an event names a node by the first letters of its id', () => {
-  assert.equal(jobEvents.running.text({ job: 'train', attempt: 'train.1', node }), 'job train runs on 01234567');
+  assert.equal(jobEvents.running.text({ job: 'train', attempt: 'train.1', node }), 'job train is running on 01234567');
 });
 
 test('a job that waits while the engine is silent is not told that there is no room', () => {
   const engineSilence = 'Ray has not answered for 3 min: no connection';
   const { texts } = ask({ state: 'queued' }, { block: 'no-room', engineSilence });
+  assert.match(texts.join(), /free capacity is unknown \(Ray has not answered for 3 min: no connection\)/);
+  assert.doesNotMatch(texts.join(), /no node has enough/);
+  assert.match(ask({ state: 'queued' }, { engineSilence }).texts.join(), /is unknown/, 'nor before anybody has looked');
   assert.match(
-    texts.join(),
-    /where there is room for it is not known \(Ray has not answered for 3 min: no connection\)/,
+    ask({ state: 'queued' }, { block: 'user-limit', engineSilence }).texts.join(),
+    /already runs as many jobs/,
   );
-  assert.doesNotMatch(texts.join(), /no node has room/);
-  assert.match(
-    ask({ state: 'queued' }, { engineSilence }).texts.join(),
-    /is not known/,
-    'nor before anybody has looked',
-  );
-  assert.match(ask({ state: 'queued' }, { block: 'user-limit', engineSilence }).texts.join(), /as many jobs of/);
 });
 
 test('why demand says that an engine which does not answer may wait for more', () => {
   const { state, chain } = whyDemand([], [], now, 'Ray has not answered for 3 min: no connection');
-  assert.notEqual(state, 'nothing waits');
+  assert.notEqual(state, 'nothing is waiting');
   assert.match(chain[0]?.text ?? '', /Ray has not answered/);
 });
 
 test('what to do about a refusal is told by its reason', () => {
   const refusal = { type: 'worker', market: 'on-demand', times: 1, last: now, until: now + 9_000 } as const;
-  const asked = (...reasons: readonly Refusal['reason'][]): readonly string[] => {
+  const asked = (...reasons: readonly LaunchRefusal['reason'][]): readonly string[] => {
     const passed = reasons.map((reason) => ({
       type: 'worker',
       why: { kind: 'refused' as const, refusal: { ...refusal, reason } },

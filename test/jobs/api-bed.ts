@@ -8,8 +8,8 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/events.ts';
 import { type JobsApiDeps, makeUpgradeHandler, mountJobsApi } from '../../src/jobs/api.ts';
-import { type JobsEnv, loopbackHosts } from '../../src/jobs/auth.ts';
-import { SignIns } from '../../src/jobs/sign-ins.ts';
+import { type JobsEnv, loopbackHosts } from '../../src/jobs/users/auth.ts';
+import { SignIns } from '../../src/jobs/users/sign-ins.ts';
 import { type Bed, type BedOptions, makeBed } from './queue-bed.ts';
 
 const wallClock: Clock = {

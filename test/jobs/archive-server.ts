@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { PackageStoreOptions } from '../../src/jobs/packages.ts';
+import type { PackageStoreOptions } from '../../src/jobs/packages/packages.ts';
 
 /** A server of archives on a port of its own, which does with each request what the test says. */
 export interface ArchiveServer {

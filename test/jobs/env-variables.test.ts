@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expandVariables } from '../../src/jobs/env-variables.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
+import { expandVariables } from '../../src/jobs/packages/env-variables.ts';
 import { fc } from '../property.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock } from './manual-clock.ts';

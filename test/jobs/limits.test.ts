@@ -6,13 +6,13 @@ import { after, before, test } from 'node:test';
 import { Hono } from 'hono';
 import { openLogWriter } from '../../src/base/log-segments.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import type { JobsEnv } from '../../src/jobs/auth.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
-import { memoryOf } from '../../src/jobs/job-memory.ts';
-import { sweep } from '../../src/jobs/retention.ts';
-import { Shares, shareMemory } from '../../src/jobs/shares.ts';
-import { newJob, specOf } from '../../src/jobs/submission.ts';
-import type { User } from '../../src/jobs/users.ts';
+import { memoryOf } from '../../src/jobs/queue/job-memory.ts';
+import { sweep } from '../../src/jobs/queue/retention.ts';
+import { Shares, shareMemory } from '../../src/jobs/queue/shares.ts';
+import { newJob, specOf } from '../../src/jobs/queue/submission.ts';
+import type { JobsEnv } from '../../src/jobs/users/auth.ts';
+import type { User } from '../../src/jobs/users/users.ts';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock, settle } from './manual-clock.ts';
@@ -147,7 +147,7 @@ test('both APIs refuse with 429 what does not fit into memory', async () => {
   assert.match(own.text, /MANTA_JOB_MEMORY_FULL/);
   const rays = await bed.call('POST', '/api/jobs/', { body: { entrypoint } });
   assert.equal(rays.status, 429);
-  assert.match(rays.text, /the jobs of this user take/);
+  assert.match(rays.text, /the jobs of this user already use/);
 });
 
 test('a search of output goes on where the answer before ended, and its text has a limit', async () => {
@@ -269,4 +269,25 @@ test('a large listing is given in pieces that together are one list', async () =
   const jobs = (await bed.call('GET', '/api/jobs/')).json() as { entrypoint: string }[];
   assert.equal(jobs.filter((job) => job.entrypoint.length > 12_000).length, 12);
   assert.equal(jobs.length, bed.store.jobs.size);
+});
+
+test('searching and listing many long commands lets others have their turn', async (t) => {
+  const clock = new ManualClock();
+  const many = await makeApiBed({ runner: new FakeRunner(clock) });
+  t.after(() => many.remove());
+  const entrypoint = 'curl -u a:b token=abc "x" '.repeat(70);
+  await Promise.all(
+    Array.from({ length: 3_000 }, (_, i) =>
+      many.queue.submit({ ...later, user: 'greedy', entrypoint: `${i} ${entrypoint}` }),
+    ),
+  );
+  let others = 0;
+  const beat = setInterval(() => (others += 1), 1);
+  t.after(() => clearInterval(beat));
+  for (const path of ['/api/manta/v1/jobs?limit=1000', '/api/manta/v1/jobs?search=curl', '/api/jobs/']) {
+    others = 0;
+    const { status } = await many.call('GET', path);
+    assert.equal(status, 200);
+    assert.ok(others >= 10, `${path}: ${others} turns of others`);
+  }
 });

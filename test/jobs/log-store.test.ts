@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLogWriter } from '../../src/base/log-segments.ts';
-import { folderName, openLogStore } from '../../src/jobs/log-store.ts';
+import { folderName, openLogStore } from '../../src/jobs/logs/log-store.ts';
 import { fc } from '../property.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-logs-'));

@@ -80,13 +80,13 @@ test('what is wrong with a submission is named with its field', async () => {
     [{ entrypoint: ' ' }, 400, /entrypoint is empty/],
     [{ entrypoint: 'x', colour: 'red' }, 400, /colour is not a key/],
     [{ entrypoint: 'x', resources: { CPU: '1' } }, 400, /resources\.CPU is not a number/],
-    [{ entrypoint: 'x', resources: { CPU: -1 } }, 400, /amounts are 0 or more/],
+    [{ entrypoint: 'x', resources: { CPU: -1 } }, 400, /amounts must be 0 or more/],
     [{ entrypoint: 'x', retries: { oops: 1 } }, 400, /retries\.oops is not a key of retries/],
     [{ entrypoint: 'x', cron: 'never' }, 400, /five fields/],
     [{ entrypoint: 'x', depends_on: ['ghost'] }, 400, /'ghost', which does not exist/],
     [{ entrypoint: 'x', gang: { bundles: [] } }, 400, /1 to 1000/],
     [{ entrypoint: 'x', gang: { bundles: [{ CPU: 1 }], strategy: 'ANY' } }, 400, /not one of PACK/],
-    [{ entrypoint: 'x', resources: { GPU: 1 } }, 422, /no node type offers 'GPU'/],
+    [{ entrypoint: 'x', resources: { GPU: 1 } }, 422, /no node type provides 'GPU'/],
     [{ entrypoint: 'x', runtime_env: { pip: 5 } }, 400, /^runtime_env\['pip'\] must be a list of requirements/],
   ];
   for (const [body, status, words] of cases) {
@@ -143,7 +143,7 @@ test('values of a query that mean nothing are refused, with what is wrong with t
 test('a new user is what the request says, and nothing that it does not understand is passed over', async () => {
   for (const [body, words] of [
     [{ name: 'eve', weight: true }, /^weight is not a number$/],
-    [{ name: 'eve', weight: 0 }, /^weight is not more than 0/],
+    [{ name: 'eve', weight: 0 }, /^weight is not above 0/],
     [{ name: 'eve', admin: 'yes' }, /^admin is neither true nor false$/],
     [{ name: 'eve', colour: 'red' }, /^colour is not a key of a user; known are name, admin, weight$/],
     [{ weight: 1 }, /^name is missing$/],

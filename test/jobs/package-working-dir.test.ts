@@ -5,9 +5,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { unzip } from '../../src/base/archive.ts';
-import { ignoreRule } from '../../src/jobs/ignore-rules.ts';
-import { defaultExcludes, packageFile, packageFolder, packageModuleFile } from '../../src/jobs/package-working-dir.ts';
+import { unzip } from '../../src/base/archive/archive.ts';
+import { ignoreRule } from '../../src/jobs/packages/ignore-rules.ts';
+import { defaultExcludes, packageFile, packageFolder, packageModuleFile } from '../../src/jobs/packages/working-dir.ts';
 import { fc } from '../property.ts';
 import { rayPython, runPython } from './ray-python.ts';
 

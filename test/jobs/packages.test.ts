@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
-import { writeZip } from '../../src/base/archive.ts';
-import { openDatabase } from '../../src/base/sqlite.ts';
+import { writeZip } from '../../src/base/archive/archive.ts';
+import { openDatabase } from '../../src/base/sqlite/sqlite.ts';
 import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
-import { openPackageStore, type PackageStoreOptions, packageName } from '../../src/jobs/packages.ts';
-import { neededPackages, sweep } from '../../src/jobs/retention.ts';
-import { isFetchedHere, maskRuntimeEnv, packageUris, readRuntimeEnv } from '../../src/jobs/runtime-env.ts';
-import { jobsSchema } from '../../src/jobs/schema.ts';
+import { PackageStore, type PackageStoreOptions, packageName } from '../../src/jobs/packages/packages.ts';
+import { isFetchedHere, maskRuntimeEnv, packageUris, readRuntimeEnv } from '../../src/jobs/packages/runtime-env.ts';
+import { neededPackages, sweep } from '../../src/jobs/queue/retention.ts';
+import { jobsSchema } from '../../src/jobs/queue/schema.ts';
 import { archiveServer } from './archive-server.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock, settle } from './manual-clock.ts';
@@ -28,7 +28,7 @@ async function storeWith(options: Partial<PackageStoreOptions> = {}) {
   const folder = join(root, `store${count++}`);
   const clock = new ManualClock();
   const database = openDatabase(join(root, `db${count++}`), [jobsSchema]);
-  return { folder, clock, packages: openPackageStore({ database, folder, clock, ...options }) };
+  return { folder, clock, packages: new PackageStore({ database, folder, clock, ...options }) };
 }
 
 async function zipOf(content: string): Promise<Buffer> {

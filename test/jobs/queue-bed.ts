@@ -3,21 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/events.ts';
-import { type Database, openDatabase } from '../../src/base/sqlite.ts';
+import { type Database, openDatabase } from '../../src/base/sqlite/sqlite.ts';
 import type { Capacity } from '../../src/core/jobs/admit.ts';
 import { defaultLimits, type Limits } from '../../src/core/jobs/choose.ts';
 import type { Runner } from '../../src/engines/runner.ts';
-import { type LogStore, openLogStore } from '../../src/jobs/log-store.ts';
-import {
-  openPackageStore,
-  type PackageLimits,
-  type PackageStore,
-  type PackageStoreOptions,
-} from '../../src/jobs/packages.ts';
-import { type JobQueue, openQueue } from '../../src/jobs/queue.ts';
-import { jobsSchema } from '../../src/jobs/schema.ts';
-import { type JobStore, openJobStore } from '../../src/jobs/store.ts';
-import { openUsers, type Users } from '../../src/jobs/users.ts';
+import { type LogStore, openLogStore } from '../../src/jobs/logs/log-store.ts';
+import { type PackageLimits, PackageStore, type PackageStoreOptions } from '../../src/jobs/packages/packages.ts';
+import { JobQueue } from '../../src/jobs/queue/queue.ts';
+import { jobsSchema } from '../../src/jobs/queue/schema.ts';
+import { type JobStore, openJobStore } from '../../src/jobs/queue/store.ts';
+import { Users } from '../../src/jobs/users/users.ts';
 
 /** A whole jobs layer in a folder of its own, which can crash and come back. */
 export interface Bed {
@@ -54,15 +49,15 @@ export async function makeBed(options: BedOptions): Promise<Bed> {
     bed.database = openDatabase(join(folder, 'journal.db'), [jobsSchema]);
     bed.store = openJobStore(bed.database);
     bed.logs = openLogStore(join(folder, 'logs'), () => clock.now());
-    bed.packages = openPackageStore({
+    bed.packages = new PackageStore({
       database: bed.database,
       folder: join(folder, 'packages'),
       clock,
       ...(options.packageLimits && { limits: options.packageLimits }),
       ...(options.request && { request: options.request }),
     });
-    bed.users = openUsers(bed.database, clock);
-    bed.queue = openQueue({
+    bed.users = new Users(bed.database, clock);
+    bed.queue = new JobQueue({
       store: bed.store,
       logs: bed.logs,
       packages: bed.packages,

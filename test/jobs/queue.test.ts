@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { after, test } from 'node:test';
 import type { Job } from '../../src/core/jobs/job.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
-import type { Submission } from '../../src/jobs/submission.ts';
+import type { Submission } from '../../src/jobs/queue/submission.ts';
 import { until as becomesTrue } from '../contract/waiting.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock, settle } from './manual-clock.ts';

@@ -136,7 +136,7 @@ test('paths keep Ray’s slashes', async () => {
 test('difference: a job that no node type can hold is refused at once', async () => {
   const answer = await bed.call('POST', '/api/jobs/', { body: { entrypoint: 'true', entrypoint_num_cpus: 64 } });
   assert.equal(answer.status, 400);
-  assert.match(answer.text, /no node type can hold \{CPU: 64\}; the nearest is 'box', which offers CPU 4 of 64/);
+  assert.match(answer.text, /no node type can fit \{CPU: 64\}; the nearest is 'box', which provides CPU 4 of 64/);
 });
 
 test('difference: a body that is not JSON is the client’s fault', async () => {

@@ -191,7 +191,7 @@ else {
       assert.equal(fits.code, 0, fits.out);
       const refused = await job('submit', '--entrypoint-num-cpus', '64', '--', 'true');
       assert.notEqual(refused.code, 0);
-      assert.match(refused.out, /no node type can hold \{CPU: 64\}/);
+      assert.match(refused.out, /no node type can fit \{CPU: 64\}/);
     });
 
     test('errors reach the user: a second id, an unknown job, a wrong token, no token', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { EventKind, EventSink } from '../../src/base/events.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
-import { SignIns } from '../../src/jobs/sign-ins.ts';
-import { openUsers, sessionLife } from '../../src/jobs/users.ts';
+import { SignIns } from '../../src/jobs/users/sign-ins.ts';
+import { sessionLife, Users } from '../../src/jobs/users/users.ts';
 import { FakeRunner } from './fake-runner.ts';
 import { ManualClock } from './manual-clock.ts';
 import { type Bed, makeBed } from './queue-bed.ts';
@@ -40,7 +40,7 @@ test('a session or token that is issued beside a revoke is dead, also when the u
     const tokens = (await Promise.all(given)).filter((token) => token !== undefined);
     const { token } = await bed.users.add(name);
     for (const old of tokens) assert.equal(bed.users.byToken(old), undefined, `order ${index}`);
-    const again = openUsers(bed.database, clock);
+    const again = new Users(bed.database, clock);
     for (const old of tokens) assert.equal(again.byToken(old), undefined, `order ${index}, after a restart`);
     assert.equal(again.byToken(token)?.name, name);
   }
@@ -60,7 +60,7 @@ test('two administrators who revoke each other at one moment leave one', async (
 test('a session that an earlier Manta made for a month ends with the others', async () => {
   await bed.users.add('eve');
   const long = await bed.users.issue('eve', clock.now() + 30 * 86_400_000);
-  const users = openUsers(bed.database, clock);
+  const users = new Users(bed.database, clock);
   assert.equal(users.byToken(long)?.name, 'eve');
   clock.set(clock.now() + sessionLife);
   assert.equal(users.byToken(long), undefined);
@@ -71,7 +71,7 @@ test('changes of users and tokens are events, without the tokens', async () => {
   const events: EventSink = {
     emit: <Data>(kind: EventKind<Data>, data: Data) => void told.push(`${kind.code} ${kind.text(data)}`),
   };
-  const users = openUsers(bed.database, clock, events);
+  const users = new Users(bed.database, clock, events);
   const { token } = await users.add('grace', { admin: true });
   const more = await users.issue('grace');
   const session = await users.issue('grace', clock.now() + 1_000);

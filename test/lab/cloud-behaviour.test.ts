@@ -52,8 +52,8 @@ test('what cannot be is refused with its name', async (t) => {
     [{ count: 2, min_count: 3 }, /count must be 3/],
     [{ market: 'grey' }, /market must be one of on-demand, spot/],
     [{ colour: 'red' }, /colour is not known; known are client_token/],
-    [{ tags: { a: 1 } }, /tags.a must be a text/],
-    [{ login: { user: 'x; rm', public_key: 'k' } }, /login.user is no name/],
+    [{ tags: { a: 1 } }, /tags.a must be a string/],
+    [{ login: { user: 'x; rm', public_key: 'k' } }, /login.user is not a valid user name/],
     [{ login: { user: 'x', public_key: 'a\nb' } }, /must be one line/],
   ] as const) {
     const { status, body: said } = await launch(body);
@@ -267,6 +267,32 @@ test('launches are filled in part, instances vanish, are preempted, and appear b
   await until('it has ended', async () => (await state(spot!.id)) === 'terminated');
   const [stray] = await admin.stray('lab', { machine_type: 'small', tags: { whose: 'nobody' } });
   assert.equal((await list('?tag.whose=nobody'))[0]?.id, stray!.id);
+});
+
+test('a launch that was accepted is refused later, and says what was missing', async (t) => {
+  const { launch, admin, ask, state } = await open(t);
+  await admin.fault({ fault: 'late-refusal', code: 'no-capacity', message: 'none was left', seconds: 0.02, times: 1 });
+  const [made] = (await launch()).body.instances;
+  assert.equal(made!.state, 'pending');
+  await until('it has ended', async () => (await state(made!.id)) === 'terminated');
+  const { body } = await ask('GET', `/v1/instances/${made!.id}`);
+  assert.deepEqual(body['refused'], { code: 'no-capacity', message: 'none was left' });
+});
+
+test('tags lag behind instances, and a list may end halfway or be refused', async (t) => {
+  const { launch, admin, list, ask } = await open(t, { settings: { tag_lag_s: 1000 } });
+  await launch({ tags: { a: '1' } });
+  assert.deepEqual((await list())[0]?.tags, {});
+  assert.deepEqual(await list('?tag.a=1'), []);
+  await admin.set({ tag_lag_s: 0 });
+  assert.equal((await list('?tag.a=1')).length, 1);
+  await admin.fault({ fault: 'half-list', times: 1 });
+  await assert.rejects(list(), /aborted|ECONNRESET|hang up/);
+  await admin.fault({ fault: 'half-list', silent: true, times: 1 });
+  await assert.rejects(list(), SyntaxError);
+  await admin.fault({ fault: 'refuse', call: 'list', code: 'OnHoliday', message: 'come back', times: 1 });
+  assert.deepEqual((await ask('GET', '/v1/instances')).body.error, { code: 'OnHoliday', message: 'come back' });
+  assert.equal((await list()).length, 1);
 });
 
 test('every call is logged with its time and what came of it', async (t) => {

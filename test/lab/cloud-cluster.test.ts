@@ -101,16 +101,35 @@ describe('a cluster on the machines of a cloud', { skip: clusterProblem() ?? fal
     assert.match(told, /draining \S+ \(worker\): idle for \d+ s/);
   });
 
+  it('is planned with another head where the file wants one, which comes only after a yes', async () => {
+    const [old] = await existing();
+    bed.write(file, clusterFile(cloud.endpoint).replace('machine_type: medium', 'machine_type: large'));
+    assert.match(await manta('up', '--plan', file), new RegExp(`the head is replaced \\(${old?.id} is terminated`));
+    assert.deepEqual(
+      (await existing()).map(({ id }) => id),
+      [old?.id],
+    );
+    await manta('up', '-y', file);
+    const [head, ...others] = await existing();
+    assert.deepEqual(others, []);
+    assert.equal(head?.machine_type, 'large');
+    assert.equal(head?.tags['manta-cluster-id'], old?.tags['manta-cluster-id']);
+    assert.equal(await manta('get-head-ip', file), `${head?.address}\n`);
+    const said = await manta('job', 'submit', '-n', 'sky', '--working-dir', 'jobs', '--', 'python', 'where.py');
+    assert.match(said, /^RAN ON h\d+$/m);
+    await eventually('the worker is given back', async () => (await existing()).length === 1);
+  });
+
   it('takes all its machines along when it goes down, and every file of its own on the laptop', async () => {
     const job = ['job', 'submit', '-n', 'sky', '--no-wait', '--working-dir', 'jobs', '--', 'python', 'where.py'];
     await manta(...job);
     await eventually('a worker is asked for', async () => (await existing()).length === 2);
     const said = await manta('down', '-y', file);
-    assert.match(said, /nothing of it is left/);
+    assert.match(said, /nothing is left/);
     assert.deepEqual(await existing(), []);
     assert.deepEqual(await leftOn(bed, bed.laptop, 'sky'), []);
     const keys = await bed.laptop.must('grep -rls "PRIVATE KEY" ~/.manta || true');
     assert.equal(keys, '', 'no key of it is left');
-    assert.match(await manta('down', '-y', file), /There was no cluster 'sky'/);
+    assert.match(await manta('down', '-y', file), /No cluster 'sky' is known/);
   });
 });

@@ -84,7 +84,10 @@ describe('a cluster of a cloud that nobody ends', { skip: clusterProblem() ?? fa
     await cloud.admin.preempt(head.id, 0);
     const { code, shown } = await status();
     assert.equal(code, 4, shown);
-    assert.match(shown, /has lost its head, .* was found to be gone \(it was preempted\); workers .* then: 0/);
+    assert.match(
+      shown,
+      /lost its head and its queue at .* is gone \(it was preempted\); workers still listed at that time: 0/,
+    );
     await manta('down', '-y', file);
     assert.deepEqual(await existing(), []);
     assert.deepEqual(await leftOn(bed, bed.laptop, 'brief'), []);
@@ -102,8 +105,8 @@ describe('a cluster of a cloud that nobody ends', { skip: clusterProblem() ?? fa
     assert.deepEqual(await existing(), [], 'nobody agreed to a machine');
     const { code, shown } = await status();
     assert.equal(code, 4, shown);
-    assert.match(shown, /turned itself off at \d{4}-\S+Z: nothing ran or waited for 10s \(idle_shutdown\)/);
-    assert.match(shown, /'manta up' makes a new one/);
+    assert.match(shown, /shut itself down at \d{4}-\S+Z: nothing ran or waited for 10s \(idle_shutdown\)/);
+    assert.match(shown, /'manta up' creates a new one/);
     await cloud.admin.set({ show_terminated_s: 0 });
     assert.match((await status()).shown, /nothing ran or waited for 10s/, 'also when the cloud has forgotten it');
   });

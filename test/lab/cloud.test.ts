@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { type LabCloud, openLabCloud } from '../../lab/cloud/open.ts';
 import { type Lab, labProblem, openLab } from '../../lab/lab.ts';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
-import { bootWatchdog, leaseText } from '../../src/bringup/lease.ts';
-import { type NodeOrder, nodeFolder } from '../../src/bringup/node.ts';
+import { bootWatchdog, leaseText } from '../../src/bringup/lease/lease.ts';
+import { type NodeOrder, nodeFolder } from '../../src/bringup/node/node.ts';
 import type { LabCloudProvider } from '../../src/providers/lab-cloud/provider.ts';
 import type { ProviderInstance } from '../../src/providers/provider.ts';
 import { never, until } from '../contract/waiting.ts';
@@ -39,7 +39,7 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
     cloud = await openLabCloud(lab);
     const publicKey = readFileSync(`${lab.key}.pub`, 'utf8').trim();
     provider = providerOf(
-      { endpoint: cloud.localEndpoint, token: cloud.token },
+      { endpoint: cloud.localEndpoint, token: cloud.token, keepsStopped: true },
       { login: () => ({ user: 'ubuntu', publicKey }), bootProgram: () => boots ?? 'true' },
     );
   });
@@ -65,12 +65,14 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
 
   it('gives machines that let in who was named at their launch, and nobody else', async () => {
     const [first, second] = await launch(2);
-    const say = `${ssh} ubuntu@${first!.address} 'id -un; sudo -n id -un; cat /etc/ssh/ssh_host_ed25519_key.pub'`;
+    const say = `${ssh} ubuntu@${first!.address?.inside} 'id -un; sudo -n id -un; cat /etc/ssh/ssh_host_ed25519_key.pub'`;
     const said = (await lab.laptop.must(say)).split('\n');
     assert.deepEqual(said.slice(0, 2), ['ubuntu', 'root']);
-    const other = await lab.laptop.must(`${ssh} ubuntu@${second!.address} 'cat /etc/ssh/ssh_host_ed25519_key.pub'`);
+    const other = await lab.laptop.must(
+      `${ssh} ubuntu@${second!.address?.inside} 'cat /etc/ssh/ssh_host_ed25519_key.pub'`,
+    );
     assert.notEqual(said[2], other.trim(), 'each has a host key of its own');
-    assert.match((await lab.laptop.exec(`${ssh} root@${first!.address} true`)).stderr, /Permission denied/);
+    assert.match((await lab.laptop.exec(`${ssh} root@${first!.address?.inside} true`)).stderr, /Permission denied/);
     assert.match(await provider.consoleOutput(first!.id, never), /first boot is over/);
     await provider.terminate([first!.id, second!.id], never);
     await Promise.all([gone(first!.id), gone(second!.id)]);
@@ -89,11 +91,11 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
   it('keeps the disk of an instance that is stopped, and gives a new one to a new instance', async () => {
     const [instance] = await launch();
     await cloud.host(instance!.id)!.must('echo kept > /home/mark');
-    await provider.stop(instance!.id, never);
+    await provider.stop([instance!.id], never);
     await until('it is stopped', async () => (await found(instance!.id))?.state === 'stopped');
     assert.equal(cloud.host(instance!.id)!.up, false);
-    await provider.start(instance!.id, never);
-    await running(instance!.id);
+    const [started] = await launch();
+    assert.equal(started?.id, instance!.id, 'a launch starts what is stopped before it makes others');
     assert.equal(await cloud.host(instance!.id)!.must('cat /home/mark'), 'kept\n');
     const [fresh] = await launch();
     assert.notEqual((await cloud.host(fresh!.id)!.exec('cat /home/mark')).code, 0);
@@ -101,7 +103,7 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
 
   it('lets an instance switch itself off, which ends it', async () => {
     const [instance] = await launch();
-    await lab.laptop.exec(`${ssh} ubuntu@${instance!.address} sudo shutdown -h now`);
+    await lab.laptop.exec(`${ssh} ubuntu@${instance!.address?.inside} sudo shutdown -h now`);
     await gone(instance!.id);
     const told = (await cloud.admin.instances()).find(({ id }) => id === instance!.id);
     assert.equal(told?.reason, 'it switched itself off');
@@ -113,7 +115,7 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
     boots = undefined;
     const lease = leaseText({ ...order, lease: { lasts: 600_000, powersOff: true } });
     const folder = nodeFolder('bed');
-    await lab.laptop.must(`${ssh} ubuntu@${taken!.address} ${shellQuoted(`mkdir -p ${folder}\n${lease}`)}`);
+    await lab.laptop.must(`${ssh} ubuntu@${taken!.address?.inside} ${shellQuoted(`mkdir -p ${folder}\n${lease}`)}`);
     await gone(left!.id);
     assert.equal((await cloud.admin.instances()).find(({ id }) => id === left!.id)?.reason, 'it switched itself off');
     const host = cloud.host(taken!.id)!;
@@ -156,13 +158,13 @@ describe('a lab cloud', { skip: labProblem() ?? false }, () => {
     assert.equal(cloud.host(dead!.id)!.up, false);
     await cloud.admin.fault({ fault: 'no-ssh', times: 1 });
     const [deaf] = await launch();
-    assert.match((await lab.laptop.exec(`${ssh} ubuntu@${deaf!.address} true`)).stderr, /refused/);
+    assert.match((await lab.laptop.exec(`${ssh} ubuntu@${deaf!.address?.inside} true`)).stderr, /refused/);
     await cloud.admin.vanish(deaf!.id);
     assert.equal(await found(deaf!.id), undefined);
     await cloud.admin.fault({ fault: 'hang-boot', times: 1 });
     const request = { token: 'hangs', type: 'worker', count: 1, market: 'on-demand', tags: {} } as const;
     const [hung] = await provider.launch(request, never);
-    await until('it has an address', async () => (await found(hung!.id))?.address);
+    await until('it has an address', async () => (await found(hung!.id))?.address?.inside);
     assert.equal((await found(hung!.id))?.state, 'pending');
     await provider.terminate([hung!.id, dead!.id], never);
     await gone(hung!.id);

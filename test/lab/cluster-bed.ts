@@ -154,19 +154,33 @@ export interface RayNode {
   readonly resources: Readonly<Record<string, number>>;
 }
 
-/** A driver that tells of the table whenever it has changed. */
+/**
+ * A driver that reports the table whenever it has changed, and every few seconds: what Ray itself prints may land in the
+ * middle of a report, which is then not read.
+ */
 const tableProgram = `
-import json, ray, time
+import json, os, ray, time
 ray.init(address="auto", logging_level="error", log_to_driver=False)
-last = None
+last, reported = None, 0
 while True:
     table = json.dumps([
       {"address": n["NodeManagerAddress"], "alive": n["Alive"], "id": n["NodeID"], "resources": n["Resources"]}
       for n in ray.nodes()])
-    if table != last: print("NODES" + table, flush=True)
-    last = table
+    if table != last or time.monotonic() - reported > 2:
+        os.write(1, ("\\nNODES" + table + "\\n").encode())
+        last, reported = table, time.monotonic()
     time.sleep(0.25)
 `;
+
+/** The nodes of a whole report; nothing for any other line. */
+function reportedNodes(line: string): readonly RayNode[] | undefined {
+  if (!line.startsWith('NODES')) return undefined;
+  try {
+    return JSON.parse(line.slice('NODES'.length)) as RayNode[];
+  } catch {
+    return undefined;
+  }
+}
 
 /** Ray's node table, told by Ray itself to a driver on the head. Asking costs nothing once it runs. */
 export class NodeTable {
@@ -200,8 +214,9 @@ export class NodeTable {
     for (const stream of [driver.stdout!, driver.stderr!])
       createInterface({ input: stream }).on('line', (line) => {
         if (driver !== this.#driver) return;
-        if (line.startsWith('NODES')) this.#nodes = JSON.parse(line.slice('NODES'.length)) as RayNode[];
-        else this.#said = `${this.#said}${line}\n`.slice(-2000);
+        const nodes = reportedNodes(line);
+        if (nodes !== undefined) this.#nodes = nodes;
+        else if (line !== '') this.#said = `${this.#said}${line}\n`.slice(-2000);
       });
   }
 

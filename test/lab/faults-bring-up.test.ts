@@ -43,7 +43,7 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     await worker.kill();
     const named = await bed.manta('down', '-y', file);
     assert.equal(named.code, 1, named.shown);
-    assert.match(named.shown, /is down on 1 hosts\. Not on these:\n {2}.*\nRun it again when they answer/);
+    assert.match(named.shown, /is down on 1 hosts, but not on these:\n {2}.*\nRun it again when they respond/);
     bed.cluster({ name: 'dead', head });
     readable(await bed.manta('up', '-y', file), {
       code: 'MANTA_LAUNCHER_HALF_DOWN',
@@ -51,14 +51,14 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
       says: ["'manta down -n dead'", '--forget'],
     });
     await worker.boot();
-    assert.match(await bed.must('down', '-y', file), /2 hosts were looked at, and nothing of it is left/);
+    assert.match(await bed.must('down', '-y', file), /checked 2 hosts, nothing is left/);
     await bed.nothingLeft(head, worker);
 
     bed.cluster({ name: 'dead', head, workers: [worker], more: { head_setup_commands: ['exit 3'] } });
     readable(await bed.manta('up', '-y', file), failed(head, []));
     await worker.kill();
     const given = await bed.must('down', '-y', '--forget', file);
-    assert.match(given, new RegExp(`given up, and may still run something of it:\\n {2}.*${worker.address}`));
+    assert.match(given, new RegExp(`given up and may still be running parts of it:\\n {2}.*${worker.address}`));
     await bed.nothingLeft(head);
     assert.match(
       await bed.must('down', '-y', '-n', 'dead', bed.cluster({ name: 'dead', head })),
@@ -71,18 +71,16 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     const file = bed.cluster({ name: 'unreachable', head: host, more: failing });
     await host.cut();
     const up = bed.start(['up', '-y', file]);
-    await up.said(
-      /waiting for SSH: .*(?:does not answer on its SSH port: .*timed out|there is no way to .*: No route)/,
-    );
+    await up.said(/waiting up to .* for SSH: .*(?:timed out: .*timed out|cannot reach .*: No route)/);
     up.kill('SIGINT');
     const stopped = await up.ended;
     assert.equal(stopped.code, 130, stopped.shown);
-    assert.match(stopped.shown, /stopped by SIGINT/);
-    assert.doesNotMatch(stopped.shown, /goes on there/, 'nothing was begun');
+    assert.match(stopped.shown, /interrupted by SIGINT/);
+    assert.doesNotMatch(stopped.shown, /keep running on the hosts/, 'nothing was begun');
     readable(await bed.manta('down', '-y', file), {
       code: 'MANTA_LAUNCHER_HEAD_UNREACHED',
       exit: 4,
-      says: [host.address, 'nothing was ended', /hint: run it again when the head answers/],
+      says: [host.address, 'nothing was shut down', /hint: try again when the head responds/],
     });
     await host.mend();
     assert.match(await bed.must('down', '-y', file), /There was no cluster/);
@@ -94,11 +92,11 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     const file = bed.cluster({ name: 'refused', head: host, more: failing });
     await host.refuse();
     const up = bed.start(['up', '-y', file]);
-    await up.said(/waiting for SSH: .* refuses the SSH connection: .*Connection refused/);
+    await up.said(/waiting up to .* for SSH: .* refused the SSH connection: .*Connection refused/);
     await host.accept();
     const ran = await up.ended;
     readable(ran, failed(host, ['setup command']));
-    assert.equal(ran.shown.match(/waiting for SSH/g)?.length, 1);
+    assert.equal(ran.shown.match(/waiting up to .* for SSH/g)?.length, 1);
     await bed.must('down', '-y', file);
     await bed.nothingLeft(host);
   });
@@ -110,7 +108,7 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     readable(await bed.manta('up', '-y', file), {
       code: 'MANTA_SSH_AUTH_FAILED',
       exit: 4,
-      says: [host.address, "the user 'root'", '/root/other', 'auth.ssh_private_key'],
+      says: [host.address, "as 'root'", '/root/other', 'auth.ssh_private_key'],
     });
     await bed.nothingLeft(host);
     assert.doesNotMatch(await bed.laptop.must('ls .manta/clusters'), /wrong-key\/cluster.json/);
@@ -122,12 +120,12 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     readable(await bed.manta('up', '-y', file), failed(host, []));
     await host.changeHostKey();
     await host.dropConnections();
-    const says = [host.address, /SHA256:\S+.*SHA256:\S+/, 'somebody may be posing as this machine'];
+    const says = [host.address, /SHA256:\S+.*SHA256:\S+/, 'someone may be impersonating this machine'];
     const ran = await bed.manta('up', '-y', file);
     readable(ran, { code: 'MANTA_SSH_HOST_KEY_CHANGED', exit: 4, says });
     readable(await bed.manta('down', '-y', file), { code: 'MANTA_LAUNCHER_HEAD_UNREACHED', exit: 4, says });
-    const accept = /'manta (host-key accept [^']+)' takes the new key/.exec(ran.shown)?.[1]?.split(' ') ?? [];
-    assert.match(await bed.must(...accept, '-y'), new RegExp(`${host.address} is known by`));
+    const accept = /accept the new key with 'manta (host-key accept [^']+)'/.exec(ran.shown)?.[1]?.split(' ') ?? [];
+    assert.match(await bed.must(...accept, '-y'), new RegExp(`Accepted the new key of ${host.address}: `));
     readable(await bed.manta('up', '-y', file), failed(host, []));
     await bed.must('down', '-y', file);
     await bed.nothingLeft(host);
@@ -141,7 +139,7 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     readable(await bed.manta('up', '-y', file), {
       code: 'MANTA_LAUNCHER_MOUNT_MISSING',
       exit: 2,
-      says: ["'/root/model'", "'/root/nowhere'", 'nothing was touched'],
+      says: ["'/root/model'", "'/root/nowhere'", 'nothing was changed'],
     });
     await host.accept();
     await bed.nothingLeft(host);
@@ -198,10 +196,10 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     const file = bed.cluster({ name: 'once', head: host, more });
     const ran = await bed.manta('up', '-y', file);
     readable(ran, failed(host, ['start command failed with exit code 9']));
-    assert.match(ran.shown, /warning: .* exit code 1, trying once more: echo tried/);
+    assert.match(ran.shown, /warning: .* exit code 1, retrying once: echo tried/);
     assert.equal(await host.must('cat tries'), 'tried\ntried\nsecond\n');
     readable(await bed.manta('up', '-y', file), failed(host, ['start command']));
-    assert.equal(await host.must('cat tries'), 'tried\ntried\nsecond\n', 'what is done is not done again');
+    assert.equal(await host.must('cat tries'), 'tried\ntried\nsecond\n', 'finished steps are not repeated');
     await bed.must('down', '-y', file);
     await bed.nothingLeft(host);
   });
@@ -226,11 +224,14 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     const host = takeHost();
     const file = bed.cluster({ name: 'hangs', head: host, more: { setup_commands: ['echo now; sleep 4321'] } });
     const up = bed.start(['up', '-y', file]);
-    await up.said(/warning: .*nothing heard for \d+ s from: echo now; sleep 4321 \(last line: now\)/);
+    await up.said(/warning: .*no output for \d+ s from: echo now; sleep 4321 \(last line: now\)/);
     up.kill('SIGINT');
     const { code, shown } = await up.ended;
     assert.equal(code, 130, shown);
-    assert.match(shown, /goes on there: run it again to go on from here, or 'manta down -n hangs' to end it/);
+    assert.match(
+      shown,
+      /its steps keep running on the hosts; run it again to resume, or 'manta down -n hangs' to shut it down/,
+    );
     unadorned(shown);
     const hanging = (): boolean => host.processes().some(({ command }) => command.includes('4321'));
     assert.ok(hanging());
@@ -261,7 +262,7 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     assert.ok((await host.dropConnections()) > 0);
     await host.fast();
     const told = (): number =>
-      up.shown().match(/the connection is lost and made again; the command goes on there/g)?.length ?? 0;
+      up.shown().match(/lost the connection, reconnecting; the command keeps running there/g)?.length ?? 0;
     for (const part of ['initialization', 'setup', 'start']) {
       await until(`the ${part} command runs`, async () => (await host.exec(`grep -q ${part} ran`)).code === 0);
       const before = told();
@@ -289,13 +290,13 @@ describe('faults of a bring-up', { skip: labProblem('podman') ?? false, concurre
     readable(await bed.manta('up', '-y', noEngine), {
       code: 'MANTA_CONTAINER_ENGINE_MISSING',
       exit: 1,
-      says: [`'${host.address}' has no docker`, 'initialization_commands'],
+      says: [`docker is not installed on '${host.address}'`, 'initialization_commands'],
     });
     const noImage = bed.cluster({ name: 'box', head: engine, more: box(`${images.base}-none`) });
     readable(await bed.manta('up', '-y', noImage), {
       code: 'MANTA_CONTAINER_IMAGE_NOT_FOUND',
       exit: 1,
-      says: [engine.address, `${images.base}-none`, 'check name and tag'],
+      says: [engine.address, `${images.base}-none`, 'check the name and tag'],
     });
     const refused = bed.cluster({ name: 'box', head: engine, more: box(locked.images.base) });
     readable(await bed.manta('up', '-y', refused), {

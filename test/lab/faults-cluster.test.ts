@@ -60,14 +60,14 @@ describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
     await letGo('setup', head, ...workers);
     await hasBegun(head, 'start');
     assert.ok((await head.dropConnections()) > 0);
-    await up.said(/the connection is lost and made again; the command goes on there/);
+    await up.said(/lost the connection, reconnecting; the command keeps running there/);
     await letGo('start', head);
     await hasBegun(workers[0], 'start');
     assert.ok((await head.dropConnections()) > 0);
     await letGo('start', ...workers);
     const { code, shown } = await up.ended;
     assert.equal(code, 0, shown);
-    assert.match(shown, /The cluster 'held' runs: a head and 2 workers/);
+    assert.match(shown, /The cluster 'held' is up: a head and 2 workers/);
     unadorned(shown);
     assert.equal(head.processes().filter(({ command }) => command[0]?.endsWith('/gcs_server')).length, 1);
   });
@@ -86,7 +86,7 @@ describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
     const job = bed.start(words);
     await job.said(/^line 2$/m);
     assert.ok((await head.dropConnections()) > 0);
-    await job.said(/lost the connection .* connecting again where it left off/);
+    await job.said(/lost the connection .* reconnecting/);
     await letGo('job', head, ...workers);
     const { code, shown } = await job.ended;
     assert.equal(code, 0, shown);
@@ -108,7 +108,7 @@ describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
     const plan = await bed.must('up', '--plan', '-n', 'renamed', file);
     assert.match(
       plan,
-      /warning +this file started the cluster 'held', which goes on running: 'manta down -n held' ends it/,
+      /warning +this file started the cluster 'held', which keeps running: shut it down with 'manta down -n held'/,
     );
     assert.equal((await head.exec('test -e .manta/head/clusters/renamed')).code, 1, 'a plan does nothing');
   });
@@ -119,16 +119,16 @@ describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
     readable(await bed.manta('up', '-y', sameHead), {
       code: 'MANTA_LOCAL_TAKEN',
       exit: 5,
-      says: [`host '${head.address}' is held by cluster 'held' of root@`, /hint: it is free when/],
+      says: [`host '${head.address}' is held by cluster 'held' of root@`, /hint: the host becomes free when/],
     });
     await bed.must('down', '-y', sameHead);
     const rival = bed.cluster({ name: 'rival', head: other, workers });
     const { code, shown } = await bed.manta('up', '-y', rival);
     assert.equal(code, 1, shown);
     const summary = shown.slice(shown.indexOf('The head of'));
-    assert.match(summary, /The head of 'rival' runs, with 0 of 2 workers\. mantad goes on trying:/);
+    assert.match(summary, /The head of 'rival' is up, with 0 of 2 workers\. mantad keeps trying:/);
     for (const { address } of workers)
-      assert.match(summary, new RegExp(`host ${address} is passed over .*held by cluster 'held' of root@`));
+      assert.match(summary, new RegExp(`skipping host ${address} for .*held by cluster 'held' of root@`));
     unadorned(shown);
     await bed.must('down', '-y', rival);
     await bed.nothingLeft(other);
@@ -161,12 +161,12 @@ describe('faults of a running cluster', { skip: labProblem() ?? false }, () => {
     for (const _ of ['first', 'again']) {
       const { code, shown } = await bed.manta('down', '-y', file);
       assert.equal(code, 1, shown);
-      assert.match(shown, new RegExp(`is down on 2 hosts\\. Not on these:\\n {2}.*${workers[1].address}`));
+      assert.match(shown, new RegExp(`is down on 2 hosts, but not on these:\\n {2}.*${workers[1].address}`));
       unadorned(shown);
     }
     await bed.nothingLeft(workers[0]);
     await workers[1].boot();
-    assert.match(await bed.must('down', '-y', file), /3 hosts were looked at, and nothing of it is left/);
+    assert.match(await bed.must('down', '-y', file), /checked 3 hosts, nothing is left/);
     await bed.nothingLeft(head, ...workers);
   });
 });

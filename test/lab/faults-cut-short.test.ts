@@ -22,14 +22,14 @@ function numbers(from: number): () => number {
 /** What `up` says on its way, from the first word to the last node. */
 const moments = [
   /: connecting/,
-  /New cluster|is known/,
+  /New cluster|exists on/,
   /copying files/,
   /setup command: 1/,
   /setup command: 2/,
   /starting Ray/,
   /start command: 2 of 2/,
-  /mantad \S+ serves/,
-  /the provider gave/,
+  /mantad \S+ is serving/,
+  /the provider launched/,
   /checking Ray/,
   /the head is up/,
 ];
@@ -100,7 +100,7 @@ describe(`commands that are cut short (FAULT_SEED=${seed})`, { skip: labProblem(
 
   it('down is killed at a moment of its own, up says so, and the next down completes it', async (t) => {
     const down = bed.start(['down', '-y', file]);
-    await down.said(/ending Ray on 1 workers and the head/);
+    await down.said(/shutting down Ray on 1 workers and the head/);
     const wait = draw() * 600;
     t.diagnostic(`killed ${Math.round(wait)} ms after it began to end Ray`);
     await sleep(wait);
@@ -122,8 +122,8 @@ describe(`commands that are cut short (FAULT_SEED=${seed})`, { skip: labProblem(
     await head.reboot();
     const ran = await up.ended;
     readable(ran, { code: 'MANTA_BRINGUP_COMMAND_FAILED', exit: 4, says: ['start command failed with exit code 9'] });
-    assert.match(ran.shown, /the connection is lost and made again/);
-    assert.match(ran.shown, /it was lost, trying once more: echo ran/);
+    assert.match(ran.shown, /lost the connection, reconnecting/);
+    assert.match(ran.shown, /lost the command, retrying once: echo ran/);
     assert.equal(await head.must('cat setups'), 'ran\nran\n');
   });
 
@@ -134,7 +134,7 @@ describe(`commands that are cut short (FAULT_SEED=${seed})`, { skip: labProblem(
     await head.reboot();
     const ran = await up.ended;
     if (ran.code !== 0)
-      readable(ran, { code: 'MANTA_BRINGUP_COMMAND_FAILED', exit: 4, says: ['was lost', 'was started anew'] });
+      readable(ran, { code: 'MANTA_BRINGUP_COMMAND_FAILED', exit: 4, says: ['was lost', 'rebooted'] });
     unadorned(ran.shown);
     await bed.must('up', '-y', file);
     await runs();

@@ -59,7 +59,7 @@ describe('faults of a head', { skip: labProblem() ?? false }, () => {
     await head.must('touch broken');
     process.kill(before, 'SIGKILL');
     const events = (): Promise<string> => bed.must('events', '-n', 'alone');
-    await until('it could not be started', async () => (await events()).includes('the head node could not be started'));
+    await until('it could not be started', async () => (await events()).includes('could not start the head node'));
     await head.must('rm broken');
     await until('it runs again', () => {
       const now = gcs();

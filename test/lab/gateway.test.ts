@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type LabHost, labProblem } from '../../lab/lab.ts';
-import { tokenFile } from '../../src/bringup/shell-text.ts';
+import { tokenFile } from '../../src/bringup/node/shell-text.ts';
 import { until } from '../contract/waiting.ts';
 import { FaultBed } from './fault-bed.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync } from 'node:fs';
+import { globSync, statSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -117,6 +117,9 @@ describe('manta-lab', { skip: labProblem() ?? false }, () => {
     assert.equal(up.code, 0, up.stderr);
     const id = /^lab (\d+)/.exec(up.stdout)![1]!;
     const on = ['--lab', id];
+    const folder = (): number | undefined => statSync(folderOf(Number(id)), { throwIfNoEntry: false })?.ino;
+    const made = folder();
+    assert.notEqual(made, undefined);
     try {
       assert.match(mantaLab('ls').stdout, new RegExp(`lab ${id}, until it is taken down\n  h0\t10.77.${id}.10\t`));
       const far = mantaLab('exec', ...on, 'h0', 'sh', '-c', `${ssh} h1 'hostname; exit 7'`);
@@ -151,7 +154,7 @@ describe('manta-lab', { skip: labProblem() ?? false }, () => {
         `ended: lab ${id}`,
       );
     }
-    assert.equal(existsSync(folderOf(Number(id))), false);
+    assert.notEqual(folder(), made, 'a lab that is there under this number now is another one');
   });
 
   it('says what is wrong with a command line', () => {

@@ -56,7 +56,9 @@ describe('hosts of a lab', { skip: labProblem() ?? false }, () => {
 
   it('have terminals, tmux and screen for every user', async () => {
     const [h1] = lab.hosts;
-    const sessions = "tmux new-session -d -s one 'sleep 60' && tmux ls; screen -dmS two sleep 60; screen -ls || true";
+    // screen comes back before its socket is there.
+    const listed = 'for i in $(seq 100); do screen -ls | grep -q two && break; sleep 0.2; done; screen -ls || true';
+    const sessions = `tmux new-session -d -s one 'sleep 60' && tmux ls; screen -dmS two sleep 60; ${listed}`;
     assert.match(await h1!.must(sessions, { user: 'bob' }), /^one: [^]*\.two\s/m);
     const far = `script -qec '${ssh} -t ada@h1 tty' /dev/null`;
     assert.match(await lab.laptop.must(far), /\/dev\/pts\/\d/);

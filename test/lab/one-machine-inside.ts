@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { NodeAnswer } from '../../src/api/types.ts';
 import { processTable } from '../../src/base/process.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
-import { type RayletPlace, readPlace } from '../../src/head/one-machine/raylet-place.ts';
+import { type RayletPlace, readPlace } from '../../src/state/raylet-place.ts';
 import { until } from '../contract/waiting.ts';
 import { kill, listening, raw, TestCluster, TestHome } from '../head/test-cluster.ts';
 

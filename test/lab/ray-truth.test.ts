@@ -110,12 +110,12 @@ describe('what Ray itself shows of a cluster of Manta', { skip: clusterProblem()
   });
 
   it('what can never be met, with the reason, in the output of the driver and in the report to Ray', async () => {
-    await told(/\(autoscaler \+[^)]+\)\S* No node type can ever hold 1 task of 2 unobtainium: /);
-    assert.match(said, /extra: it has nothing and 2 unobtainium is asked for/);
+    await told(/\(autoscaler \+[^)]+\)\S* No node type can ever fit 1 task of 2 unobtainium: /);
+    assert.match(said, /extra: it has nothing, but 2 unobtainium is needed/);
     assert.match(await onHead('ray status'), /\{'unobtainium': 2\.0\}/);
     assert.match(
       await bed.manta(['why', 'demand', '-n', 'truth']),
-      /no node type can ever hold 1 task of 2 unobtainium/,
+      /no node type can ever fit 1 task of 2 unobtainium/,
     );
   });
 
@@ -171,19 +171,19 @@ describe('what Ray itself shows of a cluster of Manta', { skip: clusterProblem()
     await steady.must(`kill -9 ${before}`);
     const events = await eventually('it is suspect', async () => {
       const text = await bed.manta(['events', file, '--lines', '200']);
-      return /is suspect: no raylet listens at/.test(text) && text;
+      return /may be dead: no raylet is listening at/.test(text) && text;
     });
-    const instance = /(\S+) \(steady\) is suspect: no raylet/.exec(events)?.[1] ?? '';
+    const instance = /(\S+) \(steady\) may be dead: no raylet/.exec(events)?.[1] ?? '';
     await eventually('another raylet runs', () => ![undefined, before].includes(rayletOf(steady)));
     await eventually('Ray shows it', async () => /1 steady/.test(await onHead('ray status')));
     const why = await bed.manta(['why', instance, '-n', 'truth']);
-    assert.match(why, /is suspect: no raylet listens at[^]*running → stopped/);
+    assert.match(why, /may be dead: no raylet is listening at[^]*running → stopped/);
   });
 
   it('so is a machine that lost its power', async () => {
     await steady.kill();
     await eventually('it is suspect', async () =>
-      /\(steady\) is suspect: \S+ does not answer/.test(await bed.manta(['events', file, '--lines', '200'])),
+      /\(steady\) may be dead: \S+ does not respond/.test(await bed.manta(['events', file, '--lines', '200'])),
     );
     await steady.boot();
     await eventually('Ray runs there again', () => rayletOf(steady) !== undefined);

@@ -46,7 +46,7 @@ describe('a cluster of real Ray that ends by itself', { skip: labProblem() ?? fa
     host.processes().filter(({ command }) => command.join(' ').includes(part)).length;
   const status = async (): Promise<{ code: number | null; shown: string }> => await bed.manta('status', 'brief');
   const hasEnded = (): Promise<true> =>
-    until('the cluster has ended by itself', async () => (await status()).shown.includes('turned itself off'));
+    until('the cluster has ended by itself', async () => (await status()).shown.includes('shut itself down'));
   /** All but what is kept for those who ask, and for the next `up`. */
   const onlyRecordLeft = async (): Promise<void> => {
     let left: readonly string[] = [];
@@ -60,7 +60,7 @@ describe('a cluster of real Ray that ends by itself', { skip: labProblem() ?? fa
 
   it('ends after a session that was started with --stop, and says which', async () => {
     const shown = await bed.must('up', '-y', file({ lease: '20s' }), '--for', '8h');
-    assert.match(shown, /its own end +it turns off in (8h|7h59m) \(--until, --for\), at \d{4}-/);
+    assert.match(shown, /auto shutdown +shuts down in (8h|7h59m) \(--until, --for\), at \d{4}-/);
     assert.equal(processes(worker, './watchdog'), 1);
     assert.equal(processes(head, './watchdog'), 0);
     await bed.must('exec', 'brief', '--stop', '--tmux', 'sleep 1; exit 3');
@@ -71,7 +71,7 @@ describe('a cluster of real Ray that ends by itself', { skip: labProblem() ?? fa
     await hasEnded();
     const { code, shown: said } = await status();
     assert.equal(code, 4);
-    assert.match(said, /session s\w+ \(--stop\), which ended with exit code 3, asked for it/);
+    assert.match(said, /requested by session s\w+ \(--stop\), which ended with exit code 3/);
     await onlyRecordLeft();
   });
 

@@ -40,7 +40,7 @@ describe('manta attach', { skip: labProblem() ?? false }, () => {
     assert.match(seen, /at-h2-/);
     const { code, stderr } = await bed.manta(['attach', 'cluster.yaml', '--node-ip', '10.9.9.9']);
     assert.equal(code, 2);
-    assert.match(stderr, /'10\.9\.9\.9' is no node of the cluster 'c1'/);
+    assert.match(stderr, /the cluster 'c1' has no node '10\.9\.9\.9'/);
   });
 
   for (const [kind, prefix, list] of [

@@ -6,10 +6,11 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../src/base/clock.ts';
 import { rayTags } from '../../src/core/ray-tags.ts';
-import { readConfig } from '../../src/head/load-spec.ts';
-import { readCluster, stateFolder } from '../../src/head/state-folder.ts';
-import type { CloudHeadRequest } from '../../src/launcher/cloud-head.ts';
-import { endCloudInstances, ensureCloudHead } from '../../src/launcher/cloud-head.ts';
+import type { CloudRequest } from '../../src/launcher/head/cloud-client.ts';
+import { endCloudInstances, ensureCloudHead } from '../../src/launcher/head/cloud-head.ts';
+import { readLaptopRecord } from '../../src/state/cluster-record.ts';
+import { readConfig } from '../../src/state/load-spec.ts';
+import { stateFolder } from '../../src/state/state-folder.ts';
 import { never, until } from '../contract/waiting.ts';
 import { standInCloud } from '../providers/lab-cloud/cloud-bed.ts';
 
@@ -30,7 +31,7 @@ head_node_type: head
 available_node_types: {head: {node_config: {machine_type: small}}}
 `;
   const told: string[] = [];
-  const request: CloudHeadRequest = {
+  const request: CloudRequest = {
     folder: stateFolder(home, 'bed'),
     file: readConfig({ path: 'bed.yaml', text, env: {} }),
     env: { LAB_CLOUD_TOKEN: served.token },
@@ -57,6 +58,14 @@ test('a head that a stale list leaves out is waited for, and no second one is ma
   assert.equal(told.filter((code) => code === 'MANTA_LAUNCHER_HEAD_UNLISTED').length, 1);
 });
 
+test('a head whose launch is throttled, or not answered, is asked for again, and is one head', async (t) => {
+  const { cloud, up, existing } = await bed(t);
+  cloud.faults.add({ fault: 'throttle', call: 'launch', times: 2 });
+  cloud.faults.add({ fault: 'lost-answer', call: 'launch', times: 1 });
+  const { id } = await up();
+  assert.deepEqual(existing(), [id]);
+});
+
 test('a head that has ended, or that the cloud does not know any more, is replaced by one', async (t) => {
   const { cloud, up, existing, account } = await bed(t);
   const first = await up();
@@ -79,7 +88,7 @@ test('a head that ended before anybody saw it is asked for anew', async (t) => {
   await assert.rejects(begun);
   cloud.terminate(account(), existing());
   await until('it has ended', async () => existing().length === 0);
-  assert.equal(readCluster(request.folder)?.remote?.instance, undefined);
+  assert.equal(readLaptopRecord(request.folder)?.remote.instance, undefined);
   const { id } = await up();
   assert.deepEqual(existing(), [id]);
 });
@@ -96,7 +105,7 @@ test('a head that somebody has stopped is neither replaced nor waited for withou
   const { cloud, up, existing, account } = await bed(t);
   const { id } = await up();
   cloud.stop(account(), id);
-  await assert.rejects(up(), /MANTA_LAUNCHER_HEAD_NOT_LISTED|neither runs nor has ended/);
+  await assert.rejects(up(), /MANTA_LAUNCHER_HEAD_NOT_LISTED|neither running nor terminated/);
   assert.deepEqual(existing(), [id]);
 });
 
@@ -105,7 +114,7 @@ test('machines that lists show late are ended too, where somebody launched them 
   const { tags } = await up();
   cloud.settings = { ...cloud.settings, list_lag_s: 0.15 };
   cloud.launch(account(), { machine_type: 'small', tags: { ...tags, [rayTags.kind]: 'worker' } });
-  const { left } = await endCloudInstances(request, 'workers', 60_000, never);
+  const { left } = await endCloudInstances(request, 'workers', { unseen: 60_000 }, never);
   assert.deepEqual(left, []);
   assert.equal(existing().length, 1, 'the head');
 });
@@ -122,7 +131,8 @@ test('a clock that is wrong keeps nobody waiting for longer than lists lag', asy
       assert.ok(slept < 600_000, 'it waits for ever');
     },
   };
-  const { left } = await endCloudInstances({ ...request, clock: counted }, 'all', 100 * 24 * 3_600_000, never);
+  const unseen = 100 * 24 * 3_600_000;
+  const { left } = await endCloudInstances({ ...request, clock: counted }, 'all', { unseen }, never);
   assert.deepEqual(left, []);
   assert.deepEqual(existing(), []);
 });

@@ -6,9 +6,10 @@ import { type TestContext, test } from 'node:test';
 import type { ClusterAnswer } from '../../src/api/types.ts';
 import { writeJson } from '../../src/base/json-file.ts';
 import { identify, type ProcessIdentity } from '../../src/base/process.ts';
-import { changeCluster, createCluster, stateFolder } from '../../src/head/state-folder.ts';
-import { ClusterWatch, knownClusters, type ListedCluster } from '../../src/launcher/cluster-list.ts';
-import { listPage } from '../../src/launcher/cluster-pages-text.ts';
+import { ClusterWatch, knownClusters, type ListedCluster } from '../../src/launcher/dashboard/cluster-list.ts';
+import { listPage } from '../../src/launcher/dashboard/cluster-pages-text.ts';
+import { createCluster, type LaptopRecord, type RemoteHead } from '../../src/state/cluster-record.ts';
+import { stateFolder } from '../../src/state/state-folder.ts';
 
 const at = Date.UTC(2026, 4, 1, 12);
 const minute = 60_000;
@@ -16,16 +17,18 @@ const minute = 60_000;
 function homeOf(t: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), 'manta-list-'));
   t.after(() => rmSync(home, { recursive: true }));
-  const make = (name: string, more: object = {}): void => {
-    createCluster(stateFolder(home, name), { createdAt: at, engine: 'ray' });
-    changeCluster(stateFolder(home, name), (record) => ({ ...record, ...more }));
+  const here = (name: string, engine: 'embedded' | 'ray'): void => {
+    createCluster(stateFolder(home, name), { role: 'this-machine', createdAt: at, engine });
   };
-  make('stopped', { engine: 'embedded' });
-  make('hosts', { remote: { address: '10.0.0.5' }, until: at + 90 * minute });
-  make('cloud', { remote: { address: '10.0.0.6', instance: 'i-1', clusterId: 'c' } });
-  make('leaving', { remote: { address: '10.0.0.7' }, endingSince: at });
-  make('over', { remote: { address: '10.0.0.8' }, ended: { at, why: 'nothing ran & waited', left: [] } });
-  make('serving');
+  const elsewhere = (name: string, remote: RemoteHead, more: Partial<LaptopRecord> = {}): void => {
+    createCluster(stateFolder(home, name), { role: 'laptop', createdAt: at, engine: 'ray', ...more, remote });
+  };
+  here('stopped', 'embedded');
+  elsewhere('hosts', { address: '10.0.0.5' }, { until: at + 90 * minute });
+  elsewhere('cloud', { address: '10.0.0.6', instance: 'i-1', clusterId: 'c' });
+  elsewhere('leaving', { address: '10.0.0.7' }, { endingSince: at });
+  elsewhere('over', { address: '10.0.0.8' }, { ended: { at, why: 'nothing ran & waited', left: [] } });
+  here('serving', 'ray');
   writeJson(stateFolder(home, 'serving').files.serving, {
     mantad: identify(process.pid) as ProcessIdentity,
     url: 'http://127.0.0.1:1',
@@ -74,7 +77,7 @@ test('those that can be asked say how they are, and one that is slow holds up no
       ask: async (name) => {
         asked.push(name);
         if (name === 'slow') return await late.promise;
-        if (name === 'broken') throw new Error('no way to the head');
+        if (name === 'broken') throw new Error('cannot reach the head');
         return answer({ turnOff: { at: at + minute, soon: true, text: 'ends soon' } });
       },
     },
@@ -94,8 +97,8 @@ test('those that can be asked say how they are, and one that is slow holds up no
   );
   assert.equal(stateOf('quick')?.until, at + minute);
   const page = listPage(first, at);
-  assert.match(page, /nodes: 3, 2 on their way; jobs: 4 running, 5 queued/);
-  assert.match(page, /it does not answer: no way to the head/);
+  assert.match(page, /nodes: 3, 2 starting; jobs: 4 running, 5 queued/);
+  assert.match(page, /not responding: cannot reach the head/);
   await watch.look(clusters, 0);
   assert.deepEqual(asked.toSorted(), ['broken', 'quick', 'slow'], 'nobody is asked while an answer is out or fresh');
   late.resolve(answer());

@@ -5,9 +5,9 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { WebSocket } from 'ws';
-import { clusterHost, listHost } from '../../src/head/cluster-host.ts';
-import type { ListedCluster } from '../../src/launcher/cluster-list.ts';
-import { type ClusterPages, serveClusterPages } from '../../src/launcher/cluster-pages.ts';
+import { clusterHost, listHost } from '../../src/client/cluster-host.ts';
+import type { ListedCluster } from '../../src/launcher/dashboard/cluster-list.ts';
+import { type ClusterPages, serveClusterPages } from '../../src/launcher/dashboard/cluster-pages.ts';
 import { GatewayBed } from '../head/gateway/bed.ts';
 
 describe('one page for all clusters', () => {
@@ -31,7 +31,7 @@ describe('one page for all clusters', () => {
         spare: 0,
         clusters: () => listed(),
         look: async () => listed(),
-        wayTo: (name) => ({
+        routeTo: (name) => ({
           socket: async () => {
             opened.push(name);
             return name === 'blue' ? (beds.get(name)?.serving.socket ?? '') : `127.0.0.1:${beds.get(name)?.port}`;
@@ -77,7 +77,7 @@ describe('one page for all clusters', () => {
     assert.match(headers['set-cookie']?.[0] ?? '', /HttpOnly; SameSite=Strict/);
     const cookie = cookieOf(headers);
     assert.ok(!cookie.includes(searchParams.get('key') ?? ''), 'who sees the link later has no session');
-    assert.equal((await ask(`${pathname}${search}`, listHost)).status, 401, 'a link lets in once');
+    assert.equal((await ask(`${pathname}${search}`, listHost)).status, 401, 'a link works once');
     return cookie;
   };
 

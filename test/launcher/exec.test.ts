@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { labProblem } from '../../lab/lab.ts';
 import type { Host } from '../../src/base/host.ts';
 import { sshErrors } from '../../src/base/ssh/errors.ts';
-import { exec } from '../../src/launcher/exec.ts';
-import { execErrors } from '../../src/launcher/exec-errors.ts';
+import { launcherErrors } from '../../src/launcher/errors.ts';
+import { exec } from '../../src/launcher/exec/exec.ts';
 import { never } from '../contract/waiting.ts';
 import { type Bed, openBed } from './exec-bed.ts';
 
@@ -31,7 +31,7 @@ test('a command whose host is gone was lost, whatever asking about it fails for'
     stdio: 'ignore',
     terminal: false,
   } as const;
-  await assert.rejects(exec(request, never), { code: execErrors.Lost.code });
+  await assert.rejects(exec(request, never), { code: launcherErrors.ExecLost.code });
 });
 
 describe('manta exec', { skip: labProblem() ?? false }, () => {
@@ -81,7 +81,7 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
     assert.equal(code, 2, stderr.slice(0, 500));
     assert.match(
       stderr,
-      /takes \d+ bytes with its quotes, and a command line holds at most \d+ \(MANTA_EXEC_COMMAND_TOO_LONG\)/,
+      /the command is too long: \d+ bytes including quotes, the limit is \d+ \(MANTA_EXEC_COMMAND_TOO_LONG\)/,
     );
   });
 
@@ -173,7 +173,7 @@ describe('manta exec', { skip: labProblem() ?? false }, () => {
   it('runs nothing where there is no node of the cluster', async () => {
     const { code, stderr } = await run('touch began', '-n', 'other');
     assert.equal(code, 4);
-    assert.match(stderr, /no node of the cluster 'other'.*MANTA_EXEC_NOT_UP/);
+    assert.match(stderr, /the cluster 'other' has no node running on .*MANTA_EXEC_NOT_UP/);
     assert.notEqual((await bed.head.exec('test -e began')).code, 0);
   });
 

@@ -6,10 +6,10 @@ import { after, afterEach, test } from 'node:test';
 import type { Clock } from '../../src/base/clock.ts';
 import { thisHost } from '../../src/base/this-host.ts';
 import { wallClock } from '../../src/base/wall-clock.ts';
-import { headHome } from '../../src/head/state-folder.ts';
 import { launcherErrors } from '../../src/launcher/errors.ts';
-import { lockAndLook } from '../../src/launcher/head-lock.ts';
-import type { RemoteCluster } from '../../src/launcher/remote-cluster.ts';
+import { lockAndLook } from '../../src/launcher/head/lock.ts';
+import type { RemoteCluster } from '../../src/launcher/reach/remote-cluster.ts';
+import { headHome, stateFolder } from '../../src/state/state-folder.ts';
 import { never, until } from '../contract/waiting.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'manta-lock-'));
@@ -27,9 +27,9 @@ const file = join(home, headHome, 'clusters/team/command.lock');
 const hasty: Clock = { ...wallClock, sleep: (_, signal) => wallClock.sleep(20, signal) };
 
 async function takenBy(machine: string, clock: Clock = wallClock): Promise<Awaited<ReturnType<typeof lockAndLook>>> {
-  const path = join(home, 'machines', machine);
-  mkdirSync(path, { recursive: true });
-  const cluster = { head: thisHost(), name: 'team', folder: { path } } as unknown as RemoteCluster;
+  const folder = stateFolder(join(home, machine), 'team');
+  mkdirSync(folder.path, { recursive: true });
+  const cluster = { head: thisHost(), name: 'team', folder } as unknown as RemoteCluster;
   const locked = await lockAndLook(cluster, 'up', clock, never);
   unlocks.push(locked.unlock);
   return locked;

@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { EventKind } from '../../src/base/events.ts';
 import { rayVersion } from '../../src/core/ray-version.ts';
-import { findRay, makeRay, type RaySearch } from '../../src/launcher/ray-venv.ts';
-import { rayVenvErrors } from '../../src/launcher/ray-venv-errors.ts';
+import { launcherErrors } from '../../src/launcher/errors.ts';
+import { findRay, makeRay, type RaySearch } from '../../src/launcher/up/ray-venv.ts';
 import { TestHome } from '../head/test-cluster.ts';
 
 /** A machine with programs of its own: what they are, and what they do, is said by each test. */
@@ -57,7 +57,7 @@ test('the Python that MANTA_RAY_PYTHON names wins, and is refused where it has n
   assert.deepEqual(await findRay(machine.search({ env })), { path: python, version: '2.10.0' });
   const broken = machine.program('broken/python', 'echo "No module named ray" >&2; exit 1');
   await assert.rejects(findRay(machine.search({ env: { MANTA_RAY_PYTHON: broken } })), (error: Error) => {
-    assert.ok(rayVenvErrors.NotRay.is(error));
+    assert.ok(launcherErrors.VenvNotRay.is(error));
     assert.match(error.message, /No module named ray/);
     return true;
   });
@@ -105,7 +105,7 @@ esac`,
     );
   uv('echo "no space left on device" >&2; exit 2');
   await assert.rejects(makeRay(search), (error: Error) => {
-    assert.ok(rayVenvErrors.NotMade.is(error));
+    assert.ok(launcherErrors.VenvNotMade.is(error));
     assert.match(error.message, /no space left on device/);
     return true;
   });
@@ -121,11 +121,11 @@ esac`,
   assert.deepEqual(made, { path: join(folder, 'bin/python'), version: rayVersion });
   assert.deepEqual(await findRay(search), made);
   assert.match(machine.told.join('\n'), /Installed 74 packages/);
-  assert.ok(machine.told.some((line) => line.startsWith(`Ray ${rayVersion} is in ${folder}`)));
+  assert.ok(machine.told.some((line) => line.startsWith(`installed Ray ${rayVersion} into ${folder}`)));
 });
 
 test('a machine without uv and Python is told what it lacks', async (t) => {
-  await assert.rejects(makeRay(new Machine(t).bare()), (error: Error) => rayVenvErrors.NoPython.is(error));
+  await assert.rejects(makeRay(new Machine(t).bare()), (error: Error) => launcherErrors.VenvNoPython.is(error));
 });
 
 test('nobody is asked where nobody can answer: the error names the way', async (t) => {
@@ -155,7 +155,7 @@ test('a Ray that does not start is given up soon, and says why', async (t) => {
   const home = new TestHome(t, { MANTA_RAY_PYTHON: python });
   const failed = await home.run('up', '--engine', 'ray');
   assert.equal(failed.code, 4, failed.err);
-  assert.match(failed.err, /Ray's head \S+ ended: .*no room for the object store/);
+  assert.match(failed.err, /Ray's head \S+ exited: .*no room for the object store/);
   const down = await home.run('down', '-y');
   assert.equal(down.code, 0, down.err);
   assert.deepEqual(home.processes(), []);

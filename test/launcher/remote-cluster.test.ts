@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readConfig } from '../../src/head/load-spec.ts';
-import { clusterNames, createCluster, stateFolder } from '../../src/head/state-folder.ts';
-import { openRemote, startedElsewhere } from '../../src/launcher/remote-cluster.ts';
+import { openRemote, startedElsewhere } from '../../src/launcher/reach/remote-cluster.ts';
+import { createCluster } from '../../src/state/cluster-record.ts';
+import { readConfig } from '../../src/state/load-spec.ts';
+import { clusterNames, stateFolder } from '../../src/state/state-folder.ts';
 
 const fileWith = (head: string, user = 'ada') => ({
   path: 'cluster.yaml',
@@ -21,6 +22,7 @@ test('a cluster is known to stand elsewhere than its file says now, by address a
   t.after(() => rmSync(home, { recursive: true }));
   const config = fileWith('10.0.0.1');
   createCluster(stateFolder(home, 'team'), {
+    role: 'laptop',
     createdAt: 0,
     engine: 'ray',
     config,

@@ -41,7 +41,7 @@ describe('manta rsync-up and rsync-down', { skip: labProblem() ?? false }, () =>
     const { code, stderr } = await bed.manta(['rsync-up', 'cluster.yaml', '-A', 'one', '/srv/all']);
     assert.equal(code, 0, stderr);
     assert.equal(await bed.worker.must(['cat', '/srv/all']), 'one\n');
-    assert.match(stderr, /those that come later/);
+    assert.match(stderr, /nodes added later get only file_mounts/);
   });
 
   it('want both paths or none, and name what is not there', async () => {

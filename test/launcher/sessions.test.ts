@@ -85,7 +85,7 @@ describe('commands in a tmux or screen', { skip: labProblem() ?? false }, () => 
     const { code, stderr } = await bed.manta(['exec', 'cluster.yaml', '--screen', 'true']);
     await bed.head.must('mv /usr/bin/screen.away /usr/bin/screen');
     assert.equal(code, 3);
-    assert.match(stderr, /has no screen.*MANTA_SESSION_NO_MULTIPLEXER/);
+    assert.match(stderr, /screen is not installed.*MANTA_SESSION_NO_MULTIPLEXER/);
   });
 
   it('that nobody knows are named as such', async () => {

@@ -50,6 +50,6 @@ describe('manta submit', { skip: labProblem() ?? false }, () => {
   it('names a script that is not there', async () => {
     const { code, stderr } = await bed.manta(['submit', 'cluster.yaml', 'nope.py']);
     assert.equal(code, 2);
-    assert.match(stderr, /no file '.*nope\.py'/);
+    assert.match(stderr, /script not found: '.*nope\.py'/);
   });
 });

@@ -5,7 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { lead } from '../../src/launcher/tunnel.ts';
+import { lead } from '../../src/launcher/reach/tunnel.ts';
 import { never, until } from '../contract/waiting.ts';
 
 async function listening(t: TestContext, name: string, onSocket: (socket: Socket) => void): Promise<string> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { untilOf } from '../../src/launcher/up.ts';
+import { untilOf } from '../../src/launcher/up/this-machine.ts';
 
 test('the end that was said of a cluster holds until it has come, and longer for one that was extended', () => {
   const now = 1_000;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isNothing, planText } from '../../src/cli/commands/up-plan-text.ts';
+import { isNothing, planText } from '../../src/cli/commands/up/plan-text.ts';
 import { changedKeys } from '../../src/core/spec/changes.ts';
 import type { ClusterSpec } from '../../src/core/spec/cluster.ts';
-import { loadSpec } from '../../src/head/load-spec.ts';
-import type { WorkerNow } from '../../src/launcher/cluster-now.ts';
-import type { UpPlan } from '../../src/launcher/up-plan.ts';
-import { planWorkers, type WorkerPlan } from '../../src/launcher/up-plan-workers.ts';
+import type { WorkerNow } from '../../src/launcher/reach/current-cluster.ts';
+import type { UpPlan } from '../../src/launcher/up/plan.ts';
+import { planWorkers, type WorkerPlan } from '../../src/launcher/up/plan-workers.ts';
+import { loadSpec } from '../../src/state/load-spec.ts';
 
 const hosts = ['10.0.0.2', '10.0.0.3', '10.0.0.4'];
 const specOf = (more = '', workers = hosts): ClusterSpec => {
@@ -46,14 +46,14 @@ const linesOf = (workers: WorkerPlan): readonly string[] =>
 const all = '10.0.0.2, 10.0.0.3, 10.0.0.4';
 
 test('workers of a cluster in which nothing changed stay, and there is nothing to agree to', () => {
-  assert.deepEqual(linesOf(planned()), [`${all}: as before`]);
+  assert.deepEqual(linesOf(planned()), [`${all}: unchanged`]);
   assert.ok(isNothing(planOf(planned())));
 });
 
 test('a lowered limit says how many end', () => {
   const plan = planned({ spec: specOf('max_workers: 2\n') });
   assert.equal(plan.tooMany, 1);
-  assert.match(linesOf(plan)[1]!, /^1 of them: emptied and ended, since the limits are lower/);
+  assert.match(linesOf(plan)[1]!, /^1 of them: drain and terminate, because the limits are lower/);
   assert.ok(!isNothing(planOf(plan)));
 });
 
@@ -67,40 +67,42 @@ test('another list of mounts outdates workers in containers, whose part they are
 
 test('a raised limit says which host joins', () => {
   const plan = planned({ before: specOf('max_workers: 2\n'), now: there(hosts.slice(0, 2)) });
-  assert.deepEqual(linesOf(plan), ['10.0.0.2, 10.0.0.3: as before', '10.0.0.4: set up, to join']);
+  assert.deepEqual(linesOf(plan), ['10.0.0.2, 10.0.0.3: unchanged', '10.0.0.4: set up and join']);
 });
 
 test('changed contents of files are brought to the workers, whose Ray goes on', () => {
-  assert.deepEqual(linesOf(planned({ filesChanged: true })), [`${all}: files and setup commands again; Ray goes on`]);
+  assert.deepEqual(linesOf(planned({ filesChanged: true })), [
+    `${all}: sync files and run setup commands again; Ray keeps running`,
+  ]);
 });
 
 test('changed commands of workers replace them in turn, unless nothing is to restart', () => {
   const spec = specOf('worker_setup_commands: [make]\n');
-  assert.deepEqual(linesOf(planned({ spec })), [`${all}: set up again in turn, each emptied first`]);
-  assert.deepEqual(linesOf(planned({ spec, leaveWorkers: true })), [`${all}: as before`]);
-  assert.deepEqual(linesOf(planned({ spec: specOf('head_setup_commands: [make]\n') })), [`${all}: as before`]);
+  assert.deepEqual(linesOf(planned({ spec })), [`${all}: drain and set up again, one after another`]);
+  assert.deepEqual(linesOf(planned({ spec, leaveWorkers: true })), [`${all}: unchanged`]);
+  assert.deepEqual(linesOf(planned({ spec: specOf('head_setup_commands: [make]\n') })), [`${all}: unchanged`]);
 });
 
 test('a head that starts anew takes along the workers that are there, and no others', () => {
-  assert.deepEqual(linesOf(planned({ headRestarts: true })), [`${all}: to join again, since Ray's head starts anew`]);
-  assert.deepEqual(linesOf(planned({ headRestarts: true, now: [] })), [`${all}: set up, to join`]);
+  assert.deepEqual(linesOf(planned({ headRestarts: true })), [`${all}: rejoin, because Ray's head restarts`]);
+  assert.deepEqual(linesOf(planned({ headRestarts: true, now: [] })), [`${all}: set up and join`]);
 });
 
 test('a host that the file no longer has is emptied; one that is new joins', () => {
   const now = [...hosts.slice(1), '10.0.0.5'];
   assert.deepEqual(linesOf(planned({ spec: specOf('', now), hosts: now })), [
-    '10.0.0.3, 10.0.0.4: as before',
-    '10.0.0.2: emptied and ended, being no longer in the file',
-    '10.0.0.5: set up, to join',
+    '10.0.0.3, 10.0.0.4: unchanged',
+    '10.0.0.2: drain and terminate, because they are no longer in the file',
+    '10.0.0.5: set up and join',
   ]);
 });
 
 test('a worker that ends already is told apart, and its host is not free yet', () => {
   const now = [...there(hosts.slice(1)), ...there(['10.0.0.2'], { ending: true })];
   assert.deepEqual(linesOf(planned({ now })), [
-    '10.0.0.3, 10.0.0.4: as before',
-    '10.0.0.2: ending already',
-    '1 more: set up, to join',
+    '10.0.0.3, 10.0.0.4: unchanged',
+    '10.0.0.2: already terminating',
+    '1 more: set up and join',
   ]);
 });
 
@@ -118,7 +120,7 @@ test('a secret stays hidden in the plan, also where it is what changed', () => {
     'export WANDB_API_KEY="s3cr3tkey123456789"; login s3cr3tkey123456789',
     'export WANDB_API_KEY="an0therkey123456789"; login an0therkey123456789',
   );
-  assert.match(text, /setup_commands: another value, which is not shown/);
+  assert.match(text, /setup_commands: changed \(value hidden\)/);
   const file = { provider: { type: 'external', api_token: 'hunter22hunter22' } };
   const plan = planOf(planned(), { changes: changedKeys({}, file) });
   assert.doesNotMatch(JSON.stringify(plan) + planText(plan) + text, /s3cr3t|an0ther|hunter22/);
@@ -128,13 +130,13 @@ test('what a restart of Ray ends is named, drivers among it', () => {
   const runningJobs = { total: 3, names: ['raysubmit_1', '01000000'] };
   assert.match(
     planText(planOf(planned({ headRestarts: true }), { runningJobs })),
-    /jobs +3 running, which end with the restart of Ray: raysubmit_1, 01000000, …/,
+    /jobs +3 running, which the restart of Ray stops: raysubmit_1, 01000000, …/,
   );
 });
 
 test('a cluster whose head another one holds is told before anything is done', () => {
   const more = { heldBy: { cluster: 'team', owner: 'ada@laptop' }, orphan: { name: 'team', sameFile: false } };
   const text = planText(planOf(planned({ now: [] }), { ...more, known: false, cluster: 'team2' }));
-  assert.match(text, /head +10\.0\.0\.1: held by the cluster 'team' of ada@laptop, so that this one is refused/);
-  assert.match(text, /warning {2}another file with this head started the cluster 'team', which goes on running/);
+  assert.match(text, /head +10\.0\.0\.1: in use by the cluster 'team' of ada@laptop; this cluster cannot start/);
+  assert.match(text, /warning {2}another file with this head started the cluster 'team', which keeps running/);
 });

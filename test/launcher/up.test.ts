@@ -16,7 +16,7 @@ test('a cluster that is known keeps its file when it is started by name, and a p
   const cluster = await TestCluster.up(home, workersYaml({ cpus: 3, max: 2 }));
   const { name } = cluster.folder;
   const refused = await home.run('down', '-n', name);
-  assert.deepEqual([refused.code, /give --yes/.test(refused.err)], [2, true], refused.err);
+  assert.deepEqual([refused.code, /add --yes/.test(refused.err)], [2, true], refused.err);
   assert.equal((await home.run('down', '-n', name, '--yes', '--keep-state')).code, 0);
   const started = await home.run('up', '-n', name);
   assert.equal(started.code, 0, started.err);
@@ -26,7 +26,7 @@ test('a cluster that is known keeps its file when it is started by name, and a p
     JSON.stringify(answer.nodeTypes),
   );
   const moved = await home.run('up', '-n', name, '--port', '65001');
-  assert.match(moved.err, /port 65001 takes effect then/);
+  assert.match(moved.err, /port 65001 takes effect when the cluster restarts/);
   assert.equal((await home.run('down', '-n', name, '--yes')).code, 0);
 });
 

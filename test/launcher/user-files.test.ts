@@ -1,11 +1,11 @@
-// needs: mounts
+// needs: posix-shells, mounts
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
-import { letKeyInText, removeKeyText } from '../../src/bringup/authorized-keys.ts';
-import { removeBootText } from '../../src/head/boot-entry.ts';
-import type { HeadLook } from '../../src/launcher/head-look.ts';
-import { startMantad } from '../../src/launcher/ship.ts';
+import { authorizeKeyText, removeKeyText } from '../../src/bringup/node/authorized-keys.ts';
+import type { HeadLook } from '../../src/launcher/head/look.ts';
+import { startMantad } from '../../src/launcher/head/ship.ts';
+import { removeBootText } from '../../src/state/boot-entry.ts';
 import { ShellBed, shells } from '../base/shell-bed.ts';
 import { never } from '../contract/waiting.ts';
 
@@ -26,7 +26,7 @@ for (const shell of shells)
     });
 
     test("the cluster's key is to be let in, which fails with the reason", (t) => {
-      const program = letKeyInText(publicKey, ['10.0.0.1']);
+      const program = authorizeKeyText(publicKey, ['10.0.0.1']);
       const full = new ShellBed(t, shell).runOnDisk(8, `${withoutOurs}; ${filled}`, program, keys);
       assert.equal(full.code, 1);
       assert.match(full.stderr, /No space left[^]*the new text could not be written; .* was left as it was/);

@@ -4,8 +4,8 @@ import type { NodeAnswer } from '../../src/api/types.ts';
 import { autoscalerEvents } from '../../src/autoscaler/events.ts';
 import { type EventSink, silent } from '../../src/base/events.ts';
 import { wallClock } from '../../src/base/wall-clock.ts';
-import type { HttpClient } from '../../src/head/client/http.ts';
-import { Troubles, waitForWorkers } from '../../src/launcher/wait-workers.ts';
+import type { HttpClient } from '../../src/client/http.ts';
+import { Troubles, waitForWorkers } from '../../src/launcher/up/wait-workers.ts';
 import { localEvents } from '../../src/providers/local/events.ts';
 import { never } from '../contract/waiting.ts';
 
@@ -30,10 +30,10 @@ test('what failed on a host is told once, as it was said last, and how often', (
   for (const instance of ['i5', 'i6']) troubles.note(failed(instance, '10.0.0.4', step, 'make failed'));
   troubles.note(failed('i7', '10.0.0.4', 'MANTA_RAY_NO_NODE', 'no node is shown'));
   assert.deepEqual(troubles.words, [
-    '3 times: i3 (worker) could not be set up: 10.0.0.2: make failed at line i3\n    Traceback of i3',
-    'i4 (worker) could not be set up: 10.0.0.3: make failed',
-    '2 times: i6 (worker) could not be set up: 10.0.0.4: make failed',
-    'i7 (worker) could not be set up: 10.0.0.4: no node is shown',
+    '3 times: setup of i3 (worker) failed: 10.0.0.2: make failed at line i3\n    Traceback of i3',
+    'setup of i4 (worker) failed: 10.0.0.3: make failed',
+    '2 times: setup of i6 (worker) failed: 10.0.0.4: make failed',
+    'setup of i7 (worker) failed: 10.0.0.4: no node is shown',
   ]);
 });
 
@@ -58,8 +58,8 @@ test('hosts that were passed over are told once each, behind the refusal that th
   troubles.note({ seq: 2, at: 0, code, level, text: 'the provider refused worker' });
   assert.deepEqual(troubles.words, [
     'the provider refused worker',
-    'host a is b is passed over for 30 s: its disk is full',
-    'host a is c is passed over for 15 s: its disk is full',
+    'skipping host a is b for 30 s: its disk is full',
+    'skipping host a is c for 15 s: its disk is full',
   ]);
 });
 
@@ -82,12 +82,12 @@ test('an old node that does not come to its end is named, and waited for no long
   const clock = { ...wallClock, now: () => at, sleep: async (duration: number) => void (at += duration) };
   const waited = await waitForWorkers(http, 2, { troubles: new Troubles(), events }, never, clock);
   assert.deepEqual(told, [
-    'host of i2: waiting until its old node has ended, or its host is given up as silent, for 60 s at most',
+    'host of i2: waiting up to 60 s for its old node to stop, or for its host to be given up as unresponsive',
   ]);
   assert.equal(waited.running.length, 1);
   assert.deepEqual(waited.troubles, [
     'the node on host of i2 is terminating',
-    "nothing has moved for 60 s: 'manta why demand' says what is waited for",
+    "no progress for 60 s; see 'manta why demand'",
   ]);
   assert.equal(at, 60_000);
 });

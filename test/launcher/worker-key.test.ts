@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
 import { sshErrors } from '../../src/base/ssh/errors.ts';
-import { isLettingIn, lettingInText } from '../../src/head/ray/letting-in.ts';
-import { headHome } from '../../src/head/state-folder.ts';
-import type { RemoteCluster } from '../../src/launcher/remote-cluster.ts';
-import { installKey, type KeyOutcome, reachWorker } from '../../src/launcher/worker-key.ts';
+import type { RemoteCluster } from '../../src/launcher/reach/remote-cluster.ts';
+import { installKey, type KeyOutcome, reachWorker } from '../../src/launcher/reach/worker-key.ts';
+import { awaitsKey, hostsWithoutKeyText } from '../../src/state/hosts-without-key.ts';
+import { headHome, stateFolder } from '../../src/state/state-folder.ts';
 import { never } from '../contract/waiting.ts';
 
 type Way = (signal: AbortSignal) => Promise<unknown>;
@@ -72,24 +72,24 @@ describe('a worker', () => {
     const key = { publicKey: 'ssh-ed25519 AAAA manta', from: ['10.0.0.1'] };
     await installKey(cluster, ['dead', 'far', 'near'], key, (outcome) => outcomes.push(outcome), never);
     const told = outcomes.map(({ address, error }) => `${address}${error ? `: ${error.message}` : ''}`).toSorted();
-    assert.deepEqual(told, ['dead: there is no way to w: No route to host', 'far', 'near']);
+    assert.deepEqual(told, ['dead: cannot reach w: No route to host', 'far', 'near']);
   });
 });
 
 test('hosts that are still to get their key are known to mantad, until they have it or nobody sees to it any more', (t) => {
   const home = mkdtempSync(join(tmpdir(), 'manta-home-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
-  const folder = join(home, headHome, 'clusters/c1');
+  const folder = stateFolder(join(home, headHome), 'c1');
   const run = (...hosts: string[]): unknown =>
-    execFileSync('sh', ['-c', lettingInText('c1', hosts)], { env: { ...process.env, HOME: home } });
-  const waiting = (): string[] => ['10.0.0.2', 'fd77::c'].filter((host) => isLettingIn(folder, host, Date.now()));
+    execFileSync('sh', ['-c', hostsWithoutKeyText('c1', hosts)], { env: { ...process.env, HOME: home } });
+  const waiting = (): string[] => ['10.0.0.2', 'fd77::c'].filter((host) => awaitsKey(folder, host, Date.now()));
   assert.deepEqual(waiting(), []);
   run('10.0.0.2', 'fd77::c');
   assert.deepEqual(waiting(), ['10.0.0.2', 'fd77::c']);
   run('fd77::c');
   assert.deepEqual(waiting(), ['fd77::c']);
   const longAgo = Date.now() / 1000 - 120;
-  utimesSync(join(folder, 'letting-in'), longAgo, longAgo);
+  utimesSync(folder.files.hostsWithoutKey, longAgo, longAgo);
   assert.deepEqual(waiting(), []);
   run();
   assert.deepEqual(waiting(), []);

@@ -6,6 +6,8 @@ import { dirname, join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { importProblem, layers } from '../../scripts/lint/layers.ts';
+import { lengthsRuleExcept } from '../../scripts/lint/lengths.ts';
+import type { Node } from '../../scripts/lint/rule.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -21,8 +23,31 @@ const layer = 'manta(layers)';
 const purity = 'manta(purity)';
 const printing = 'manta(printing)';
 const names = 'manta(names)';
+const uniqueTypes = 'manta(unique-types)';
+const lengths = 'manta(lengths)';
+
+/** `lines` statements, one a line. */
+const statements = (lines: number): string => '  count += 1;\n'.repeat(lines);
 
 const cases: readonly Case[] = [
+  {
+    what: 'a type that another file exports too',
+    file: 'jobs/twice.ts',
+    text: 'export interface Twice {}',
+    rule: uniqueTypes,
+  },
+  {
+    what: 'a class with the name of that type',
+    file: 'head/twice.ts',
+    text: 'export class Twice {}',
+    rule: uniqueTypes,
+  },
+  {
+    what: 'a type of that name that stays in its file',
+    file: 'state/twice.ts',
+    text: 'type Twice = 1;\nexport const a: Twice = 1;',
+  },
+  { what: 'a type of the page of that name', file: 'web/twice.ts', text: 'export interface Twice {}' },
   { what: 'an import upwards', file: 'core/up.ts', text: "export { a } from '../cli/a.ts';", rule: layer },
   {
     what: 'a type import upwards',
@@ -191,6 +216,35 @@ const cases: readonly Case[] = [
   },
 
   {
+    what: 'a function of 81 lines',
+    file: 'head/long.ts',
+    text: `export function a(count: number): number {\n${statements(78)}  return count;\n}`,
+    rule: lengths,
+  },
+  {
+    what: 'an arrow function of 81 lines',
+    file: 'web/long.ts',
+    text: `export const a = (count: number): number => {\n${statements(78)}  return count;\n};`,
+    rule: lengths,
+  },
+  {
+    what: 'a method of 81 lines',
+    file: 'core/long.ts',
+    text: `export class A {\n  b(count: number): number {\n${statements(78)}  return count;\n  }\n}`,
+    rule: lengths,
+  },
+  {
+    what: 'a function of 80 lines',
+    file: 'head/short.ts',
+    text: `export function a(count: number): number {\n${statements(77)}  return count;\n}`,
+  },
+  {
+    what: 'a class with many short methods',
+    file: 'head/class.ts',
+    text: `export class ManyMethods {\n${Array.from({ length: 50 }, (_, index) => `  a${index}(): number {\n    return 1;\n  }\n`).join('')}}`,
+  },
+
+  {
     what: 'a promise that nobody waits for',
     file: 'head/floating.ts',
     text: 'export const a = (): void => { Promise.resolve(1); };',
@@ -267,11 +321,39 @@ for (const { what, file, rule } of cases) {
   });
 }
 
-test('every layer may import from itself and from those below it, and from none above', () => {
+test('every layer may import from itself and from those below it, and from none above; the daemon is no library of the commands', () => {
+  const outsideTheDaemon = ['cli', 'web', 'launcher'];
   for (const [index, from] of layers.entries()) {
     for (const [other, to] of layers.entries()) {
       const problem = importProblem(`${from}/a.ts`, `../${to}/clock.ts`);
-      assert.equal(problem === undefined, other >= index, `${from} -> ${to}: ${problem}`);
+      assert.equal(
+        problem === undefined,
+        other >= index && !(to === 'head' && outsideTheDaemon.includes(from)),
+        `${from} -> ${to}: ${problem}`,
+      );
     }
   }
+});
+
+test('the Ray engine imports nothing of the embedded one', () => {
+  assert.notEqual(importProblem('engines/ray/a.ts', '../embedded/engine.ts'), undefined);
+  assert.equal(importProblem('engines/ray/a.ts', '../engine.ts'), undefined);
+});
+
+test('a long function on the list of exceptions is fine, and an exception that is not needed is refused', () => {
+  const lengthsOf = (lines: number): string[] => {
+    const said: string[] = [];
+    const rule = lengthsRuleExcept(new Map([['head/a.ts: table', 'it reads better whole']])).create({
+      filename: '/x/src/head/a.ts',
+      sourceCode: { scopeManager: { globalScope: { through: [] } }, getScope: () => assert.fail() },
+      report: ({ message }) => void said.push(message),
+    });
+    const loc = { start: { line: 1 }, end: { line: lines } };
+    const node: Node = { type: 'FunctionDeclaration', loc, id: { type: 'Identifier', loc, name: 'table' } };
+    rule['FunctionDeclaration']?.(node);
+    rule['Program:exit']?.(node);
+    return said;
+  };
+  assert.deepEqual(lengthsOf(81), []);
+  assert.match(lengthsOf(80).join(), /take it off the exceptions/);
 });

@@ -9,6 +9,7 @@ import { rayNodeName, rayStatuses, rayTags } from '../../src/core/ray-tags.ts';
 import type { PlainMap } from '../../src/core/spec/cluster.ts';
 import { prepareAsRay } from '../../src/core/spec/ray/prepare.ts';
 import { headLaunchHash, headRuntimeHashes, workerRuntimeHashes } from '../../src/providers/ray-hashes.ts';
+import { providers } from '../../src/providers/table.ts';
 import { corpus, noCorpus, open } from '../core/spec/cluster-text.ts';
 import { rayPython, runPython } from '../jobs/ray-python.ts';
 
@@ -44,7 +45,7 @@ type Row = readonly [string, string | null, readonly (readonly [string, string])
 
 const preparedOf = (text: string): PlainMap | undefined => {
   const { source } = open(text);
-  const prepared = source && prepareAsRay(source);
+  const prepared = source && prepareAsRay(source, providers);
   return prepared && 'config' in prepared ? prepared.config : undefined;
 };
 

@@ -4,14 +4,27 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { soakTests } from '../../scripts/soak-tests.ts';
+import { findTestFiles } from '../../scripts/test-needs.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
+/** Files that only a soak runs, and so do all of it. */
+const whole = new Set(findTestFiles().files.flatMap(({ path, tier }) => (tier === 'soak' ? [path] : [])));
+
 describe('what is left to the soak', () => {
+  test('whole files that no other command runs are each part of one', () => {
+    const named = new Set([...soakTests.values()].flatMap(({ files }) => files));
+    assert.deepEqual(
+      [...whole].filter((path) => !named.has(path)),
+      [],
+    );
+    assert.ok(whole.size > 0);
+  });
+
   for (const [name, { files, env }] of soakTests)
     test(`${name} is asked for by its files`, () => {
       const [[variable, value]] = Object.entries(env([])) as [[string, string]];
-      for (const file of files) {
+      for (const file of files.filter((path) => !whole.has(path))) {
         const sign = variable === 'MANTA_SOAK' ? `inSoak('${value}')` : `process.env['${variable}']`;
         // Scenarios are chosen in one place for all beds.
         const text = textOf(variable === 'MANTA_SCENARIOS' ? 'test/lab/scaling/chosen.ts' : file);

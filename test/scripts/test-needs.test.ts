@@ -21,6 +21,7 @@ describe('what a test file needs', () => {
       'test/lab/a.test.ts': "import 'node:test';\n",
       'test/b.test.ts': '// needs: cluster, chromium\n',
       'test/c.test.ts': '/** About it. */\n// needs: ray-client, hosts\n',
+      'test/d.test.ts': '// needs: hosts, soak\n',
     });
     assert.deepEqual(problems, []);
     assert.deepEqual(
@@ -28,6 +29,7 @@ describe('what a test file needs', () => {
       [
         ['test/b.test.ts', 'test', ['cluster', 'chromium']],
         ['test/c.test.ts', 'lab', ['ray-client', 'hosts']],
+        ['test/d.test.ts', 'soak', ['hosts', 'soak']],
         ['test/lab/a.test.ts', 'unit', []],
       ],
     );
@@ -35,7 +37,7 @@ describe('what a test file needs', () => {
 
   test('is one of the known words', (t) => {
     const { problems } = found(t, { 'test/a.test.ts': '// needs: hosts, chrome\n', 'test/bed.ts': '// needs: rays\n' });
-    assert.match(problems.join('\n'), /^test\/a\.test\.ts: 'chrome' is not a need; there are cluster, .*podman$/m);
+    assert.match(problems.join('\n'), /^test\/a\.test\.ts: 'chrome' is not a need; there are cluster, .*soak$/m);
     assert.match(problems.join('\n'), /^test\/bed\.ts: 'rays' is not a need/m);
   });
 

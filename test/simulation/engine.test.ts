@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Machine } from '../../src/simulation/machine.ts';
+import type { SimulatedMachine } from '../../src/simulation/machine.ts';
 import type { World } from '../../src/simulation/world.ts';
 import { inTime, worldOf } from './worlds.ts';
 
 const signal = new AbortController().signal;
 
-function addNode(world: World, type = 'cpu'): Machine {
+function addNode(world: World, type = 'cpu'): SimulatedMachine {
   const machine = world.cloud.place({ type, kind: 'worker', token: `by-hand-${type}` });
   world.engine.join(machine);
   return machine;

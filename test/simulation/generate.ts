@@ -15,6 +15,7 @@ export function randomScenario(random: Random): Scenario {
     nodeTypes: [{ ...plainType('head'), maxWorkers: 0, resources: random.chance(0.3) ? { CPU: 2 } : {} }, ...workers],
     headType: 'head',
     replaceOutdated: false,
+    stopsIdle: random.split('stops').chance(0.3),
   };
   return {
     name: 'random',

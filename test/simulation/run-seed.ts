@@ -122,7 +122,9 @@ async function end(world: World, decider: MantaDecider, judge: Judge, options: S
     .then(({ left }) => (over = left.length === 0));
   await world.time.run(world.time.now + 60 * minute, () => over);
   // One that somebody else puts there while the cluster ends is nobody's leak.
-  const left = [...world.workers()].filter(({ token, createdAt }) => !token.startsWith('stray') || createdAt < began);
+  const left = [...world.workers(), ...world.stoppedWorkers()].filter(
+    ({ token, createdAt }) => !token.startsWith('stray') || createdAt < began,
+  );
   if (left.length > 0) judge.blame('leak', `${left.map((machine) => machine.id).join(', ')} still there after the end`);
   else if (!over) judge.blame('leak', 'the end of the cluster never came');
 }

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { simulateCommands } from '../../src/cli/commands/simulation.ts';
+import { simulateCommands } from '../../src/cli/commands/simulate/declaration.ts';
 import { demoScenario } from '../../src/simulation/demo.ts';
 import { simulationErrors } from '../../src/simulation/errors.ts';
 import { loadWorkload } from '../../src/simulation/load-workload.ts';
@@ -57,7 +57,7 @@ test('a bad workload file is refused with file, line and column', async (t) => {
   });
   await writeFile(path, 'work: [\n');
   await assert.rejects(loadWorkload(path, 'work.yaml'), (error: unknown) => simulationErrors.BadWorkload.is(error));
-  await assert.rejects(loadWorkload(join(folder, 'none.yaml'), 'none.yaml'), /there is no such file/);
+  await assert.rejects(loadWorkload(join(folder, 'none.yaml'), 'none.yaml'), /no such file/);
 });
 
 test('types are taken in the order of the file, also where their names look like numbers', async (t) => {

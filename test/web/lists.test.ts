@@ -126,7 +126,7 @@ test('nodes are filtered by group, type and words, and the fullest resource is t
   assert.deepEqual(found({ groups: ['pending', 'failed'] }), ['b', 'c']);
   assert.deepEqual(found({ type: 'gpu' }), ['c']);
   assert.deepEqual(found({ search: 'EU-1' }), ['a']);
-  assert.deepEqual(groupCounts(nodes), { running: 1, pending: 1, ending: 0, failed: 1, gone: 0 });
+  assert.deepEqual(groupCounts(nodes), { running: 1, pending: 1, stopped: 0, ending: 0, failed: 1, gone: 0 });
   assert.deepEqual(fullest(nodes[0]!), { name: 'memory', used: 90, total: 100, share: 0.9 });
   assert.equal(fullest(nodes[1]!), undefined);
 });

@@ -71,5 +71,5 @@ function detailOf(stderr: string): string {
   const telling = lines.filter(
     (line) => !/UNKNOWN port|kex_exchange_identification: Connection closed|disabling multiplexing|^debug/.test(line),
   );
-  return (telling.at(-1) ?? lines.at(-1) ?? 'it says nothing of why').replace(/\.$/, '');
+  return (telling.at(-1) ?? lines.at(-1) ?? 'no reason given').replace(/\.$/, '');
 }

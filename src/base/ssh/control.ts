@@ -42,11 +42,11 @@ function clearTunnels(control: string): void {
 
 /** Names the way to the target, and no other. */
 export const socketName = (target: SshTarget): string =>
-  crypto().createHash('sha256').update(wayTo(target)).digest('hex').slice(0, 16);
+  crypto().createHash('sha256').update(routeTo(target)).digest('hex').slice(0, 16);
 
-function wayTo(target: SshTarget): string {
+function routeTo(target: SshTarget): string {
   const { address, user, port, key, proxyCommand, jump, pin, config } = target;
-  return JSON.stringify([address, user, port, key, proxyCommand, pin.file, pin.alias, config, jump && wayTo(jump)]);
+  return JSON.stringify([address, user, port, key, proxyCommand, pin.file, pin.alias, config, jump && routeTo(jump)]);
 }
 
 /** A short folder that only this user can enter. */
@@ -55,7 +55,7 @@ export function privateFolder(): string {
   return refuseShared(makeFolder(join(base, `manta-${process.getuid?.() ?? 0}`)));
 }
 
-/** Whoever can put a socket there can pose as the host: what is not ours alone is not used. */
+/** Anyone who can put a socket there can pose as the host: what is not ours alone is not used. */
 function refuseShared(folder: string): string {
   const found = lstatSync(folder);
   if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? 0) || (found.mode & 0o077) !== 0)

@@ -5,20 +5,20 @@ export const sshErrors = {
   Refused: defineError<{ host: string; detail: string }>({
     code: 'MANTA_SSH_REFUSED',
     exit: 6,
-    message: (e) => `${e.host} refuses the SSH connection: ${e.detail}`,
-    hint: () => 'is sshd running there, and on this port?',
+    message: (e) => `${e.host} refused the SSH connection: ${e.detail}`,
+    hint: () => 'check that sshd is running there, on this port',
   }),
   Timeout: defineError<{ host: string; detail: string }>({
     code: 'MANTA_SSH_TIMEOUT',
     exit: 6,
-    message: (e) => `${e.host} does not answer on its SSH port: ${e.detail}`,
-    hint: () => 'is the machine up, and does a firewall let this machine through?',
+    message: (e) => `the SSH connection to ${e.host} timed out: ${e.detail}`,
+    hint: () => 'check that the machine is up and no firewall blocks the connection',
   }),
   Unreachable: defineError<{ host: string; detail: string }>({
     code: 'MANTA_SSH_UNREACHABLE',
     exit: 6,
-    message: (e) => `there is no way to ${e.host}: ${e.detail}`,
-    hint: () => 'is the address right, and is the network or VPN up?',
+    message: (e) => `cannot reach ${e.host}: ${e.detail}`,
+    hint: () => 'check the address, and that the network or VPN is up',
   }),
   HostKeyChanged: defineError<{
     host: string;
@@ -31,18 +31,19 @@ export const sshErrors = {
     code: 'MANTA_SSH_HOST_KEY_CHANGED',
     exit: 4,
     message: (e) =>
-      `the host key of ${e.host} (instance ${e.instance}) is another than before: it shows ${
+      `the host key of ${e.host} (instance ${e.instance}) has changed: it offers ${
         e.offered ?? 'a key of another type'
-      }, while ${e.file} has ${e.pinned.join(', ') || 'another'}`,
+      }, but ${e.file} has ${e.pinned.join(', ') || 'another'}`,
     hint: (e) =>
-      `somebody may be posing as this machine; if it was installed again, '${
+      `someone may be impersonating this machine; if you reinstalled it, accept the new key with '${
         e.accept ?? `manta host-key accept -n CLUSTER ${e.instance}`
-      }' takes the new key`,
+      }'`,
   }),
   AuthFailed: defineError<{ host: string; user?: string | undefined; detail: string; keys: readonly string[] }>({
     code: 'MANTA_SSH_AUTH_FAILED',
     exit: 4,
-    message: (e) => `${e.host} does not let ${e.user === undefined ? 'you' : `the user '${e.user}'`} in: ${e.detail}`,
+    message: (e) =>
+      `could not log in to ${e.host}${e.user === undefined ? '' : ` as '${e.user}'`} over SSH: ${e.detail}`,
     hint: (e) =>
       `${e.keys.length === 0 ? 'no key was found to offer' : `offered: ${e.keys.join(', ')}`}; check auth.ssh_user and auth.ssh_private_key, or load the key with 'ssh-add'`,
   }),
@@ -51,14 +52,14 @@ export const sshErrors = {
     exit: 6,
     message: (e) =>
       e.during === 'connecting'
-        ? `${e.host} closed the SSH connection before it stood: ${e.detail}`
-        : `the SSH connection to ${e.host} was lost while a program ran there: ${e.detail}`,
-    hint: (e) => (e.during === 'connecting' ? 'it may still be starting; run this again' : 'run this again'),
+        ? `${e.host} closed the SSH connection while connecting: ${e.detail}`
+        : `lost the SSH connection to ${e.host} while a program was running there: ${e.detail}`,
+    hint: (e) => (e.during === 'connecting' ? 'the machine may still be starting; try again' : 'try again'),
   }),
   TooLong: defineError<{ host: string; seconds: number }>({
     code: 'MANTA_SSH_TOO_LONG',
     exit: 6,
-    message: (e) => `a program on ${e.host} did not end within ${e.seconds} s`,
+    message: (e) => `a program on ${e.host} did not finish within ${e.seconds} s`,
     hint: () => 'the machine may be overloaded, or its disk may hang',
   }),
   NoClient: defineError<{ program: string }>({
@@ -71,43 +72,42 @@ export const sshErrors = {
     code: 'MANTA_SSH_CLIENT_FAILED',
     exit: 6,
     message: (e) => `ssh to ${e.host} failed: ${e.detail}`,
-    hint: () => "is what 'ssh -G HOST' shows what you mean?",
+    hint: () => "check the settings that 'ssh -G HOST' shows",
   }),
   NoShell: defineError<{ host: string; code: number; said: string }>({
     code: 'MANTA_SSH_NO_SHELL',
     exit: 4,
-    message: (e) =>
-      `${e.host} lets the user in but runs no program: ${e.said || 'it says nothing'} (exit code ${e.code})`,
-    hint: () => 'the user needs an ordinary login shell there, and a key that is not bound to one command',
+    message: (e) => `logged in to ${e.host}, but it runs no commands: ${e.said || 'no output'} (exit code ${e.code})`,
+    hint: () => 'the user needs a normal login shell there, and a key that is not restricted to one command',
   }),
   ForwardFailed: defineError<{ host: string; socket: string; detail: string }>({
     code: 'MANTA_SSH_FORWARD_FAILED',
     exit: 6,
-    message: (e) => `the tunnel from ${e.socket} to ${e.host} cannot be opened: ${e.detail}`,
+    message: (e) => `cannot open the tunnel from ${e.socket} to ${e.host}: ${e.detail}`,
     hint: () => 'sshd there must allow forwarding (AllowTcpForwarding, AllowStreamLocalForwarding)',
   }),
   NotWritten: defineError<{ host: string; path: string; detail: string }>({
     code: 'MANTA_SSH_NOT_WRITTEN',
     exit: 1,
-    message: (e) => `'${e.path}' could not be written on ${e.host}: ${e.detail}`,
+    message: (e) => `could not write '${e.path}' on ${e.host}: ${e.detail}`,
   }),
   BadAddress: defineError<{ address: string }>({
     code: 'MANTA_SSH_BAD_ADDRESS',
     exit: 2,
-    message: (e) => `'${e.address}' is no address, user or name for SSH`,
-    hint: () => 'give an IP address, a DNS name or a host of ~/.ssh/config; the user stands in auth.ssh_user',
+    message: (e) => `'${e.address}' is not a valid SSH address, user or host name`,
+    hint: () => 'give an IP address, a DNS name or a host from ~/.ssh/config; set the user in auth.ssh_user',
   }),
   ControlFolder: defineError<{ folder: string }>({
     code: 'MANTA_SSH_CONTROL_FOLDER',
     exit: 4,
-    message: (e) => `'${e.folder}' is not a private folder of this user: connections are not kept there`,
-    hint: (e) => `chmod 700 '${e.folder}' if it is yours, or remove it`,
+    message: (e) => `'${e.folder}' is not a private folder of this user, so SSH connections cannot be shared there`,
+    hint: (e) => `run chmod 700 '${e.folder}' if it is yours, or delete it`,
   }),
   PinFile: defineError<{ file: string; detail: string }>({
     code: 'MANTA_SSH_PIN_FILE',
     exit: 4,
-    message: (e) => `the host key cannot be kept in '${e.file}': ${e.detail}`,
-    hint: () => 'without it no connection is made: any machine could pose as this one',
+    message: (e) => `cannot save the host key in '${e.file}': ${e.detail}`,
+    hint: () => 'Manta does not connect without it, because any machine could impersonate this one',
   }),
 };
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { SshTarget } from './target.ts';
 
 /**
- * Whether the user's own SSH configuration forwards the agent to this host. The system's does not count: whoever gets an
+ * Whether the user's own SSH configuration forwards the agent to this host. The system's does not count: anyone who gets an
  * agent can sign in as its user everywhere, and a host of a cluster runs the code of others.
  */
 export function asksForAgent(target: SshTarget): boolean {

@@ -19,7 +19,7 @@ interface ForwardEdge {
   readonly connect: (signal: AbortSignal) => Promise<unknown>;
 }
 
-export interface Tunnel {
+export interface SocketForward {
   /** Its end here. */
   readonly path: string;
   /** Resolves when it stands, as far as is known. */
@@ -37,7 +37,7 @@ export async function forwardThrough(
   edge: ForwardEdge,
   far: string,
   signal: AbortSignal,
-): Promise<Tunnel> {
+): Promise<SocketForward> {
   const control = controlPath(target);
   const path = tunnelPath(control);
   const order = (what: 'forward' | 'cancel'): Promise<unknown> =>
@@ -49,7 +49,7 @@ export async function forwardThrough(
   const stand = async (during: AbortSignal): Promise<Socket> => {
     await edge.connect(during);
     const master = await holdMaster(control).catch((error: unknown) => {
-      const detail = 'the kept connection ended at this moment';
+      const detail = 'the shared connection has just closed';
       throw sshErrors.Dropped({ host: target.name, during: 'connecting', detail }, error);
     });
     try {

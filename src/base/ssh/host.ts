@@ -12,7 +12,7 @@ import { sshArguments } from './arguments.ts';
 import { classify, lossIn } from './classify.ts';
 import { controlPath } from './control.ts';
 import { mayComeUp, sshErrors } from './errors.ts';
-import { farEnd, forwardThrough, type Tunnel } from './forward.ts';
+import { farEnd, forwardThrough, type SocketForward } from './forward.ts';
 import { offeredKeys } from './offered-keys.ts';
 import { isPinned, refuseUnkept } from './pins.ts';
 import { listenToProxies } from './proxy-log.ts';
@@ -34,42 +34,137 @@ const sessions = 6;
  * A machine over the system's OpenSSH client. All programs of it, also those of other Manta processes, share one master
  * connection, which ssh makes, finds and replaces itself.
  */
-export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
-  const client = edges.ssh ?? 'ssh';
-  const clock = edges.clock ?? wallClock;
-  const slots = new Slots(sessions);
-  /** By where they lead to. */
-  const forwards = new Map<string, Promise<Tunnel>>();
-  const state: { connected: boolean; connecting?: Promise<unknown> | undefined } = { connected: false };
+export const sshHost = (target: SshTarget, edges: SshEdges = {}): Host => new SshHost(target, edges);
 
-  const start = (words: readonly string[]): ChildProcess =>
+class SshHost implements Host {
+  readonly name: string;
+  readonly #target: SshTarget;
+  readonly #client: string;
+  readonly #clock: Clock;
+  readonly #slots = new Slots(sessions);
+  /** By where they lead to. */
+  readonly #forwards = new Map<string, Promise<SocketForward>>();
+  #connected = false;
+  #connecting: Promise<unknown> | undefined;
+
+  constructor(target: SshTarget, edges: SshEdges) {
+    this.name = target.name;
+    this.#target = target;
+    this.#client = edges.ssh ?? 'ssh';
+    this.#clock = edges.clock ?? wallClock;
+  }
+
+  async sh(program: string, options: RunOptions): Promise<HostResult> {
+    return await this.#inTurn(
+      (onBegun) => runProgram(() => this.#start('exec /bin/sh -s'), program, { ...options, onBegun, end }),
+      options,
+    );
+  }
+
+  async connect({ signal, within, onWait }: Parameters<Host['connect']>[0]): Promise<void> {
+    if (this.#connected) return;
+    const until = performance.now() + within;
+    let reason: unknown;
+    for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
+      const left = until - performance.now();
+      try {
+        await this.sh(':', { signal, within: Math.max(1, Math.ceil(left)) });
+        return;
+      } catch (error) {
+        if (!mayComeUp(error)) throw error;
+        // A try that the deadline cut short says less than the one before it, which came to its own end.
+        const cutShort = sshErrors.Timeout.is(error) && performance.now() >= until;
+        reason = cutShort ? (reason ?? error) : error;
+        if (performance.now() + pause > until) throw reason;
+        onWait?.(error as Error);
+      }
+      await this.#clock.sleep(pause, signal);
+    }
+  }
+
+  isKept(): boolean {
+    return existsSync(controlPath(this.#target));
+  }
+
+  async put(path: string, content: Uint8Array, mode: number, options: RunOptions): Promise<void> {
+    const mark = newMark();
+    const command = putCommand(path, content.byteLength, mode, mark);
+    const result = await this.#inTurn(
+      (onBegun) => runMarked(() => this.#start(command), content, mark, { ...options, onBegun, end }),
+      options,
+    );
+    if (result.code !== 0) throw sshErrors.NotWritten({ host: this.name, path, detail: putProblem(result) });
+  }
+
+  open(command: string, { stdio, tty = false, forwards: ports = [] }: Parameters<Host['open']>[1]): ChildProcess {
+    const target = this.#target;
+    // What a shared master forwards stays with it: ports of a command get a connection that ends with the command.
+    const words = sshArguments(target, { alone: ports.length > 0 });
+    const tunnels = ports.flatMap((port) => ['-L', `127.0.0.1:${port.localPort}:127.0.0.1:${port.remotePort}`]);
+    const line = `exec /bin/sh -c ${shellQuoted(command)}`;
+    return spawn(this.#client, [...words, ...tunnels, tty ? '-tt' : '-T', '--', target.address, line], { stdio });
+  }
+
+  rsync(): ReturnType<Host['rsync']> {
+    const target = this.#target;
+    const words = [this.#client, ...sshArguments(target), '-T'].map(rsyncQuoted);
+    const address = target.address.includes(':') ? `[${target.address}]` : target.address;
+    return { shell: words.join(' '), prefix: `${address}:`, failure: (stderr) => lossIn(target, stderr) };
+  }
+
+  async forward(remote: Parameters<Host['forward']>[0], signal: AbortSignal): Promise<string> {
+    const far = farEnd(remote);
+    const connect = (during: AbortSignal): Promise<unknown> => this.sh(':', { signal: during });
+    const edges = { client: this.#client, clock: this.#clock, connect };
+    const made = this.#forwards.get(far) ?? forwardThrough(this.#target, edges, far, signal);
+    this.#forwards.set(far, made);
+    try {
+      const tunnel = await made;
+      await tunnel.stands(signal);
+      return tunnel.path;
+    } catch (error) {
+      await made.catch(() => this.#forwards.delete(far));
+      throw error;
+    }
+  }
+
+  async renew(): Promise<void> {
+    this.#connected = false;
+    await endMaster(this.#target, this.#client);
+  }
+
+  async close(): Promise<void> {
+    const ended = [...this.#forwards.values()].map((made) => made.then((tunnel) => tunnel.end()));
+    await Promise.allSettled(ended);
+    this.#forwards.clear();
+  }
+
+  #start(command: string): ChildProcess {
+    const words = [...sshArguments(this.#target), '-T', '--', this.#target.address, command];
     // In a session of its own: Ctrl-C is for this process to handle.
-    spawn(client, words, { stdio: 'pipe', detached: true });
-  const session = (command: string): string[] => [...sshArguments(target), '-T', '--', target.address, command];
+    return spawn(this.#client, words, { stdio: 'pipe', detached: true });
+  }
 
   /** The first to come connects; the others wait for it, so that one master is made and not many. */
-  async function inTurn(
-    run: (onBegun: () => void) => Promise<ProgramOutcome>,
-    options: RunOptions,
-  ): Promise<HostResult> {
-    while (!state.connected && state.connecting) await state.connecting;
-    return await slots.use(options.signal, async () => {
-      const first = !state.connected && !state.connecting;
+  async #inTurn(run: (onBegun: () => void) => Promise<ProgramOutcome>, options: RunOptions): Promise<HostResult> {
+    while (!this.#connected && this.#connecting) await this.#connecting;
+    return await this.#slots.use(options.signal, async () => {
+      const first = !this.#connected && !this.#connecting;
       const gate = Promise.withResolvers<void>();
-      if (first) state.connecting = gate.promise;
+      if (first) this.#connecting = gate.promise;
       const open = (): void => {
-        if (first) state.connecting = undefined;
+        if (first) this.#connecting = undefined;
         gate.resolve();
       };
       try {
-        const known = state.connected || isPinned(target.pin);
-        const proxies = listenToProxies(target);
+        const known = this.#connected || isPinned(this.#target.pin);
+        const proxies = listenToProxies(this.#target);
         const outcome = await run(() => {
-          state.connected = true;
+          this.#connected = true;
           open();
         });
-        const result = await resultOf(outcome, options, proxies);
-        if (!known) refuseUnkept(target.pin);
+        const result = await this.#resultOf(outcome, options, proxies);
+        if (!known) refuseUnkept(this.#target.pin);
         return result;
       } finally {
         open();
@@ -77,117 +172,31 @@ export function sshHost(target: SshTarget, edges: SshEdges = {}): Host {
     });
   }
 
-  async function resultOf(outcome: ProgramOutcome, options: RunOptions, proxies: () => string): Promise<HostResult> {
+  async #resultOf(outcome: ProgramOutcome, options: RunOptions, proxies: () => string): Promise<HostResult> {
     if (outcome.kind === 'ended') return outcome.result;
-    state.connected = false;
+    this.#connected = false;
+    const host = this.name;
     const within = options.within ?? 60_000;
     if (outcome.kind === 'not-started') {
-      if (outcome.error.code === 'ENOENT') throw sshErrors.NoClient({ program: client }, outcome.error);
-      throw sshErrors.ClientFailed({ host: target.name, detail: outcome.error.message }, outcome.error);
+      if (outcome.error.code === 'ENOENT') throw sshErrors.NoClient({ program: this.#client }, outcome.error);
+      throw sshErrors.ClientFailed({ host, detail: outcome.error.message }, outcome.error);
     }
     if (outcome.kind === 'late') {
-      if (outcome.begun) throw sshErrors.TooLong({ host: target.name, seconds: within / 1_000 });
-      throw sshErrors.Timeout({ host: target.name, detail: `nothing came back within ${within / 1_000} s` });
+      if (outcome.begun) throw sshErrors.TooLong({ host, seconds: within / 1_000 });
+      throw sshErrors.Timeout({ host, detail: `no response within ${within / 1_000} s` });
     }
     // A client that cannot connect ends with 255; anything else is what was run there instead of the shell.
-    if (!outcome.begun && outcome.code !== null && outcome.code !== 255)
-      throw sshErrors.NoShell({
-        host: target.name,
-        code: outcome.code,
-        said: `${outcome.instead}${outcome.stderr}`.trim(),
-      });
-    throw await withKeys(classify(target, `${proxies()}${outcome.stderr}`, outcome.begun));
+    if (!outcome.begun && outcome.code !== null && outcome.code !== 255) {
+      const said = `${outcome.instead}${outcome.stderr}`.trim();
+      throw sshErrors.NoShell({ host, code: outcome.code, said });
+    }
+    throw await this.#withKeys(classify(this.#target, `${proxies()}${outcome.stderr}`, outcome.begun));
   }
 
-  async function withKeys(error: MantaError): Promise<MantaError> {
+  async #withKeys(error: MantaError): Promise<MantaError> {
     if (!sshErrors.AuthFailed.is(error)) return error;
-    return sshErrors.AuthFailed({ ...error.data, keys: await offeredKeys(client, target) });
+    return sshErrors.AuthFailed({ ...error.data, keys: await offeredKeys(this.#client, this.#target) });
   }
-
-  async function sh(program: string, options: RunOptions): Promise<HostResult> {
-    return await inTurn(
-      (onBegun) => runProgram(() => start(session('exec /bin/sh -s')), program, { ...options, onBegun, end }),
-      options,
-    );
-  }
-
-  return {
-    name: target.name,
-    sh,
-
-    async connect({ signal, within, onWait }) {
-      if (state.connected) return;
-      const until = performance.now() + within;
-      let reason: unknown;
-      for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
-        const left = until - performance.now();
-        try {
-          await sh(':', { signal, within: Math.max(1, Math.ceil(left)) });
-          return;
-        } catch (error) {
-          if (!mayComeUp(error)) throw error;
-          // A try that the deadline cut short says less than the one before it, which came to its own end.
-          const cutShort = sshErrors.Timeout.is(error) && performance.now() >= until;
-          reason = cutShort ? (reason ?? error) : error;
-          if (performance.now() + pause > until) throw reason;
-          onWait?.(error as Error);
-        }
-        await clock.sleep(pause, signal);
-      }
-    },
-
-    isKept: () => existsSync(controlPath(target)),
-
-    async put(path, content, mode, options) {
-      const mark = newMark();
-      const command = putCommand(path, content.byteLength, mode, mark);
-      const result = await inTurn(
-        (onBegun) => runMarked(() => start(session(command)), content, mark, { ...options, onBegun, end }),
-        options,
-      );
-      if (result.code !== 0) throw sshErrors.NotWritten({ host: target.name, path, detail: putProblem(result) });
-    },
-
-    open(command, { stdio, tty = false, forwards: ports = [] }) {
-      // What a shared master forwards stays with it: ports of a command get a connection that ends with the command.
-      const words = sshArguments(target, { alone: ports.length > 0 });
-      const tunnels = ports.flatMap((port) => ['-L', `127.0.0.1:${port.localPort}:127.0.0.1:${port.remotePort}`]);
-      const line = `exec /bin/sh -c ${shellQuoted(command)}`;
-      return spawn(client, [...words, ...tunnels, tty ? '-tt' : '-T', '--', target.address, line], { stdio });
-    },
-
-    rsync() {
-      const words = [client, ...sshArguments(target), '-T'].map(rsyncQuoted);
-      const address = target.address.includes(':') ? `[${target.address}]` : target.address;
-      return { shell: words.join(' '), prefix: `${address}:`, failure: (stderr) => lossIn(target, stderr) };
-    },
-
-    async forward(remote, signal) {
-      const far = farEnd(remote);
-      const connect = (during: AbortSignal): Promise<unknown> => sh(':', { signal: during });
-      const made = forwards.get(far) ?? forwardThrough(target, { client, clock, connect }, far, signal);
-      forwards.set(far, made);
-      try {
-        const tunnel = await made;
-        await tunnel.stands(signal);
-        return tunnel.path;
-      } catch (error) {
-        await made.catch(() => forwards.delete(far));
-        throw error;
-      }
-    },
-
-    async renew() {
-      state.connected = false;
-      await endMaster(target, client);
-    },
-
-    async close() {
-      const ended = [...forwards.values()].map((made) => made.then((tunnel) => tunnel.end()));
-      await Promise.allSettled(ended);
-      forwards.clear();
-    },
-  };
 }
 
 /** Ends the master connection to the target, and with it all that goes through it, also of other processes. */

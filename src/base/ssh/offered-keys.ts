@@ -17,7 +17,7 @@ export async function offeredKeys(client: string, target: SshTarget): Promise<st
     .map((found) => (found[1] ?? '').replace(/^~(?=\/)/, homedir()))
     .filter((file) => existsSync(file));
   const held = agent.split('\n').filter((line) => /SHA256:/.test(line)).length;
-  return [...files, ...(held > 0 && target.key === undefined ? [`${held} of the agent`] : [])];
+  return [...files, ...(held > 0 && target.key === undefined ? [`${held} from the agent`] : [])];
 }
 
 async function output(program: string, words: readonly string[]): Promise<string> {

@@ -56,7 +56,7 @@ export function preparePin(pin: HostKeyPin): void {
   }
 }
 
-/** After a connection: a key that could not be written down would be taken anew each time, and ssh goes on without a word. */
+/** After a connection: a key that could not be written down would be taken again each time, and ssh goes on without a word. */
 export function refuseUnkept(pin: HostKeyPin): void {
   if (readPin(pin).length === 0) throw sshErrors.PinFile({ file: pin.file, detail: 'it was not written' });
 }

@@ -1,7 +1,7 @@
 import type { Duration } from '../clock.ts';
 
 /**
- * How one machine is reached. What is not given is left to the user's own set-up: `~/.ssh/config`, the agent, default
+ * How one machine is reached. What is not given is left to the user's own setup: `~/.ssh/config`, the agent, default
  * keys; what is given here wins over it.
  */
 export interface SshTarget {

@@ -13,7 +13,7 @@ export interface Capacity {
 }
 
 /** Why no set of nodes that this cluster may ever have could hold a job. */
-export interface Infeasible {
+export interface InfeasibleJob {
   readonly request: Resources;
   readonly reason: 'labels' | 'one-node' | 'whole-cluster' | 'node-count';
   /** Resources that no node type with the job's labels has any of. */
@@ -35,7 +35,7 @@ export function infeasibility(
   ask: Ask,
   types: readonly Capacity[],
   maxNodes = Number.POSITIVE_INFINITY,
-): Infeasible | undefined {
+): InfeasibleJob | undefined {
   const usable = types.filter((type) => type.atMost > 0);
   if (usable.length === 0) return undefined;
   const selector = parseSelector(ask.labels) ?? [];
@@ -55,7 +55,7 @@ function gangInfeasibility(
   strategy: string,
   types: readonly Capacity[],
   maxNodes: number,
-): Infeasible | undefined {
+): InfeasibleJob | undefined {
   const nodes = Math.min(
     maxNodes,
     types.reduce((sum, type) => sum + type.atMost, 0),
@@ -74,7 +74,7 @@ function gangInfeasibility(
 const holds = (offer: Resources, asked: Resources): boolean =>
   Object.entries(asked).every(([name, amount]) => amount <= amountOf(offer, name) + 5e-5);
 
-function offeredByNone(asked: Resources, types: readonly Capacity[]): Pick<Infeasible, 'unknown'> {
+function offeredByNone(asked: Resources, types: readonly Capacity[]): Pick<InfeasibleJob, 'unknown'> {
   const unknown = Object.entries(asked)
     .filter(([name, amount]) => amount > 0 && types.every((type) => amountOf(type.resources, name) === 0))
     .map(([name]) => name);
@@ -82,7 +82,7 @@ function offeredByNone(asked: Resources, types: readonly Capacity[]): Pick<Infea
 }
 
 /** Fewest resources missing first, then the smallest missing share of what was asked. */
-function nearestType(asked: Resources, types: readonly Capacity[]): Pick<Infeasible, 'nearest'> {
+function nearestType(asked: Resources, types: readonly Capacity[]): Pick<InfeasibleJob, 'nearest'> {
   const ranked = types
     .map((type) => {
       const lacks = Object.entries(asked)
@@ -96,24 +96,24 @@ function nearestType(asked: Resources, types: readonly Capacity[]): Pick<Infeasi
 }
 
 /** The refusal in words. */
-export function infeasibleText(infeasible: Infeasible): string {
+export function infeasibleText(infeasible: InfeasibleJob): string {
   const asked = `{${Object.entries(infeasible.request)
     .map(([name, amount]) => `${name}: ${amount}`)
     .join(', ')}}`;
   switch (infeasible.reason) {
     case 'labels':
-      return 'no node type carries the labels that the job asks for';
+      return 'no node type has the labels that the job requires';
     case 'node-count':
-      return `the job asks for more nodes at once than the cluster may have: ${asked}`;
+      return `the job needs more nodes at once than the cluster can have: ${asked}`;
     case 'whole-cluster':
-      return `the job asks for more than all nodes together could ever offer: ${asked}`;
+      return `the job needs more than all nodes together can ever provide: ${asked}`;
     case 'one-node': {
       // A type that has nothing of it is not near.
       if (infeasible.unknown)
-        return `no node type offers ${infeasible.unknown.map((name) => `'${name}'`).join(' or ')}`;
+        return `no node type provides ${infeasible.unknown.map((name) => `'${name}'`).join(' or ')}`;
       const nearest = infeasible.nearest;
       const lacks = nearest?.lacks.map((each) => `${each.name} ${each.has} of ${each.asked}`).join(', ');
-      return `no node type can hold ${asked}${nearest ? `; the nearest is '${nearest.type}', which offers ${lacks}` : ''}`;
+      return `no node type can fit ${asked}${nearest ? `; the nearest is '${nearest.type}', which provides ${lacks}` : ''}`;
     }
   }
 }

@@ -21,7 +21,7 @@ export function costOf(resources: Resources, bundles: readonly Resources[] = [])
   return Math.max(1, one(resources) + bundles.reduce((sum, bundle) => sum + one(bundle), 0));
 }
 
-/** Use as of now. A clock that went back adds nothing and takes nothing. */
+/** Current use. A clock that went back adds nothing and takes nothing. */
 export function decayed(usage: Usage | undefined, now: Instant): number {
   if (!usage) return 0;
   return usage.amount * 2 ** (-Math.max(0, now - usage.at) / halfLife);

@@ -17,17 +17,19 @@ export type JobState =
   | 'stopped';
 
 /** Why an attempt ended. Each has its own retry budget where a retry makes sense. */
-export type EndCause =
-  | 'succeeded'
+export const endCauses = [
+  'succeeded',
   /** The entrypoint's own non-zero exit, or a signal nobody here sent. */
-  | 'failed'
-  | 'stopped'
-  | 'node-lost'
-  | 'preempted'
-  | 'setup-failed'
-  | 'memory-limit'
-  | 'time-limit'
-  | 'start-failed';
+  'failed',
+  'stopped',
+  'node-lost',
+  'preempted',
+  'setup-failed',
+  'memory-limit',
+  'time-limit',
+  'start-failed',
+] as const;
+export type EndCause = (typeof endCauses)[number];
 
 /** How often an attempt that ended for a cause is followed by another. */
 export interface Retries {

@@ -38,7 +38,7 @@ export function errorTypeOf(cause: EndCause): string | undefined {
   }
 }
 
-/** A message as everybody may read it: without credentials, and without the output of the job or of its set-up. */
+/** A message as everybody may read it: without credentials, and without the output of the job or of its setup. */
 export const withoutOutput = (message: string): string =>
   redact(message.split('\n', 1)[0]?.split(', last available logs', 1)[0] ?? '');
 
@@ -60,11 +60,11 @@ export function failureText(end: {
     case 'node-lost':
       return `The node that ran the job was lost${detail}`;
     case 'preempted':
-      return `The machine that ran the job was taken away by its provider${detail}`;
+      return `The provider reclaimed the machine that ran the job${detail}`;
     case 'memory-limit':
-      return `The job used more memory than it asked for and was ended${detail}`;
+      return `The job used more memory than it requested and was killed${detail}`;
     case 'time-limit':
-      return 'The job ran longer than its time limit and was ended.';
+      return 'The job exceeded its time limit and was stopped.';
     case 'stopped':
       return messages.stopped;
     case 'succeeded':

@@ -4,21 +4,36 @@ import { asksForNothing, shapeOf } from './choose.ts';
 import type { Job } from './job.ts';
 import { parseSelector } from './labels.ts';
 
-/** Waiting jobs as demand: equal ones counted together, each gang by itself. Jobs that run on the head need no node. */
+/**
+ * What the waiting jobs of one user may ask for at once, as characters of their shapes: it is looked through at every pass
+ * of the autoscaler. Tens of thousands of plain requests fit, and about eighty gangs of a thousand bundles.
+ */
+const mostAsked = 1 << 20;
+
+/**
+ * Waiting jobs as demand, in the order in which they may start: equal ones counted together, each gang by itself. Jobs that
+ * run on the head need no node. What a user asks for beyond the limit follows when jobs before it have started.
+ */
 export function demandOf(jobs: readonly Job[]): {
   readonly tasks: readonly TaskDemand[];
   readonly gangs: readonly GangDemand[];
 } {
   const tasks = new Map<string, { request: Request; count: number }>();
   const gangs: GangDemand[] = [];
+  const asked = new Map<string, number>();
   for (const job of jobs) {
-    if (job.gang) gangs.push(gangOf(job, job.gang));
-    else if (!asksForNothing(job)) {
-      const shape = shapeOf(job);
-      const known = tasks.get(shape);
-      if (known) known.count += 1;
-      else tasks.set(shape, { request: requestOf(job.resources, selectorsOf(job), []), count: 1 });
+    if (asksForNothing(job)) continue;
+    const shape = shapeOf(job);
+    const known = tasks.get(shape);
+    if (known) {
+      known.count += 1;
+      continue;
     }
+    const together = (asked.get(job.user) ?? 0) + shape.length;
+    if (together > mostAsked) continue;
+    asked.set(job.user, together);
+    if (job.gang) gangs.push(gangOf(job, job.gang));
+    else tasks.set(shape, { request: requestOf(job.resources, selectorsOf(job), []), count: 1 });
   }
   return { tasks: [...tasks.values()], gangs };
 }

@@ -39,7 +39,7 @@ export type JobEvent =
   | { readonly kind: 'fire'; readonly next?: Instant };
 
 /** Why an event does not apply. */
-export type Refusal =
+export type TransitionRefusal =
   | 'already-over'
   | 'not-over'
   | 'not-held'
@@ -50,7 +50,7 @@ export type Refusal =
   | 'not-a-schedule'
   | 'is-a-schedule';
 
-export type Transition = { readonly job: Job } | { readonly refused: Refusal };
+export type Transition = { readonly job: Job } | { readonly refused: TransitionRefusal };
 
 /** The job after the event, or why the event does not apply. Total: every event in every state has one answer. */
 export function applyEvent(job: Job, event: JobEvent, now: Instant): Transition {
@@ -96,7 +96,7 @@ export function applyEvent(job: Job, event: JobEvent, now: Instant): Transition 
   }
 }
 
-const refuse = (refused: Refusal): Transition => ({ refused });
+const refuse = (refused: TransitionRefusal): Transition => ({ refused });
 
 function onStop(job: Job, now: Instant): Transition {
   if (isOver(job.state)) return refuse('already-over');

@@ -1,7 +1,7 @@
 import { type Fit, fit, makeQueue, type Queue, roomAfter, shapesOf } from './fit.ts';
-import type { Ground, Packer } from './pack.ts';
+import type { Packer, PackingSpace } from './pack.ts';
 import type { Shape } from './shape.ts';
-import type { Source, State, TypeInfo } from './state.ts';
+import type { DemandSource, State, TypeInfo } from './state.ts';
 
 /** Units of one type to launch, filled alike. */
 export interface Purchase {
@@ -40,27 +40,27 @@ interface Basket {
 type Taste = { readonly by: 'fullness' } | { readonly by: 'price' } | { readonly by: 'type'; readonly type: TypeInfo };
 
 /** Launches for what is left in the queue, and takes it from there. */
-export function buy(packer: Packer, ground: Ground, queue: Queue, source: Source): Purchase[] {
-  if (ground.room <= 0 || ground.pool.length === 0 || queue.left.every((left) => left === 0)) return [];
-  const basket = choose(packer, ground, queue, source);
+export function buy(packer: Packer, space: PackingSpace, queue: Queue, source: DemandSource): Purchase[] {
+  if (space.room <= 0 || space.pool.length === 0 || queue.left.every((left) => left === 0)) return [];
+  const basket = choose(packer, space, queue, source);
   for (let run = 0; run < queue.left.length; run++) queue.left[run] = basket.left[run] as number;
   return basket.bought.map(({ candidate, unit, units }) => purchaseOf(packer, queue, source, candidate, unit, units));
 }
 
 /** With prices known, the cheapest of several ways to shop that place as much as can be placed. */
-function choose(packer: Packer, ground: Ground, queue: Queue, source: Source): Basket {
-  const priced = packer.policy.like === 'manta' && ground.pool.every(({ price }) => price !== undefined);
-  if (!priced) return shop(packer, ground, queue, source, { by: 'fullness' }, undefined);
-  const worth = bestPrices(ground, queue, source);
+function choose(packer: Packer, space: PackingSpace, queue: Queue, source: DemandSource): Basket {
+  const priced = packer.policy.like === 'manta' && space.pool.every(({ price }) => price !== undefined);
+  if (!priced) return shop(packer, space, queue, source, { by: 'fullness' }, undefined);
+  const worth = bestPrices(space, queue, source);
   const tastes: Taste[] = [{ by: 'price' }];
-  if (ground.pool.length > 1) {
+  if (space.pool.length > 1) {
     tastes.push({ by: 'fullness' });
-    for (const { type } of ground.pool.slice(0, 16)) tastes.push({ by: 'type', type });
+    for (const { type } of space.pool.slice(0, 16)) tastes.push({ by: 'type', type });
   }
   let best: Basket | undefined;
   let bestKey: readonly number[] = [];
   for (const taste of tastes) {
-    const basket = shop(packer, ground, queue, source, taste, worth);
+    const basket = shop(packer, space, queue, source, taste, worth);
     const key = [
       -basket.left.reduce((sum, left, run) => sum + left * (worth[run] as number), 0),
       -basket.bought.reduce((sum, { candidate, units }) => sum + units * unitPrice(candidate), 0),
@@ -77,11 +77,11 @@ function choose(packer: Packer, ground: Ground, queue: Queue, source: Source): B
 const unitPrice = ({ type, price }: Candidate): number => (price ?? 0) * type.hosts;
 
 /** For each run, what one of it costs on the type that holds it cheapest when full. */
-function bestPrices(ground: Ground, queue: Queue, source: Source): number[] {
+function bestPrices(space: PackingSpace, queue: Queue, source: DemandSource): number[] {
   return queue.runs.map((run, at) => {
     let best = Number.POSITIVE_INFINITY;
     const alone = makeQueue([{ shape: run.shape, count: queue.left[at] as number }], queue.vocabulary, queue.asRay);
-    for (const { fresh, price } of ground.pool) {
+    for (const { fresh, price } of space.pool) {
       const held = fit(alone, fresh, source)?.counts[0];
       if (held !== undefined) best = Math.min(best, (price ?? 0) / held);
     }
@@ -91,15 +91,15 @@ function bestPrices(ground: Ground, queue: Queue, source: Source): number[] {
 
 function shop(
   packer: Packer,
-  ground: Ground,
+  space: PackingSpace,
   before: Queue,
-  source: Source,
+  source: DemandSource,
   taste: Taste,
   worth: readonly number[] | undefined,
 ): Basket {
   const queue: Queue = { ...before, left: [...before.left] };
   const bought: { candidate: Candidate; unit: Unit; units: number }[] = [];
-  let candidates: Candidate[] = ground.pool.map(({ type, fresh, room, price }) => ({
+  let candidates: Candidate[] = space.pool.map(({ type, fresh, room, price }) => ({
     type,
     fresh,
     price,
@@ -107,7 +107,7 @@ function shop(
     unit: undefined,
     stale: true,
   }));
-  let room = ground.room;
+  let room = space.room;
   let instances = 0;
   for (;;) {
     for (const candidate of candidates) {
@@ -134,7 +134,7 @@ function shop(
   return { bought, left: queue.left, instances };
 }
 
-function fitUnit(queue: Queue, candidate: Candidate, source: Source): Unit | undefined {
+function fitUnit(queue: Queue, candidate: Candidate, source: DemandSource): Unit | undefined {
   const first = fit(queue, candidate.fresh, source);
   if (first === undefined) return undefined;
   if (candidate.type.hosts === 1) return { hosts: [first], runs: first.runs, counts: first.counts };
@@ -236,7 +236,7 @@ function compareKeys(a: readonly number[], b: readonly number[], priced: boolean
 function purchaseOf(
   packer: Packer,
   queue: Queue,
-  source: Source,
+  source: DemandSource,
   { type, fresh }: Candidate,
   unit: Unit,
   units: number,

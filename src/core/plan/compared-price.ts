@@ -1,6 +1,6 @@
 import type { InstanceView } from '../instance.ts';
 import { amountOf, type Resources } from '../resources.ts';
-import type { Run } from './shape.ts';
+import type { ShapeRun } from './shape.ts';
 import type { TypeInfo } from './state.ts';
 
 /** How much more a broader type may cost and still be taken: less than what a node that few can use loses by idling. */
@@ -22,7 +22,7 @@ export interface ComparedPrice {
 export function comparedPrices(
   types: readonly TypeInfo[],
   instances: readonly InstanceView[],
-  tasks: readonly Run[],
+  tasks: readonly ShapeRun[],
 ): ReadonlyMap<TypeInfo, ComparedPrice> {
   const compared = new Map<TypeInfo, ComparedPrice>();
   let work: readonly Resources[] | undefined;
@@ -52,7 +52,7 @@ function couldReplace(broader: TypeInfo, type: TypeInfo): boolean {
 }
 
 /** What nodes are used for now, each node as one, and what waits. */
-function workOf(instances: readonly InstanceView[], tasks: readonly Run[]): Resources[] {
+function workOf(instances: readonly InstanceView[], tasks: readonly ShapeRun[]): Resources[] {
   const work = tasks.map(({ shape }) => shape.request.resources);
   for (const { node, status, kind } of instances) {
     if (node === undefined || status !== 'running' || kind === 'head' || node.idleFor > 0) continue;

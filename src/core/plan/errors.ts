@@ -5,6 +5,6 @@ export const planErrors = {
     code: 'MANTA_PLAN_BAD_REQUEST',
     exit: 1,
     message: (e) => (e.path === '' ? e.problem : `${e.path}: ${e.problem}`),
-    hint: () => "a request has the fields of Ray's SchedulingRequest, protobuf messages in their JSON form",
+    hint: () => "a request has the fields of Ray's SchedulingRequest, as protobuf JSON",
   }),
 };

@@ -2,7 +2,7 @@ import type { Bin } from './bin.ts';
 import { type Fit, fit, holdsAny, type Queue, roomAfter, shapesOf } from './fit.ts';
 import { Heap, type Ranked } from './heap.ts';
 import type { Packer } from './pack.ts';
-import type { Source, State } from './state.ts';
+import type { DemandSource, State } from './state.ts';
 
 export interface Filled {
   /** Bins that took something, in the order in which they were chosen. */
@@ -35,7 +35,7 @@ interface Users {
 }
 
 /** Places the queue on bins, the best first, and takes it from the queue. */
-export function fillBins(packer: Packer, bins: readonly Bin[], queue: Queue, source: Source): Filled {
+export function fillBins(packer: Packer, bins: readonly Bin[], queue: Queue, source: DemandSource): Filled {
   return new Filling(packer, bins, queue, source).run();
 }
 
@@ -43,7 +43,7 @@ class Filling {
   private readonly packer: Packer;
   private readonly bins: readonly Bin[];
   private readonly queue: Queue;
-  private readonly source: Source;
+  private readonly source: DemandSource;
   private readonly picks: { bin: Bin; to: State }[] = [];
   private readonly taken: Uint8Array;
   /** Positions of running bins that hold no run at all. */
@@ -58,7 +58,7 @@ class Filling {
    */
   private readonly eager: boolean;
 
-  constructor(packer: Packer, bins: readonly Bin[], queue: Queue, source: Source) {
+  constructor(packer: Packer, bins: readonly Bin[], queue: Queue, source: DemandSource) {
     this.packer = packer;
     this.bins = bins;
     this.queue = queue;
@@ -270,7 +270,7 @@ class Filling {
 }
 
 /** Ray looks at the first of pending nodes that agree in this, even where their loads and so their scores differ. */
-function sameToRay(state: State, source: Source): string {
+function sameToRay(state: State, source: DemandSource): string {
   const labels = [...state.labels]
     .sort(([a], [b]) => a - b)
     .map(([label, value]) => `${label}=${JSON.stringify(value)}`);

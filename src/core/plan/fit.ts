@@ -1,5 +1,5 @@
-import type { Run, Shape, Vocabulary } from './shape.ts';
-import { type LabelValues, labelMatch, type Source, type State, usage } from './state.ts';
+import type { Shape, ShapeRun, Vocabulary } from './shape.ts';
+import { type DemandSource, type LabelValues, labelMatch, type State, usage } from './state.ts';
 
 /** What one node of a state would take of the demand that is left, and how good that is. */
 export interface Fit {
@@ -19,7 +19,7 @@ export interface Fit {
 
 /** The demand of one packing: runs in order and how much of each is left. */
 export interface Queue {
-  readonly runs: readonly Run[];
+  readonly runs: readonly ShapeRun[];
   readonly left: number[];
   readonly vocabulary: Vocabulary;
   /** By run index: amounts without which no run from there on fits. */
@@ -45,12 +45,12 @@ interface Scratch {
   fits: number;
 }
 
-export function makeQueue(runs: readonly Run[], vocabulary: Vocabulary, asRay: boolean): Queue {
+export function makeQueue(runs: readonly ShapeRun[], vocabulary: Vocabulary, asRay: boolean): Queue {
   const floors: Floor[] = new Array(runs.length + 1);
   let least: Map<number, number> | undefined;
   floors[runs.length] = { names: [], amounts: [] };
   for (let i = runs.length - 1; i >= 0; i--) {
-    const { shape } = runs[i] as Run;
+    const { shape } = runs[i] as ShapeRun;
     const own = new Map<number, number>();
     for (const [at, name] of shape.names.entries()) {
       // Nothing is known to be missing where a node has some without naming it.
@@ -80,7 +80,7 @@ function roomOf(queue: Queue, room: readonly number[], name: number): number {
 }
 
 /** Fills one node greedily in packing order, from run `start` on. */
-export function fit(queue: Queue, state: State, source: Source, start = 0): Fit | undefined {
+export function fit(queue: Queue, state: State, source: DemandSource, start = 0): Fit | undefined {
   const { runs, left, floors } = queue;
   const { room } = queue.scratch;
   const initial = state.room[source];
@@ -92,7 +92,7 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
   let poor = tooPoor(floors[start] as Floor, room);
   for (let i = start; i < runs.length && !poor; i++) {
     if (left[i] === 0) continue;
-    const { shape } = runs[i] as Run;
+    const { shape } = runs[i] as ShapeRun;
     if (shape.selectors.length > 0 && labelMatch(shape, labels) === 0) {
       if (!queue.asRay) (again ??= []).push(i);
       continue;
@@ -110,7 +110,7 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
     ({ labels, marks } = mark(shape, labels, marks));
     if (again === undefined || labels === before) continue;
     for (const one of again) {
-      const { shape: late } = runs[one] as Run;
+      const { shape: late } = runs[one] as ShapeRun;
       if (labelMatch(late, labels) === 0 || isTaken(late, labels, marks)) continue;
       const more = countFitting(queue, room, late, late.apart.length > 0 ? 1 : (left[one] as number));
       if (more === 0) continue;
@@ -127,10 +127,10 @@ export function fit(queue: Queue, state: State, source: Source, start = 0): Fit 
 }
 
 /** What is free on a node of the state once the fit is placed on it. */
-export function roomAfter(queue: Queue, state: State, source: Source, { runs, counts }: Fit): number[] {
+export function roomAfter(queue: Queue, state: State, source: DemandSource, { runs, counts }: Fit): number[] {
   const room = [...state.room[source]];
   for (let k = 0; k < runs.length; k++)
-    subtract(queue, room, (queue.runs[runs[k] as number] as Run).shape, counts[k] as number);
+    subtract(queue, room, (queue.runs[runs[k] as number] as ShapeRun).shape, counts[k] as number);
   return room;
 }
 
@@ -139,7 +139,7 @@ export function shapesOf(
   queue: Queue,
   { runs, counts }: Pick<Fit, 'runs' | 'counts'>,
 ): { shape: Shape; count: number }[] {
-  return runs.map((run, k) => ({ shape: (queue.runs[run] as Run).shape, count: counts[k] as number }));
+  return runs.map((run, k) => ({ shape: (queue.runs[run] as ShapeRun).shape, count: counts[k] as number }));
 }
 
 function tooPoor(floor: Floor, room: readonly number[]): boolean {
@@ -214,7 +214,7 @@ function mark(shape: Shape, labels: LabelValues, marks: ReadonlySet<string>): Pi
 function score(
   queue: Queue,
   state: State,
-  source: Source,
+  source: DemandSource,
   placed: Pick<Fit, 'runs' | 'counts' | 'labels' | 'marks'>,
   room: readonly number[],
   match: number,
@@ -227,7 +227,7 @@ function score(
   let gpu = load.gpu;
   let names = countNamed(scratch, frame.named, load.names);
   for (let k = 0; k < runs.length; k++) {
-    const { shape } = queue.runs[runs[k] as number] as Run;
+    const { shape } = queue.runs[runs[k] as number] as ShapeRun;
     gpu ||= shape.gpu;
     names += countNamed(scratch, frame.named, shape.names);
   }
@@ -287,7 +287,7 @@ function firstMatch(
     if (match > 0) return match;
   }
   for (let k = 0; k < placed.length; k++) {
-    const { shape } = queue.runs[placed[k] as number] as Run;
+    const { shape } = queue.runs[placed[k] as number] as ShapeRun;
     if (shape.selectors.length === 0) continue;
     const match = labelMatch(shape, labels);
     if (match > 0) return match;

@@ -3,11 +3,11 @@ import { buy, type Purchase } from './buy.ts';
 import { fillBins } from './fill.ts';
 import { makeQueue } from './fit.ts';
 import type { Policy } from './policy.ts';
-import type { Run, Vocabulary } from './shape.ts';
-import type { Source, State, States, TypeInfo } from './state.ts';
+import type { ShapeRun, Vocabulary } from './shape.ts';
+import type { DemandSource, State, States, TypeInfo } from './state.ts';
 
 /** Where demand may go: nodes that exist or are already planned, and types that may be launched. */
-export interface Ground {
+export interface PackingSpace {
   /** In tie order: the first of equals wins. */
   readonly bins: readonly Bin[];
   /** Types of which more may be launched, in tie order, and how many instances of each. */
@@ -41,13 +41,13 @@ export interface Packer {
 }
 
 /**
- * Places runs on the ground: again and again the node that takes them best, existing nodes first, then new ones.
+ * Places runs on the space: again and again the node that takes them best, existing nodes first, then new ones.
  * Nodes of one state are one class; a class is looked at again only when something it would take has run short.
  */
-export function pack(packer: Packer, ground: Ground, runs: readonly Run[], source: Source): Packed {
+export function pack(packer: Packer, space: PackingSpace, runs: readonly ShapeRun[], source: DemandSource): Packed {
   const asRay = packer.policy.like === 'ray';
   const queue = makeQueue(runs, packer.vocabulary, asRay);
-  const filled = fillBins(packer, ground.bins, queue, source);
-  const purchases = buy(packer, ground, queue, source);
+  const filled = fillBins(packer, space.bins, queue, source);
+  const purchases = buy(packer, space, queue, source);
   return { picks: filled.picks, purchases, left: queue.left, order: asRay ? filled.others() : undefined };
 }

@@ -2,18 +2,18 @@ import type { Instant } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
 import type { GangDemand, StandingDemand } from '../demand.ts';
 import type { InstanceView, NodeTypeName } from '../instance.ts';
-import { isPending } from '../lifecycle.ts';
+import { isFinal, isPending } from '../lifecycle.ts';
 import type { ScalingSpec } from '../scaling.ts';
 import type { View } from '../view.ts';
 import type { Bin } from './bin.ts';
 import { type ComparedPrice, comparedPrices } from './compared-price.ts';
-import { type BestOffer, bestOffer } from './offers.ts';
+import { addedPrice, type BestOffer, bestOffer } from './offers.ts';
 import type { Packer } from './pack.ts';
 import type { Policy } from './policy.ts';
-import { compareText, gangOrder, joinTogether, type Run, standingOrder, toRuns, Vocabulary } from './shape.ts';
+import { compareText, gangOrder, joinTogether, type ShapeRun, standingOrder, toRuns, Vocabulary } from './shape.ts';
 import { type State, States, type TypeInfo } from './state.ts';
 
-/** Everything one call of `plan` works on. Made anew for each call; nothing outlives it. */
+/** Everything one call of `plan` works on. Made again for each call; nothing outlives it. */
 export interface Pass extends Packer {
   readonly view: View;
   readonly spec: ScalingSpec;
@@ -26,13 +26,15 @@ export interface Pass extends Packer {
   readonly compared: ReadonlyMap<TypeInfo, ComparedPrice>;
   /** A new node of each type. */
   readonly fresh: ReadonlyMap<TypeInfo, State>;
-  readonly tasks: readonly Run[];
-  readonly gangs: readonly { readonly gang: GangDemand; readonly runs: readonly Run[] }[];
-  readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly Run[] }[];
+  readonly tasks: readonly ShapeRun[];
+  readonly gangs: readonly { readonly gang: GangDemand; readonly runs: readonly ShapeRun[] }[];
+  readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly ShapeRun[] }[];
   /** Nodes that demand may be placed on, and those to launch. In tie order. */
   bins: Bin[];
   /** Instances that take no demand: on their way out, being ended, taken back by the provider, or not understood. */
   readonly outside: readonly InstanceView[];
+  /** Instances whose machines are stopped: they cost money and do nothing. */
+  readonly stopped: readonly InstanceView[];
 }
 
 export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Policy): Pass {
@@ -67,7 +69,7 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
       recoverable: memory?.recoverable ?? 1,
       availability: memory?.recent ?? 1,
       hosts: Math.max(1, type.hostsPerSlice),
-      price: offer.offer?.pricePerHour,
+      price: addedPrice(offer.offer),
     };
     offers.set(info, offer);
     fresh.set(
@@ -84,11 +86,11 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
     return info;
   });
   const byName = new Map(types.map((type) => [type.name, type]));
-  const { bins, outside } = readInstances(view, spec, policy, byName, states);
+  const { bins, outside, stopped } = readInstances(view, spec, policy, byName, states);
   const compared = asRay ? new Map() : comparedPrices(types, view.instances, tasks);
   return {
     ...{ view, spec, now, policy, vocabulary, states, types, offers, compared, fresh },
-    ...{ tasks, gangs, standing, bins, outside },
+    ...{ tasks, gangs, standing, bins, outside, stopped },
   };
 }
 
@@ -116,10 +118,11 @@ function readInstances(
   policy: Policy,
   byName: Map<NodeTypeName, TypeInfo>,
   states: States,
-): { bins: Bin[]; outside: InstanceView[] } {
+): Pick<Pass, 'bins' | 'outside' | 'stopped'> {
   const asRay = policy.like === 'ray';
   const bins: Bin[] = [];
   const outside: InstanceView[] = [];
+  const stopped: InstanceView[] = [];
   const typeOf = (name: NodeTypeName): TypeInfo => {
     let type = byName.get(name);
     if (type === undefined) {
@@ -135,7 +138,8 @@ function readInstances(
     const unmanaged = asRay && instance.unmanaged === true;
     const leaves = !asRay && !head && (instance.takenBackAt !== undefined || instance.ending === true);
     if (!countsAsNode(instance, policy) || leaves) {
-      if (status !== 'terminated' && status !== 'launch-failed') outside.push(instance);
+      if (status === 'machine-stopped' && instance.ending !== true) stopped.push(instance);
+      else if (!isFinal(status)) outside.push(instance);
       continue;
     }
     const type = typeOf(instance.byHand ? byHandType : instance.type);
@@ -162,14 +166,15 @@ function readInstances(
       bins.push({ state, fate: 'end', end: { kind: 'type-removed' }, instance });
       continue;
     }
-    const { resources, labels } = type.spec;
+    const { labels } = type.spec;
+    const resources = instance.extra ? { ...type.spec.resources, ...instance.extra } : type.spec.resources;
     bins.push({
       state: states.of({ type, head, unmanaged, running: false, total: resources, available: resources, labels }),
       fate: 'keep',
       instance,
     });
   }
-  return { bins, outside };
+  return { bins, outside, stopped };
 }
 
 /** Whether demand may be placed on it. Ray also counts on nodes that it has asked to stop. */

@@ -1,33 +1,33 @@
 import type { GangDemand, StandingDemand } from '../demand.ts';
 import { type Bin, isExempt, type LaunchCause } from './bin.ts';
 import { clusterRoom, typeRoom } from './limits.ts';
-import { type Ground, type Packed, type PoolType, pack } from './pack.ts';
+import { type Packed, type PackingSpace, type PoolType, pack } from './pack.ts';
 import type { Pass } from './pass.ts';
-import type { Run } from './shape.ts';
+import type { ShapeRun } from './shape.ts';
 import { demand, type State, standing, type TypeInfo } from './state.ts';
 
 /** Demand for which this pass found no place. */
 export interface Unplaced {
-  readonly tasks: readonly Run[];
-  readonly gangs: readonly { readonly gang: GangDemand; readonly runs: readonly Run[] }[];
-  readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly Run[] }[];
+  readonly tasks: readonly ShapeRun[];
+  readonly gangs: readonly { readonly gang: GangDemand; readonly runs: readonly ShapeRun[] }[];
+  readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly ShapeRun[] }[];
 }
 
 /** Finds a place for everything that is asked for: standing requests, then gangs, then tasks. */
 export function placeDemand(pass: Pass): Unplaced {
   const unmet: Unplaced['standing'][number][] = [];
   for (const one of pass.standing) {
-    const packed = pack(pass, longestIdleFirst(pass, groundOf(pass)), one.runs, standing);
+    const packed = pack(pass, longestIdleFirst(pass, spaceOf(pass)), one.runs, standing);
     if (packed.left.some((left) => left > 0)) unmet.push(one);
     else settle(pass, packed, { kind: 'standing' });
   }
   const waiting: Unplaced['gangs'][number][] = [];
   for (const one of pass.gangs) {
-    const packed = pack(pass, groundOf(pass), one.runs, demand);
+    const packed = pack(pass, spaceOf(pass), one.runs, demand);
     if (packed.left.some((left) => left > 0)) waiting.push(one);
     else settle(pass, packed, { kind: 'gang', gang: one.gang.id });
   }
-  const packed = pack(pass, groundOf(pass), pass.tasks, demand);
+  const packed = pack(pass, spaceOf(pass), pass.tasks, demand);
   settle(pass, packed, { kind: 'tasks' });
   const tasks = pass.tasks
     .map(({ shape }, at) => ({ shape, count: packed.left[at] as number }))
@@ -35,7 +35,7 @@ export function placeDemand(pass: Pass): Unplaced {
   return { tasks, gangs: waiting, standing: unmet };
 }
 
-function groundOf(pass: Pass): Ground {
+function spaceOf(pass: Pass): PackingSpace {
   const asRay = pass.policy.like === 'ray';
   const pool = pass.types
     .filter((type) => asRay || pass.offers.get(type)?.offer !== undefined)
@@ -47,15 +47,15 @@ function groundOf(pass: Pass): Ground {
 }
 
 /**
- * The same ground with idle nodes the other way round. A standing request lies on those that have been idle longest, so
+ * The same space with idle nodes the other way round. A standing request lies on those that have been idle longest, so
  * that those at work last, the likeliest to be used next, stay for the whole of their timeout.
  */
-function longestIdleFirst(pass: Pass, ground: Ground): Ground {
-  if (pass.policy.like === 'ray') return ground;
+function longestIdleFirst(pass: Pass, space: PackingSpace): PackingSpace {
+  if (pass.policy.like === 'ray') return space;
   const idleFor = ({ state, instance }: Bin): number => (state.running ? (instance?.node?.idleFor ?? 0) : 0);
-  const busy = ground.bins.filter((bin) => idleFor(bin) === 0);
-  const idle = ground.bins.filter((bin) => idleFor(bin) > 0).sort((a, b) => idleFor(b) - idleFor(a));
-  return { ...ground, bins: [...busy, ...idle] };
+  const busy = space.bins.filter((bin) => idleFor(bin) === 0);
+  const idle = space.bins.filter((bin) => idleFor(bin) > 0).sort((a, b) => idleFor(b) - idleFor(a));
+  return { ...space, bins: [...busy, ...idle] };
 }
 
 const poolType = (pass: Pass, type: TypeInfo, room: number): PoolType => ({
@@ -88,15 +88,15 @@ function settle(pass: Pass, packed: Packed, cause: Pick<LaunchCause, 'kind' | 'g
 }
 
 /** Whether demand could ever find a place: in an empty cluster at its limits, or on whole nodes as they stand now. */
-export function couldHold(pass: Pass, runs: readonly Run[]): boolean {
+export function couldHold(pass: Pass, runs: readonly ShapeRun[]): boolean {
   const pool = pass.types
     .filter(({ spec }) => (spec?.maxWorkers ?? 0) > 0)
     .map((type) => poolType(pass, type, type.spec?.maxWorkers ?? 0));
-  const empty: Ground = {
+  const empty: PackingSpace = {
     bins: pass.bins.filter(isExempt),
     pool,
     room: pass.spec.maxWorkers ?? Number.POSITIVE_INFINITY,
   };
-  const holds = (ground: Ground): boolean => pack(pass, ground, runs, standing).left.every((left) => left === 0);
-  return holds(empty) || holds({ ...groundOf(pass), bins: pass.bins.filter(({ fate }) => fate === 'keep') });
+  const holds = (space: PackingSpace): boolean => pack(pass, space, runs, standing).left.every((left) => left === 0);
+  return holds(empty) || holds({ ...spaceOf(pass), bins: pass.bins.filter(({ fate }) => fate === 'keep') });
 }

@@ -12,6 +12,7 @@ import { manta, type Policy } from './policy.ts';
 import { endIdle } from './retire.ts';
 import { endBrokenSlices } from './slices.ts';
 import { limitSpeed } from './speed.ts';
+import { endStopped, isKept } from './stopped.ts';
 import { explainUnplaced } from './unplaced.ts';
 
 /**
@@ -56,15 +57,21 @@ function endsOf(pass: Pass): Action[] {
   for (const { end: because, instance, state } of pass.bins) {
     if (because === undefined) continue;
     if (instance === undefined) actions.push({ kind: 'terminate', instance: '', because });
-    else if (state.running && instance.node !== undefined)
-      actions.push({ kind: 'drain', instance: instance.id, node: instance.node.id, because });
+    else if (state.running && instance.node !== undefined && because.kind !== 'slice-broken')
+      actions.push({
+        kind: 'drain',
+        instance: instance.id,
+        node: instance.node.id,
+        ...(because.kind === 'idle' && isKept(pass, instance) && { stops: true }),
+        because,
+      });
     else actions.push({ kind: 'terminate', instance: instance.id, because });
   }
   if (pass.policy.like === 'ray' || !mayEnd(pass)) return actions;
   for (const { id, status, kind } of pass.outside)
     if (kind === 'worker' && mustEnd(status))
       actions.push({ kind: 'terminate', instance: id, because: { kind: 'failed', status } });
-  return actions;
+  return [...actions, ...endStopped(pass)];
 }
 
 function clusterResources(pass: Pass): Resources {

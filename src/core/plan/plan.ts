@@ -2,14 +2,14 @@ import type { Duration, Instant } from '../../base/clock.ts';
 import type { GangDemand, Request, StandingDemand } from '../demand.ts';
 import type { InstanceId, Market, NodeTypeName } from '../instance.ts';
 import type { Resources } from '../resources.ts';
-import type { Refusal } from '../view.ts';
+import type { LaunchRefusal } from '../view.ts';
 
 /** What one pass decided. Plain data: the executor acts on `actions`, `why` and status read the rest. */
 export interface Plan {
   readonly at: Instant;
   readonly actions: readonly Action[];
   /** Demand that no node type can ever hold. */
-  readonly infeasible: readonly Infeasible[];
+  readonly infeasible: readonly InfeasibleDemand[];
   /** Demand that could be held but is not being launched for now, and until when. */
   readonly waiting: readonly Waiting[];
   /** Facts to append to the journal; they become the next view's memory. */
@@ -37,10 +37,12 @@ export interface Drain {
   readonly kind: 'drain';
   readonly instance: InstanceId;
   readonly node: string;
+  /** Its machine is then stopped and kept, where the provider can, in place of terminated. */
+  readonly stops?: true;
   readonly because: EndReason;
 }
 
-/** End an instance that runs no node, or whose end cannot wait. */
+/** End an instance that runs no node, or whose end cannot wait: what runs on the rest of a slice is lost. */
 export interface Terminate {
   readonly kind: 'terminate';
   readonly instance: InstanceId;
@@ -72,7 +74,7 @@ export type PassReason =
   | { readonly kind: 'type-limit'; readonly max: number; readonly leaving?: number }
   | { readonly kind: 'cluster-limit'; readonly max: number; readonly leaving?: number }
   | { readonly kind: 'upscaling-speed'; readonly pending: number; readonly allowed: number }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'refused'; readonly refusal: LaunchRefusal }
   /** It has GPUs, and the demand asks for none. */
   | { readonly kind: 'keeps-gpus' }
   | { readonly kind: 'worse-fit' }
@@ -89,9 +91,11 @@ export type EndReason =
   | { readonly kind: 'unneeded-pending'; readonly since: Instant }
   | { readonly kind: 'type-removed' }
   | { readonly kind: 'slice-broken'; readonly slice: string }
+  /** Its machine is stopped, and nothing says that it is to be kept. */
+  | { readonly kind: 'not-kept' }
   | { readonly kind: 'failed'; readonly status: string };
 
-export type Infeasible =
+export type InfeasibleDemand =
   | { readonly kind: 'tasks'; readonly request: Request; readonly count: number; readonly types: readonly Passed[] }
   | { readonly kind: 'gang'; readonly gang: GangDemand; readonly types: readonly Passed[] }
   | { readonly kind: 'standing'; readonly standing: StandingDemand; readonly types: readonly Passed[] };

@@ -1,4 +1,4 @@
-import type { Action, EndReason, Infeasible, Plan, Waiting } from './plan.ts';
+import type { Action, EndReason, InfeasibleDemand, Plan, Waiting } from './plan.ts';
 import type { Fields } from './ray-fields.ts';
 import type { Originals, RayRequest } from './ray-form.ts';
 
@@ -36,7 +36,7 @@ export function toRayAnswer(plan: Plan, request: RayRequest): Fields {
   };
 }
 
-const asDemand = (one: Infeasible): Waiting['demand'] =>
+const asDemand = (one: InfeasibleDemand): Waiting['demand'] =>
   one.kind === 'gang' ? { kind: 'gang', gang: one.gang.id } : one;
 
 const mark = (name: string, original: Fields | undefined): Fields => ({

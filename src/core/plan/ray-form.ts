@@ -53,18 +53,36 @@ const statusNumbers = Object.keys(statuses);
 export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readonly string[]): RayRequest {
   const fields = requestOf(line);
   const now = 0;
-  const requests = new Map<Request, Fields>();
-  const read = (value: unknown, path: string): Request => {
-    const original = fieldsOf(value, path);
-    const request = readRequest(original, path);
-    requests.set(request, original);
-    return request;
+  const { views, instances } = readInstances(fields);
+  const { nodeTypes, maxNodesOfType, heads } = readTypes(fields, views, policy, typeOrder);
+  const maxNodes = optionalNumberAt(fields, 'max_num_nodes', '');
+  const idle = optionalNumberAt(fields, 'idle_timeout_s', '');
+  const pendingIdle = optionalNumberAt(fields, 'pending_idle_timeout_s', '');
+  const { demand, requests, gangs, standing } = readDemand(fields);
+  return {
+    now,
+    view: {
+      at: now,
+      complete: { engine: true, provider: true },
+      instances: views,
+      demand,
+      memory: { refusals: [], unneededSince: {}, availability: readAvailability(fields) },
+    },
+    spec: {
+      ...(maxNodes === undefined ? {} : { maxWorkers: maxNodes - heads }),
+      ...(idle === undefined ? {} : { idleTimeout: idle * 1000 }),
+      ...(pendingIdle === undefined ? {} : { pendingIdleTimeout: pendingIdle * 1000 }),
+      // In Ray the speed is not the planner's business but its reconciler's.
+      upscalingSpeed: Number.POSITIVE_INFINITY,
+      nodeTypes,
+      headType: views.find((view) => view.kind === 'head')?.type ?? '',
+      replaceOutdated: fields['disable_launch_config_check'] !== true,
+    },
+    originals: { requests, gangs, standing, instances, maxNodes, maxNodesOfType },
   };
-  const readCounted = (value: unknown, path: string): TaskDemand => {
-    const entry = fieldsOf(value, path);
-    return { request: read(entry['request'] ?? {}, `${path}.request`), count: countAt(entry, 'count', path) };
-  };
+}
 
+function readInstances(fields: Fields): Pick<Originals, 'instances'> & { readonly views: readonly InstanceView[] } {
   const instances = new Map<string, Fields>();
   const seen = new Set<string>();
   const views: InstanceView[] = [];
@@ -80,26 +98,48 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
     instances.set(id, entry);
     views.push(view);
   }
+  return { views, instances };
+}
 
+/** `heads`: how many of the instances Ray counts as heads. */
+function readTypes(
+  fields: Fields,
+  views: readonly InstanceView[],
+  policy: Policy,
+  typeOrder: readonly string[] | undefined,
+): Pick<Originals, 'maxNodesOfType'> & { readonly nodeTypes: readonly ScalingType[]; readonly heads: number } {
   const configs = mapAt(fields, 'node_type_configs', '');
-  // A pending instance of a type that is gone is no head to Ray any more.
-  const isHead = (view: InstanceView): boolean =>
-    view.kind === 'head' &&
-    countsAsNode(view, policy) &&
-    (view.status === 'running' || Object.hasOwn(configs, view.type));
-  const heads = (type?: string): number =>
-    views.filter((view) => isHead(view) && (type === undefined || view.type === type)).length;
-  const maxNodes = optionalNumberAt(fields, 'max_num_nodes', '');
-  const idle = optionalNumberAt(fields, 'idle_timeout_s', '');
-  const pendingIdle = optionalNumberAt(fields, 'pending_idle_timeout_s', '');
+  // A pending instance of a type that is gone is not a head to Ray any more.
+  const heads = views.filter(
+    (view) =>
+      view.kind === 'head' &&
+      countsAsNode(view, policy) &&
+      (view.status === 'running' || Object.hasOwn(configs, view.type)),
+  );
   const maxNodesOfType = new Map<string, number>();
   const nodeTypes = (typeOrder ?? Object.keys(configs)).map((name) => {
     const path = `node_type_configs.${name}`;
     const config = fieldsOf(ownValue(configs, name), path);
     maxNodesOfType.set(name, countAt(config, 'max_worker_nodes', path));
-    return readType(name, config, path, heads(name));
+    return readType(name, config, path, heads.filter(({ type }) => type === name).length);
   });
+  return { nodeTypes, maxNodesOfType, heads: heads.length };
+}
 
+function readDemand(
+  fields: Fields,
+): Pick<Originals, 'requests' | 'gangs' | 'standing'> & { readonly demand: View['demand'] } {
+  const requests = new Map<Request, Fields>();
+  const read = (value: unknown, path: string): Request => {
+    const original = fieldsOf(value, path);
+    const request = readRequest(original, path);
+    requests.set(request, original);
+    return request;
+  };
+  const readCounted = (value: unknown, path: string): TaskDemand => {
+    const entry = fieldsOf(value, path);
+    return { request: read(entry['request'] ?? {}, `${path}.request`), count: countAt(entry, 'count', path) };
+  };
   const gangs = new Map<string, Fields>();
   const gangDemands = listAt(fields, 'gang_resource_requests', '').map((value, at): GangDemand => {
     const path = `gang_resource_requests[${at}]`;
@@ -116,7 +156,11 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
     );
     standing.set({ requests: counted }, original);
   }
+  const tasks = listAt(fields, 'resource_requests', '').map((one, at) => readCounted(one, `resource_requests[${at}]`));
+  return { demand: { tasks, gangs: gangDemands, standing: [...standing.keys()] }, requests, gangs, standing };
+}
 
+function readAvailability(fields: Fields): NonNullable<View['memory']['availability']> {
   const availability: Record<string, { recoverable?: number; recent?: number }> = Object.create(null);
   const note = (key: string, as: 'recoverable' | 'recent'): void => {
     const map = mapAt(fields, key, '');
@@ -125,32 +169,7 @@ export function readRayRequest(line: unknown, policy: Policy, typeOrder?: readon
   };
   note('recoverable_resource_availabilities', 'recoverable');
   note('cloud_resource_availabilities', 'recent');
-
-  return {
-    now,
-    view: {
-      at: now,
-      complete: { engine: true, provider: true },
-      instances: views,
-      demand: {
-        tasks: listAt(fields, 'resource_requests', '').map((one, at) => readCounted(one, `resource_requests[${at}]`)),
-        gangs: gangDemands,
-        standing: [...standing.keys()],
-      },
-      memory: { refusals: [], unneededSince: {}, availability },
-    },
-    spec: {
-      ...(maxNodes === undefined ? {} : { maxWorkers: maxNodes - heads() }),
-      ...(idle === undefined ? {} : { idleTimeout: idle * 1000 }),
-      ...(pendingIdle === undefined ? {} : { pendingIdleTimeout: pendingIdle * 1000 }),
-      // In Ray the speed is not the planner's business but its reconciler's.
-      upscalingSpeed: Number.POSITIVE_INFINITY,
-      nodeTypes,
-      headType: views.find((view) => view.kind === 'head')?.type ?? '',
-      replaceOutdated: fields['disable_launch_config_check'] !== true,
-    },
-    originals: { requests, gangs, standing, instances, maxNodes, maxNodesOfType },
-  };
+  return availability;
 }
 
 /** A recorded case holds the request under `in` and `args`. */

@@ -5,12 +5,13 @@ import { isPending } from '../lifecycle.ts';
 import { amountOf } from '../resources.ts';
 import { type Bin, isExempt } from './bin.ts';
 import { end, mayEnd, typeFloor } from './limits.ts';
+import { addedPrice } from './offers.ts';
 import type { Pass } from './pass.ts';
 import type { PlanFact } from './plan.ts';
 import type { TypeInfo } from './state.ts';
 
 /**
- * How long a pending instance that nothing needs is kept, where the spec does not say: longer once its set-up has begun
+ * How long a pending instance that nothing needs is kept, where the spec does not say: longer once its setup has begun
  * and most of the way to a node is paid for.
  */
 const pendingGrace: Duration = 30_000;
@@ -115,7 +116,7 @@ function price({ state, instance }: Bin): number {
   const offer = state.type.spec?.offers.find(
     ({ zone, market }) => zone === instance?.zone && market === instance?.market,
   );
-  return offer?.pricePerHour ?? state.type.price ?? 0;
+  return addedPrice(offer) ?? state.type.price ?? 0;
 }
 
 function used({ instance, state }: Bin): number {

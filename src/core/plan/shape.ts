@@ -40,7 +40,7 @@ interface SortKey {
 }
 
 /** Equal requests that stand together in packing order. */
-export interface Run {
+export interface ShapeRun {
   readonly shape: Shape;
   readonly count: number;
 }
@@ -159,7 +159,7 @@ function compareItems(a: SortKey['items'], b: SortKey['items']): number {
 }
 
 /** Requests in packing order. Equals keep the order of the input (`ray`), or are one run wherever they stood (`manta`). */
-export function toRuns(demands: readonly TaskDemand[], vocabulary: Vocabulary, policy: Policy): Run[] {
+export function toRuns(demands: readonly TaskDemand[], vocabulary: Vocabulary, policy: Policy): ShapeRun[] {
   if (policy.like === 'ray') {
     const runs: { shape: Shape; count: number }[] = [];
     const sorted = demands

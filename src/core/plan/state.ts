@@ -4,9 +4,9 @@ import type { ScalingType } from '../scaling.ts';
 import type { Shape, Vocabulary } from './shape.ts';
 
 /** Demand is measured against free room, standing requests against whole nodes. */
-export type Source = 0 | 1;
-export const demand: Source = 0;
-export const standing: Source = 1;
+export type DemandSource = 0 | 1;
+export const demand: DemandSource = 0;
+export const standing: DemandSource = 1;
 
 /** A node type of this pass, or the remains of one that the spec no longer has. */
 export interface TypeInfo {
@@ -21,7 +21,7 @@ export interface TypeInfo {
   readonly availability: number;
   /** Instances that come and go as one. */
   readonly hosts: number;
-  /** Of one instance and hour by the offer that would be used now, when known. */
+  /** What one more instance costs an hour by the offer that would be used now, when known. */
   readonly price: number | undefined;
 }
 
@@ -114,7 +114,7 @@ export class States {
   /** The state after placing `placed` (shapes with counts, in order), which leaves `room` and `labels`. */
   after(
     state: State,
-    source: Source,
+    source: DemandSource,
     placed: readonly { readonly shape: Shape; readonly count: number }[],
     room: readonly number[],
     labels: LabelValues,

@@ -3,7 +3,7 @@ import { clusterRoom, leavingWorkers, typeFloor, typeRoom } from './limits.ts';
 import type { Pass } from './pass.ts';
 import { whyNot } from './passed.ts';
 import { couldHold, type Unplaced } from './place.ts';
-import type { Infeasible, Passed, Waiting } from './plan.ts';
+import type { InfeasibleDemand, Passed, Waiting } from './plan.ts';
 import type { Shape } from './shape.ts';
 import type { HeldBack } from './speed.ts';
 
@@ -12,8 +12,8 @@ export function explainUnplaced(
   pass: Pass,
   unplaced: Unplaced,
   held: HeldBack,
-): { infeasible: Infeasible[]; waiting: Waiting[]; until: Instant | undefined } {
-  const infeasible: Infeasible[] = [];
+): { infeasible: InfeasibleDemand[]; waiting: Waiting[]; until: Instant | undefined } {
+  const infeasible: InfeasibleDemand[] = [];
   const waiting: Waiting[] = [];
   let until: Instant | undefined;
   const holding = new Map(pass.types.map((type) => [type, holdsUp(pass, type)]));

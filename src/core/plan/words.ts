@@ -1,8 +1,8 @@
 /** Reasons are data; here they become sentences, for `why`, the events and the page alike. */
 import type { Duration, Instant } from '../../base/clock.ts';
 import type { Resources } from '../resources.ts';
-import type { Refusal } from '../view.ts';
-import type { EndReason, Infeasible, LaunchReason, Passed, PassReason, Waiting } from './plan.ts';
+import type { LaunchRefusal } from '../view.ts';
+import type { EndReason, InfeasibleDemand, LaunchReason, Passed, PassReason, Waiting } from './plan.ts';
 
 export function durationWords(duration: Duration): string {
   const seconds = Math.max(0, Math.round(duration / 1000));
@@ -37,13 +37,13 @@ function sizeWords(bytes: number): string {
 function servesWords({ serves }: LaunchReason): string {
   switch (serves.kind) {
     case 'min-workers':
-      return `min_workers asks for ${plural(serves.count, 'node')}`;
+      return `min_workers requires ${plural(serves.count, 'node')}`;
     case 'tasks':
       return `${plural(serves.count, 'task')} of ${resourceWords(serves.request.resources)}`;
     case 'gang':
       return `placement group ${serves.gang} (${plural(serves.requests, 'bundle')})`;
     case 'standing':
-      return `request_resources asks for ${plural(serves.count, 'bundle')}`;
+      return `request_resources for ${plural(serves.count, 'bundle')}`;
   }
 }
 
@@ -51,24 +51,24 @@ export function launchWords(because: readonly LaunchReason[]): string {
   return because.length === 0 ? 'demand' : because.map(servesWords).join('; ');
 }
 
-const refusals: Readonly<Record<Refusal['reason'], string>> = {
+const refusals: Readonly<Record<LaunchRefusal['reason'], string>> = {
   'no-capacity': 'the provider has no capacity',
-  quota: 'a quota of the account is used up',
-  throttled: 'the provider throttles requests',
-  denied: 'the provider denies the request',
-  unanswered: 'the provider does not answer launches',
-  'launch-timeout': 'launches did not come up in time',
-  'setup-failed': 'its machines could not be set up',
+  quota: "the account's quota is used up",
+  throttled: 'the provider is throttling requests',
+  denied: 'the provider denied the request',
+  unanswered: 'the provider did not respond to launches',
+  'launch-timeout': 'its machines did not come up in time',
+  'setup-failed': 'setup of its machines failed',
 };
 
 const leavingWords = (count: number | undefined): string =>
-  count === undefined ? '' : ` until ${plural(count, 'node')} being ended ${count === 1 ? 'is' : 'are'} gone`;
+  count === undefined ? '' : ` until ${plural(count, 'terminating node')} ${count === 1 ? 'is' : 'are'} gone`;
 
 /** Why a node type does not serve a demand now. */
 export function passReasonWords(why: PassReason, now: Instant): string {
   switch (why.kind) {
     case 'too-small':
-      return `it has ${resourceWords({ [why.resource]: why.has })} and ${resourceWords({ [why.resource]: why.asked })} is asked for`;
+      return `it has ${resourceWords({ [why.resource]: why.has })}, but ${resourceWords({ [why.resource]: why.asked })} is needed`;
     case 'labels':
       return 'its labels do not match';
     case 'type-limit':
@@ -76,28 +76,30 @@ export function passReasonWords(why: PassReason, now: Instant): string {
     case 'cluster-limit':
       return `the cluster's max_workers of ${why.max} is reached${leavingWords(why.leaving)}`;
     case 'upscaling-speed':
-      return `${why.pending} are pending and upscaling_speed allows ${why.allowed}`;
+      return `${why.pending} are pending, and upscaling_speed allows only ${why.allowed}`;
     case 'refused': {
       const { reason, detail, times, until } = why.refusal;
-      const again = until > now ? `; asked again in ${durationWords(until - now)}` : '';
+      const again = until > now ? `; retrying in ${durationWords(until - now)}` : '';
       return `${refusals[reason]}${times > 1 ? `, ${times} times in a row` : ''}${again}${detail === undefined ? '' : `: ${detail}`}`;
     }
     case 'keeps-gpus':
-      return 'it has GPUs, which are kept for those who ask for them';
+      return 'its GPUs are reserved for work that needs them';
     case 'worse-fit':
       return 'another type fits better';
     case 'dearer':
-      return `it costs ${why.price} where the chosen one costs ${why.chosen}`;
+      return `it costs ${why.price}, and the chosen one costs ${why.chosen}`;
     case 'narrow':
-      return `it cannot hold other work of the cluster, which ${why.broader} holds for little more`;
+      return `it does not fit other work of the cluster, which ${why.broader} does for little more`;
     case 'lower-priority':
-      return `its priority is ${why.priority}, the chosen one's ${why.chosen}`;
+      return `its priority is ${why.priority}, and the chosen one has ${why.chosen}`;
   }
 }
 
 /** Where it was looked: the type, with zone and market when they matter. */
 export function placeWords(passed: Passed): string {
-  const where = [passed.zone, passed.market === 'spot' ? 'spot' : undefined].filter((part) => part !== undefined);
+  const where = [passed.zone, passed.market === 'on-demand' ? undefined : passed.market].filter(
+    (part) => part !== undefined,
+  );
   return where.length === 0 ? passed.type : `${passed.type} (${where.join(', ')})`;
 }
 
@@ -120,12 +122,14 @@ export function endWords(because: EndReason, now: Instant): string {
       return 'its node type is no longer in the cluster file';
     case 'slice-broken':
       return `a host of its slice ${because.slice} is gone`;
+    case 'not-kept':
+      return 'its machine is stopped, and the cluster file does not keep it';
     case 'failed':
       return `it is ${because.status.replaceAll('-', ' ')}`;
   }
 }
 
-export function demandWords(demand: Waiting['demand'] | Infeasible): string {
+export function demandWords(demand: Waiting['demand'] | InfeasibleDemand): string {
   switch (demand.kind) {
     case 'tasks':
       return `${plural(demand.count, 'task')} of ${resourceWords(demand.request.resources)}`;
@@ -147,11 +151,11 @@ export interface Unserved {
 export function waitingReasons({ demand, for: passed }: Waiting, now: Instant): Unserved {
   const verb = demand.kind === 'tasks' && demand.count !== 1 ? 'wait' : 'waits';
   const why = passed.map((each) => passedWords(each, now));
-  return { demand: `${demandWords(demand)} ${verb}`, why: why.length > 0 ? why : ['for nodes that are on their way'] };
+  return { demand: `${demandWords(demand)} ${verb}`, why: why.length > 0 ? why : ['for nodes that are starting'] };
 }
 
 /** Nodes of a type could hold each part of it, but max_workers never allows enough of them. */
-export function beyondLimits({ types }: Infeasible): boolean {
+export function beyondLimits({ types }: InfeasibleDemand): boolean {
   const unfit = new Set(types.filter((each) => limitOf(each) === undefined).map(({ type }) => type));
   return types.some((each) => (limitOf(each) ?? 0) > 0 && !unfit.has(each.type));
 }
@@ -159,7 +163,7 @@ export function beyondLimits({ types }: Infeasible): boolean {
 const limitOf = ({ why }: Passed): number | undefined =>
   why.kind === 'type-limit' || why.kind === 'cluster-limit' ? why.max : undefined;
 
-export function infeasibleReasons(infeasible: Infeasible, now: Instant): Unserved {
+export function infeasibleReasons(infeasible: InfeasibleDemand, now: Instant): Unserved {
   const beyond = beyondLimits(infeasible);
   // A type of which there may be none, as is the head's, says nothing about how far the limits are from enough.
   const types = beyond ? infeasible.types.filter((each) => limitOf(each) !== 0) : infeasible.types;
@@ -172,8 +176,8 @@ export function infeasibleReasons(infeasible: Infeasible, now: Instant): Unserve
   );
   return {
     demand: beyond
-      ? `${demandWords(infeasible)} asks for more nodes than max_workers allows`
-      : `no node type can ever hold ${demandWords(infeasible)}`,
+      ? `${demandWords(infeasible)} needs more nodes than max_workers allows`
+      : `no node type can ever fit ${demandWords(infeasible)}`,
     why: why.length > 0 ? why : ['there are no node types'],
   };
 }
@@ -181,5 +185,5 @@ export function infeasibleReasons(infeasible: Infeasible, now: Instant): Unserve
 const sentence = ({ demand, why }: Unserved): string => `${demand}: ${why.join('; ')}`;
 
 export const waitingWords = (waiting: Waiting, now: Instant): string => sentence(waitingReasons(waiting, now));
-export const infeasibleWords = (infeasible: Infeasible, now: Instant): string =>
+export const infeasibleWords = (infeasible: InfeasibleDemand, now: Instant): string =>
   sentence(infeasibleReasons(infeasible, now));

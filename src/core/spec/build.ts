@@ -16,19 +16,19 @@ import {
 import { fingerprint } from './fingerprint.ts';
 import type { Modern } from './legacy/modernise.ts';
 import { isPrepared, localTypeName, localTypes, localWorkers } from './local.ts';
-import { machineResources } from './machines.ts';
 import { type MantaNodeType, mantaSpec, plainNodeType } from './manta.ts';
-import { hostsPerSlice, offersFor } from './offers.ts';
+import { offersFor } from './offers.ts';
 import { mapOf, numberOf } from './plain.ts';
+import type { ProviderFacts } from './provider-facts.ts';
 import { inFileOrder, type Source } from './source.ts';
 
 /** The spec of a file that passed the checks. `defaults` fill top-level keys that the file does not have, as in Ray. */
-export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): ClusterSpec {
+export function buildSpec(source: Source, modern: Modern, defaults: PlainMap, facts: ProviderFacts): ClusterSpec {
   const file = { ...defaults, ...withoutNulls(modern.value) };
   const provider = mapOf(file.provider);
   const { type: providerType, manta: written, ...config } = provider;
   const manta = mantaSpec(written);
-  const local = provider.type === 'local' && !isPrepared(file) ? localWorkers(modern.value, manta.pools) : undefined;
+  const local = facts.kind === 'own-hosts' && !isPrepared(file) ? localWorkers(modern.value, manta.pools) : undefined;
   const types = local ? localTypes(local, manta.pools) : mapOf(file.available_node_types);
   const maxWorkers = local?.maxWorkers ?? Number(file.max_workers);
   const headType = local ? localTypeName : String(file.head_node_type);
@@ -36,6 +36,7 @@ export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): C
     nodeType(name, mapOf(ownValue(types, name)), {
       file,
       provider,
+      facts,
       own: manta.nodeTypes.get(name) ?? plainNodeType,
       maxWorkers,
       isHead: name === headType && !local,
@@ -46,6 +47,7 @@ export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): C
     name: String(file.cluster_name),
     provider: {
       type: String(providerType),
+      kind: facts.kind,
       config,
       manta,
       ...(Object.keys(mapOf(written)).length > 0 && { mantaAsWritten: mapOf(written) }),
@@ -55,6 +57,8 @@ export function buildSpec(source: Source, modern: Modern, defaults: PlainMap): C
     idleTimeout: minutes(Number(file.idle_timeout_minutes)),
     upscalingSpeed: Number(file.upscaling_speed),
     replaceOutdated: provider.disable_launch_config_check === false,
+    // Ray's default is to stop them: what costs money is kept only where the file says so.
+    stopsIdle: mapOf(modern.value.provider).cache_stopped_nodes === true,
     nodeTypes,
     head: { ...commandsOf(file, 'head', {}), launchConfig },
     auth: authOf(mapOf(file.auth)),
@@ -75,23 +79,26 @@ function instanceLimit(maxWorkers: number, types: readonly NodeType[]): number {
 interface Around {
   readonly file: PlainMap;
   readonly provider: PlainMap;
+  readonly facts: ProviderFacts;
   readonly own: MantaNodeType;
   readonly maxWorkers: number;
   readonly isHead: boolean;
 }
 
 function nodeType(name: string, type: PlainMap, around: Around): NodeType {
+  const { facts } = around;
   const launchConfig = mapOf(type.node_config);
   const given = resourcesOf(mapOf(type.resources));
-  const likely = machineResources(String(around.provider.type), launchConfig);
+  const likely = facts.likelyResources?.(launchConfig);
   const maxWorkers = numberOf(type.max_workers) ?? (around.isHead ? 0 : around.maxWorkers);
   const minWorkers = Math.min(numberOf(type.min_workers) ?? 0, maxWorkers);
   const idleTimeout = idleTimeoutOf(type.idle_timeout_s);
-  const hosts = around.own.hostsPerSlice ?? (around.provider.type === 'gcp' ? hostsPerSlice(launchConfig) : 1);
+  const hosts = around.own.hostsPerSlice ?? facts.offers?.hostsPerSlice?.(launchConfig) ?? 1;
+  const complete = facts.completesResources === true ? 'CPU' in given : Object.keys(given).length > 0;
   return {
     name,
-    resources: isComplete(given, around.provider.type) ? given : { ...likely, ...given },
-    resourcesKnown: isComplete(given, around.provider.type),
+    resources: complete ? given : { ...likely, ...given },
+    resourcesKnown: complete,
     labels: Object.fromEntries(Object.entries(mapOf(type.labels)).map(([label, value]) => [label, String(value)])),
     minWorkers: minWorkers * hosts,
     maxWorkers: maxWorkers * hosts,
@@ -100,15 +107,12 @@ function nodeType(name: string, type: PlainMap, around: Around): NodeType {
     priority: numberOf(type.priority) ?? 0,
     launchHash: fingerprint(launchConfig),
     hostsPerSlice: hosts,
-    offers: offersFor(around.provider, launchConfig, around.own),
+    ...(around.own.allocationTimeout !== undefined && { allocationTimeout: around.own.allocationTimeout }),
+    offers: offersFor(around.provider, launchConfig, around.own, facts.offers),
     launchConfig,
     worker: commandsOf(around.file, 'worker', type),
   };
 }
-
-/** AWS, and own hosts, are asked for what the file leaves out; elsewhere what the file lists is all there is. */
-const isComplete = (given: Resources, provider: Plain | undefined): boolean =>
-  provider === 'aws' || provider === 'local' ? 'CPU' in given : Object.keys(given).length > 0;
 
 /** What a node runs. A type's own lists stand in place of the cluster's, `setup_commands` included, as in Ray. */
 function commandsOf(file: PlainMap, role: 'head' | 'worker', type: PlainMap): NodeCommands {

@@ -123,15 +123,16 @@ function effectOf([top = '', second = '', third = '']: readonly string[]): KeyEf
 
 /** Why a change of this kind matters, for a reader who decides whether to go on. */
 export const effectWords: Readonly<Record<KeyEffect, string>> = {
-  limits: 'the limits: workers above them end, and those that they promise are made; the others are not touched',
-  launch: 'new instances are made this way; those there are replaced one by one when idle',
+  limits: 'the limits: workers above them are terminated, missing ones are added, the others are not affected',
+  launch: 'new instances use it; existing ones are replaced one by one when idle',
   files: 'the files are copied again, and the setup commands run again',
   initialization: 'the initialization commands run again',
-  container: 'the containers are made anew: Ray restarts in them',
-  setup: 'the setup commands run again: on the head while Ray goes on, on workers in turn, each emptied first',
-  start: 'Ray starts anew on the nodes that this is for, on workers in turn, each emptied first',
+  container: 'the containers are recreated, which restarts Ray',
+  setup:
+    'the setup commands run again: on the head while Ray keeps running, on workers one after another, each drained first',
+  start: 'Ray restarts on the affected nodes, on workers one after another, each drained first',
   hosts: 'hosts join or leave',
-  reach: 'how the hosts are reached: nothing that runs is touched',
-  'new-cluster': 'another cluster: the one of the old name goes on running',
-  settings: "mantad's own settings: nothing that runs is touched",
+  reach: 'how to reach the hosts: nothing running is affected',
+  'new-cluster': 'a different cluster: the one with the old name keeps running',
+  settings: "mantad's own settings: nothing running is affected",
 };

@@ -3,6 +3,7 @@ import type { NodeTypeName } from '../instance.ts';
 import type { Resources } from '../resources.ts';
 import type { ScalingSpec, ScalingType } from '../scaling.ts';
 import type { MantaSpec } from './manta.ts';
+import type { ProviderKind } from './provider-facts.ts';
 
 /** A value as YAML gives it. */
 export type Plain =
@@ -28,8 +29,9 @@ export interface ClusterSpec extends ScalingSpec {
 }
 
 export interface ProviderSpec {
-  /** aws, gcp, azure, local, process, kubernetes, external, … as the file says. */
+  /** As the file says. */
   readonly type: string;
+  readonly kind: ProviderKind;
   /** Everything else under `provider` but `manta`, untouched: only the provider reads it. */
   readonly config: PlainMap;
   readonly manta: MantaSpec;

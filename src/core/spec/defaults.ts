@@ -1,8 +1,8 @@
 import type { PlainMap } from './cluster.ts';
-import { defaultsOf as rayDefaultsOf } from './ray/defaults.ts';
-import { isMap } from './source.ts';
+import type { ProviderFacts } from './provider-facts.ts';
+import { copyPlain } from './yaml/python.ts';
 
-/** What Manta fills in where Ray has no default for the provider. */
+/** What Manta fills in where the provider has no default. */
 const bare: PlainMap = {
   max_workers: 2,
   upscaling_speed: 1,
@@ -26,16 +26,8 @@ const bare: PlainMap = {
   worker_start_ray_commands: ['ray stop', 'ulimit -n 65536; ray start --address=$RAY_HEAD_IP:6379'],
 };
 
-/** Instances that are processes of this machine: a head and as many workers as are asked for. */
-const processes: PlainMap = {
-  cluster_name: 'default',
-  available_node_types: { head: { resources: {}, node_config: {} }, worker: { resources: {}, node_config: {} } },
-  head_node_type: 'head',
-};
-
-/** What stands in for the top-level keys that a file does not have: those of Ray for its provider. */
-export function defaultsOf(file: PlainMap): PlainMap {
-  const type = isMap(file.provider) ? file.provider.type : undefined;
-  if (typeof type !== 'string') return bare;
-  return { ...bare, ...(type === 'process' ? processes : rayDefaultsOf(type)) };
-}
+/** What stands in for the top-level keys that a file does not have. Each call gives a copy of its own. */
+export const defaultsOf = (facts: ProviderFacts | undefined): PlainMap => ({
+  ...bare,
+  ...copyPlain(facts?.defaults ?? {}),
+});

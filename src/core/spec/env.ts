@@ -1,7 +1,7 @@
 import { ownValue } from '../../base/own-value.ts';
 import { templateProblems as problems } from './check/template-problems.ts';
 import type { Plain, PlainMap } from './cluster.ts';
-import { keyFor } from './keys/table.ts';
+import { type KeyNode, keyFor } from './keys/table.ts';
 import type { Path, Problem } from './problem.ts';
 import { pathText, report } from './problems.ts';
 import { isMap, type Source } from './source.ts';
@@ -16,6 +16,7 @@ const name = /^[A-Za-z_][A-Za-z0-9_]*$/;
 export function fillEnvironment(
   source: Source,
   env: Environment,
+  keyTree: KeyNode,
 ): { readonly source: Source; readonly problems: readonly Problem[] } {
   if (!source.text.includes('${env:')) return { source, problems: [] };
   const found: Problem[] = [];
@@ -45,7 +46,7 @@ export function fillEnvironment(
       whole = match === text;
       return given;
     });
-    return whole && !isQuoted(path) && keyFor(path)?.shape !== 'string' ? scalar(filled) : filled;
+    return whole && !isQuoted(path) && keyFor(keyTree, path)?.shape !== 'string' ? scalar(filled) : filled;
   }
 
   function isQuoted(path: Path): boolean {

@@ -1,29 +1,29 @@
 import { defineError } from '../../base/errors.ts';
 
-/** What ends a command that works on cluster files; what is wrong inside of a file is a problem (problem-table.ts). */
+/** What ends a command that works on cluster files; what is wrong inside a file is a problem (problem-table.ts). */
 export const specErrors = {
   Refused: defineError<{ file: string; errors: number; first: string; hint: string | undefined }>({
     code: 'MANTA_SPEC_REFUSED',
     exit: 1,
-    message: (e) => `${e.file} cannot be used: ${e.first}${e.errors > 1 ? `, and ${e.errors - 1} more` : ''}`,
+    message: (e) => `cannot use ${e.file}: ${e.first}${e.errors > 1 ? `, and ${e.errors - 1} more` : ''}`,
     hint: (e) => (e.errors > 1 ? `\`manta config check ${e.file}\` lists them all` : e.hint),
   }),
   Directory: defineError<{ file: string }>({
     code: 'MANTA_SPEC_DIRECTORY',
     exit: 1,
     message: (e) => `\`${e.file}\` is a directory, not a cluster file`,
-    hint: () => 'give the file in it, or the name of a cluster that was started from here',
+    hint: () => 'give a file in it, or the name of a cluster started from this machine',
   }),
   NoSuchKey: defineError<{ key: string; nearest: string | undefined }>({
     code: 'MANTA_SPEC_NO_SUCH_KEY',
     exit: 2,
-    message: (e) => `cluster files have no key '${e.key}'`,
+    message: (e) => `unknown key '${e.key}'`,
     hint: (e) => (e.nearest === undefined ? '`manta config explain` lists every key' : `did you mean '${e.nearest}'?`),
   }),
   NotWritten: defineError<{ file: string; why: string }>({
     code: 'MANTA_SPEC_NOT_WRITTEN',
     exit: 2,
-    message: (e) => `${e.file} was not written: ${e.why}`,
-    hint: () => 'without --write the result goes to standard output',
+    message: (e) => `could not write ${e.file}: ${e.why}`,
+    hint: () => 'without --write, the result goes to standard output',
   }),
 };

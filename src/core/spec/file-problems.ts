@@ -3,9 +3,9 @@ import { error } from './problems.ts';
 /** What can keep a file from being read at all. */
 export const fileProblems = {
   Unreadable: error<{ why: string }>('UNREADABLE', {
-    title: 'a file that cannot be opened',
-    meaning: 'The file is not there, is a directory, or may not be read.',
+    title: 'a file that cannot be read',
+    meaning: 'The file does not exist, is a directory, or you have no permission to read it.',
     hint: 'check the path and its permissions',
-    message: (e) => `cannot be read: ${e.why}`,
+    message: (e) => `cannot read this file: ${e.why}`,
   }),
 };

@@ -8,6 +8,7 @@ import { mapOf, numberOf, textsOf } from './plain.ts';
 /** What stands under `provider.manta`, with its defaults. `keys/manta.ts` declares and explains the keys. */
 export interface MantaSpec {
   readonly allowNoAuth: boolean;
+  readonly preview: boolean;
   /** Absent: never. */
   readonly idleShutdown?: Duration;
   /** Absent: unlimited. */
@@ -16,6 +17,8 @@ export interface MantaSpec {
   /** Absent: as long as is usual where the nodes are. */
   readonly setupTimeout?: Duration;
   readonly engine: 'embedded' | 'ray';
+  /** ARNs of policies that the role of the head gets beside what mantad needs. */
+  readonly headPolicies: readonly string[];
   /** Rules that only the provider of this machine reads. */
   readonly faults: readonly Plain[];
   readonly nodeTypes: ReadonlyMap<string, MantaNodeType>;
@@ -34,7 +37,11 @@ export interface MantaNodeType {
   /** Empty: those of the provider. */
   readonly zones: readonly string[];
   readonly hostsPerSlice?: number;
+  /** Absent: as long as is usual where the nodes are. */
+  readonly allocationTimeout?: Duration;
   readonly initialWorkers: number;
+  /** TPU slices are asked for by queued resources, which wait for room. */
+  readonly queued?: true;
 }
 
 /** A node type whose machines are given. */
@@ -64,11 +71,13 @@ export function mantaSpec(value: Plain | undefined): MantaSpec {
   const setupTimeout = lengthOf(manta.setup_timeout);
   return {
     allowNoAuth: manta.allow_no_auth === true,
+    preview: manta.preview === true,
     ...(idleShutdown !== undefined && { idleShutdown }),
     ...(maxLifetime !== undefined && { maxLifetime }),
     lease: Math.max(shortestLease, lengthOf(manta.lease) ?? durationOf(defaultOf('lease'))!),
     ...(setupTimeout !== undefined && { setupTimeout }),
     engine: manta.engine === 'ray' ? 'ray' : 'embedded',
+    headPolicies: textsOf(manta.head_policies),
     faults: Array.isArray(manta.faults) ? (manta.faults as readonly Plain[]) : [],
     nodeTypes: entriesOf(manta.node_types, nodeTypeOf),
     pools: entriesOf(manta.pools, ({ hosts, ...type }) => ({ hosts: textsOf(hosts), type })),
@@ -84,7 +93,8 @@ const defaultOf = (name: string): string =>
 export const plainNodeType: MantaNodeType = { markets: [], zones: [], initialWorkers: 0 };
 
 function nodeTypeOf(own: PlainMap): MantaNodeType {
-  const markets = [own.market ?? []].flat().filter((each): each is Market => each === 'spot' || each === 'on-demand');
+  const markets = [own.market ?? []].flat().filter(isMarket);
+  const allocationTimeout = lengthOf(own.allocation_timeout);
   const hostsPerSlice = numberOf(own.hosts_per_slice);
   return {
     ...(typeof own.price === 'number' && { price: own.price }),
@@ -92,9 +102,13 @@ function nodeTypeOf(own: PlainMap): MantaNodeType {
     markets: [...new Set(markets)],
     zones: Array.isArray(own.zones) ? (own.zones as readonly string[]) : [],
     ...(hostsPerSlice !== undefined && { hostsPerSlice }),
+    ...(allocationTimeout !== undefined && { allocationTimeout }),
+    ...(own.queued === true && { queued: true as const }),
     initialWorkers: numberOf(own.initial_workers) ?? 0,
   };
 }
+
+const isMarket = (value: Plain): value is Market => value === 'spot' || value === 'on-demand' || value === 'reserved';
 
 const hostOf = ({
   user,

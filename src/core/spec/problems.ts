@@ -40,7 +40,7 @@ export const warning = <Data>(what: string, kind: Omit<ProblemKind<Data>, 'code'
   severity: 'warning',
 });
 
-/** Behind so many problems nobody reads advice any more, and a file of nothing but mistakes stays quick to refuse. */
+/** After this many problems nobody reads the advice, and a file full of mistakes is still refused quickly. */
 export const adviceLimit = 200;
 
 /** Names in a sentence: the first ones, and how many more there are. */

@@ -1,5 +1,6 @@
 import { templateVerdict } from './check/placeholders.ts';
-import { type Environment } from './env.ts';
+import type { Environment } from './env.ts';
+import type { ProviderTable } from './provider-table.ts';
 import { type Resolution, resolveCluster } from './resolve.ts';
 import type { ReadResult, Source } from './source.ts';
 import { positionsOf } from './yaml/locate.ts';
@@ -17,12 +18,19 @@ function readCluster(file: string, bytes: Uint8Array): ReadResult {
 }
 
 /** As far as a file could be understood: its source when it is YAML, its spec when it resolves. */
-export interface ClusterFile extends Resolution {
+export interface ParsedClusterFile extends Resolution {
   readonly source?: Source;
 }
 
 /** Reads and resolves a cluster file. Never throws. */
-export function openCluster(file: string, bytes: Uint8Array, env: Environment): ClusterFile {
+export function openCluster(
+  file: string,
+  bytes: Uint8Array,
+  env: Environment,
+  providers: ProviderTable,
+): ParsedClusterFile {
   const read = readCluster(file, bytes);
-  return 'source' in read ? { source: read.source, ...resolveCluster(read.source, env) } : { problems: read.problems };
+  return 'source' in read
+    ? { source: read.source, ...resolveCluster(read.source, env, providers) }
+    : { problems: read.problems };
 }

@@ -8,9 +8,10 @@ import { checkTraps } from './check/traps.ts';
 import type { ClusterSpec } from './cluster.ts';
 import { defaultsOf } from './defaults.ts';
 import { type Environment, fillEnvironment } from './env.ts';
-import { keyFor } from './keys/table.ts';
+import { type KeyNode, keyFor } from './keys/table.ts';
 import { modernise } from './legacy/modernise.ts';
 import type { Problem } from './problem.ts';
+import { factsOf, type ProviderTable } from './provider-table.ts';
 import { isMap, type Source } from './source.ts';
 
 export interface Resolution {
@@ -21,33 +22,37 @@ export interface Resolution {
 }
 
 /** The spec that a file of any era stands for, and everything that is wrong or doubtful in it. */
-export function resolveCluster(read: Source, env: Environment): Resolution {
-  const filled = fillEnvironment(read, env);
+export function resolveCluster(read: Source, env: Environment, providers: ProviderTable): Resolution {
+  const { keyTree } = providers;
+  const filled = fillEnvironment(read, env, keyTree);
   const { source } = filled;
-  const structure = checkStructure(source).filter(
-    (problem) => !(isLocal(source) && problem.path[0] === 'head_node_type'),
+  const facts = factsOf(providers, source.value);
+  // The hosts of a cluster are of one node type, whatever `head_node_type` says.
+  const structure = checkStructure(source, keyTree).filter(
+    (problem) => !(facts?.kind === 'own-hosts' && problem.path[0] === 'head_node_type'),
   );
   if (!isMap(source.value)) return { problems: structure };
-  const defaults = defaultsOf(source.value);
-  const modern = modernise(source, defaults);
+  const defaults = defaultsOf(facts);
+  const modern = modernise(source, defaults, facts);
   const problems = [
     ...filled.problems,
     ...structure,
     ...checkDuplicates(read),
     ...modern.problems,
-    ...checkPlaceholders(source),
-    ...checkMeaning(source, modern, defaults),
+    ...checkPlaceholders(source, keyTree),
+    ...checkMeaning(source, modern, defaults, providers),
   ];
-  if (problems.some(prevents)) return { problems: inOrder(problems) };
-  const spec = buildSpec(source, modern, defaults);
-  return { spec, problems: inOrder([...problems, ...checkTraps(source, modern.value, spec)]) };
+  if (facts === undefined || problems.some((problem) => prevents(problem, keyTree)))
+    return { problems: inOrder(problems) };
+  const spec = buildSpec(source, modern, defaults, facts);
+  return { spec, problems: inOrder([...problems, ...checkTraps(source, modern.value, spec, facts)]) };
 }
 
 /** A placeholder is a text like any other until something is launched with it, but no number and no provider. */
-function prevents(problem: Problem): boolean {
+function prevents(problem: Problem, keyTree: KeyNode): boolean {
   if (problem.severity !== 'error') return false;
   if (problem.code !== templateProblems.Placeholder.code) return true;
-  const key = keyFor(problem.path);
+  const key = keyFor(keyTree, problem.path);
   return (
     key !== undefined &&
     (!(key.shape === 'string' || key.shape === 'any') || key.path === 'provider.type' || key.path === 'head_node_type')
@@ -61,7 +66,3 @@ const inOrder = (problems: readonly Problem[]): readonly Problem[] =>
       a.at.column - b.at.column ||
       (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1),
   );
-
-/** A local cluster has one node type, whatever `head_node_type` says. */
-const isLocal = (source: Source): boolean =>
-  isMap(source.value) && isMap(source.value.provider) && source.value.provider.type === 'local';

@@ -8,7 +8,7 @@ export interface Range {
 }
 
 /** Where something stands in the text: its value, and the key that leads to it when it is in a mapping. */
-export interface Place {
+export interface SourceSpan {
   readonly key?: Range;
   /**
    * From the first character of the value (its anchor or tag included) to behind its last one. Comments and blank lines
@@ -29,7 +29,7 @@ export interface Source {
   /** Position of the key that leads to a path. */
   keyAt(path: Path): Position;
   /** Text of the key and the value at a path; undefined when there is none. */
-  rangeOf(path: Path): Place | undefined;
+  rangeOf(path: Path): SourceSpan | undefined;
   /** Keys of the mapping at a path in the order of the file, which objects lose for keys such as `8`. */
   readonly keys: (path: Path) => readonly string[];
   /** Position of a character of the text. */

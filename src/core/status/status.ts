@@ -12,6 +12,8 @@ export interface ClusterStatus {
   readonly launching: readonly { readonly type: string; readonly count: number }[];
   /** There, and not yet running a node. */
   readonly pending: readonly { readonly instance: string; readonly type: string; readonly details: string }[];
+  /** Machines that are switched off and kept, by type. `pricePerHour` is of all of them; absent where it is not known. */
+  readonly stopped?: readonly StoppedMachines[];
   readonly failedLaunches: readonly { readonly type: string; readonly at: Instant; readonly reason: string }[];
   readonly failedNodes: readonly { readonly type: string; readonly instance: string }[];
   readonly demand: Demand;
@@ -20,6 +22,12 @@ export interface ClusterStatus {
   /** Machines that run, and of which only the engine, which is silent, could tell what is on them. */
   readonly unknown?: number;
   readonly timings?: { readonly engineMs?: number; readonly providerMs?: number; readonly passMs?: number };
+}
+
+export interface StoppedMachines {
+  readonly type: string;
+  readonly count: number;
+  readonly pricePerHour?: number;
 }
 
 export interface StatusNode {

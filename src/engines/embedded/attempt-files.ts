@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import type { Instant } from '../../base/clock.ts';
 import { createLiveJson, makeFolder, namesIn, readLiveJson, writeLiveJson } from '../../base/json-file.ts';
 import type { EndCause } from '../../core/jobs/job.ts';
+import type { Placement } from '../../core/placement/room.ts';
 import type { AttemptOrder } from '../runner.ts';
-import type { Placement } from './placement.ts';
+import { engineNames } from './names.ts';
 
 /** `attempts/<key>/order.json`, by the engine: an attempt that was taken over, and where it was sent. */
 export interface OrderRecord {
@@ -43,7 +44,7 @@ export class AttemptFiles {
 
   constructor(engineFolder: string) {
     // Without links: processes are found by the folder they work in.
-    this.root = realpathSync(makeFolder(join(engineFolder, 'attempts')));
+    this.root = realpathSync(makeFolder(join(engineFolder, engineNames.attempts)));
   }
 
   folder(id: string): string {

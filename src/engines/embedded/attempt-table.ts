@@ -2,15 +2,15 @@ import type { Clock, Duration } from '../../base/clock.ts';
 import { endLog, logExtent } from '../../base/log-segments.ts';
 import { endProcesses, findMarked } from '../../base/process.ts';
 import type { EndCause } from '../../core/jobs/job.ts';
+import { plus } from '../../core/placement/booking.ts';
+import { place } from '../../core/placement/placement.ts';
 import type { Resources } from '../../core/resources.ts';
 import type { AttemptOrder, AttemptReport } from '../runner.ts';
 import type { OrderRecord } from './attempt-files.ts';
 import { AttemptFiles } from './attempt-files.ts';
-import { plus } from './booking.ts';
 import { embeddedErrors } from './errors.ts';
 import type { NodeTable } from './node-table.ts';
 import { nodeId } from './paths.ts';
-import { place } from './placement.ts';
 import type { Hello } from './protocol.ts';
 
 interface Tracked {
@@ -223,7 +223,7 @@ export class AttemptTable {
     }
   }
 
-  /** True when the node did not, or cannot, keep the room: then the gang is placed anew. */
+  /** True when the node did not, or cannot, keep the room: then the gang is placed again. */
   async #keep(node: string, attempt: string, resources: Resources): Promise<boolean> {
     try {
       return (await this.#link(node).call('keep', { attempt, resources })).refused !== undefined;
@@ -232,7 +232,7 @@ export class AttemptTable {
     }
   }
 
-  /** The attempt was placed anew while `node` was asked: what it has kept for the old placement is not needed. */
+  /** The attempt was placed again while `node` was asked: what it has kept for the old placement is not needed. */
   #releaseStray(node: string, attempt: Tracked): void {
     if (this.#isKeeper(node, attempt)) return;
     const release = { attempt: attempt.record.order.id };

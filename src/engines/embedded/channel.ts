@@ -5,17 +5,17 @@ import type { AttemptReport } from '../runner.ts';
 import { embeddedErrors } from './errors.ts';
 import type { AgentCalls, CallName, Message } from './protocol.ts';
 
-/** A line longer than this is no message of ours. */
+/** A line longer than this is not one of our messages. */
 const maxLine = 64 << 20;
 
-export type Answer = <Name extends CallName>(
+export type CallHandler = <Name extends CallName>(
   call: Name,
   args: AgentCalls[Name]['args'],
 ) => Promise<AgentCalls[Name]['answer']> | AgentCalls[Name]['answer'];
 
 export interface ChannelEvents {
   /** Answers the other side's calls; absent on the side that only calls. */
-  readonly answer?: Answer;
+  readonly answer?: CallHandler;
   readonly report?: (report: AttemptReport) => void;
   readonly close: () => void;
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { GangDemand, PlacementRule, Request, TaskDemand } from '../../core/demand.ts';
+import { readLabelRule } from '../../core/placement/labels.ts';
 import type { LabelSelector, Labels, Resources } from '../../core/resources.ts';
 import type { AttemptOrder } from '../runner.ts';
-import { readLabelRule } from './labels.ts';
 
 /** Attempts that wait for room, as demand: equal shapes counted together, in the order in which they came. */
 export function taskDemand(waiting: readonly Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>[]): TaskDemand[] {

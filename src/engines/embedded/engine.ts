@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import type { Clock, Duration } from '../../base/clock.ts';
 import { makeFolder, namesIn, readJson, readLiveJson, writeJson } from '../../base/json-file.ts';
 import type { TaskDemand } from '../../core/demand.ts';
-import type { Infeasible } from '../../core/plan/plan.ts';
+import { place } from '../../core/placement/placement.ts';
+import type { InfeasibleDemand } from '../../core/plan/plan.ts';
 import type { Engine, EngineNode, EngineState } from '../engine.ts';
 import type { AttemptOrder, AttemptReport, Runner } from '../runner.ts';
 import { AttemptTable } from './attempt-table.ts';
 import { gangDemand, taskDemand } from './demand.ts';
 import { embeddedEnvironments } from './environments.ts';
 import { embeddedErrors } from './errors.ts';
+import { engineNames } from './names.ts';
 import type { LinkOptions } from './node-link.ts';
 import { NodeTable } from './node-table.ts';
-import { place } from './placement.ts';
 import type { AgentRecord, DrainReason } from './protocol.ts';
 
 export interface EmbeddedEngineOptions extends Omit<LinkOptions, 'epoch'> {
@@ -28,7 +29,7 @@ const sweepEvery = 2_000;
 
 /**
  * The engine of one machine. Everything that must outlive this process is in its folder and in the agents: an engine
- * opened anew on the same folder finds agents and attempts again and goes on.
+ * opened again on the same folder finds agents and attempts again and goes on.
  */
 export class EmbeddedEngine implements Engine, Runner {
   readonly environments = embeddedEnvironments;
@@ -40,7 +41,7 @@ export class EmbeddedEngine implements Engine, Runner {
   readonly #watcher: FSWatcher;
   readonly #sweep: NodeJS.Timeout;
   #standing: readonly TaskDemand[];
-  #infeasible: readonly Infeasible[] = [];
+  #infeasible: readonly InfeasibleDemand[] = [];
 
   private constructor(options: EmbeddedEngineOptions) {
     this.#options = options;
@@ -50,7 +51,7 @@ export class EmbeddedEngine implements Engine, Runner {
     this.#attempts = new AttemptTable(this.#folder, this.#nodes, options.clock);
     this.#nodes.watch(() => this.#changed());
     this.#attempts.watch(() => this.#changed());
-    const agents = makeFolder(join(this.#folder, 'agents'));
+    const agents = makeFolder(join(this.#folder, engineNames.agents));
     this.#watcher = watch(agents, () => this.#discover());
     // A notification can be missed; a folder cannot.
     this.#sweep = setInterval(() => this.#discover(), sweepEvery);
@@ -109,13 +110,13 @@ export class EmbeddedEngine implements Engine, Runner {
     return this.#nodes.drain(node, reason);
   }
 
-  async reportInfeasible(infeasible: readonly Infeasible[], signal: AbortSignal): Promise<void> {
+  async reportInfeasible(infeasible: readonly InfeasibleDemand[], signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#infeasible = infeasible;
   }
 
   /** What was last reported as impossible. */
-  get infeasible(): readonly Infeasible[] {
+  get infeasible(): readonly InfeasibleDemand[] {
     return this.#infeasible;
   }
 
@@ -163,11 +164,11 @@ export class EmbeddedEngine implements Engine, Runner {
   }
 
   get #standingFile(): string {
-    return join(this.#folder, 'standing.json');
+    return join(this.#folder, engineNames.standing);
   }
 
   #nextEpoch(): number {
-    const file = join(this.#folder, 'epoch.json');
+    const file = join(this.#folder, engineNames.epoch);
     const epoch = (readJson<number>(file) ?? 0) + 1;
     writeJson(file, epoch);
     return epoch;
@@ -178,7 +179,7 @@ export class EmbeddedEngine implements Engine, Runner {
   }
 
   #discover(): void {
-    const folder = join(this.#folder, 'agents');
+    const folder = join(this.#folder, engineNames.agents);
     for (const name of namesIn(folder)) {
       if (name.startsWith('.') || !name.endsWith('.json') || this.#nodes.has(name.slice(0, -5))) continue;
       const file = join(folder, name);

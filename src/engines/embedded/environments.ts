@@ -7,6 +7,6 @@ export const embeddedEnvironments: EnvironmentSupport = new Map<string, readonly
   ['py_modules', []],
   ['pip', ['packages', 'pip_check']],
   ['uv', ['packages', 'uv_check']],
-  // Set-up begins at once in any case, and has a log of its own.
+  // Setup begins at once in any case, and has a log of its own.
   ['config', ['setup_timeout_seconds', 'eager_install', 'log_files']],
 ]);

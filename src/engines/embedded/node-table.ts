@@ -1,10 +1,10 @@
 import type { Duration } from '../../base/clock.ts';
+import { minus, plus } from '../../core/placement/booking.ts';
+import type { Room } from '../../core/placement/room.ts';
 import type { Labels, Resources } from '../../core/resources.ts';
 import type { AttemptReport } from '../runner.ts';
-import { minus, plus } from './booking.ts';
 import type { LinkOptions } from './node-link.ts';
 import { NodeLink } from './node-link.ts';
-import type { Room } from './placement.ts';
 import type { AgentRecord, DrainReason, Hello } from './protocol.ts';
 
 /** What the table of attempts hears about nodes. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeFolder } from '../../base/json-file.ts';
 import { embeddedErrors } from './errors.ts';
+import { engineNames } from './names.ts';
 
 /** The smallest limit on the length of a socket's path, less the closing zero. */
 const longestSocketPath = 103;
@@ -14,7 +15,7 @@ export const nodeId = (instance: string): string => createHash('sha256').update(
 
 /** Where an agent's socket is: beside its record, or in a short private folder when that path is too long for a socket. */
 export function socketPath(engineFolder: string, instance: string): string {
-  const near = join(engineFolder, 'agents', `${instance}.sock`);
+  const near = join(engineFolder, engineNames.agents, `${instance}.sock`);
   if (Buffer.byteLength(near) <= longestSocketPath) return near;
   const name = createHash('sha256').update(near).digest('hex').slice(0, 24);
   return join(privateFolder(), `${name}.sock`);

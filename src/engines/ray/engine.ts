@@ -4,31 +4,31 @@ import { messageOf } from '../../base/errors.ts';
 import { type EventSink, silent } from '../../base/events.ts';
 import { doubling, retry } from '../../base/retry.ts';
 import type { TaskDemand } from '../../core/demand.ts';
-import type { Infeasible } from '../../core/plan/plan.ts';
+import type { InfeasibleDemand } from '../../core/plan/plan.ts';
 import { untested } from '../../core/ray-version.ts';
 import type { ScalingSpec } from '../../core/scaling.ts';
 import type { Engine, EngineState } from '../engine.ts';
 import type { AttemptOrder, AttemptReport, Driver, Runner } from '../runner.ts';
-import { RayAttempts } from './attempts.ts';
-import { type AutoscalerReport, nothingToReport, writeConfig, writeReport } from './autoscaler-report.ts';
-import { Bookings } from './bookings.ts';
 import { rayErrors } from './errors.ts';
 import { appendNotes, type DriverNote, notesFile, notesText } from './event-file.ts';
 import { rayEvents } from './events.ts';
-import { Gcs, type RayNodeInfo } from './gcs.ts';
-import type { GcsOptions } from './gcs-client.ts';
+import { type AutoscalerReport, nothingToReport, writeConfig, writeReport } from './gcs/autoscaler-report.ts';
+import { Bookings } from './gcs/bookings.ts';
+import { Gcs, type RayNodeInfo } from './gcs/gcs.ts';
+import type { GcsOptions } from './gcs/gcs-client.ts';
+import { IdleClocks } from './gcs/idle-clocks.ts';
+import { PreemptedNodes } from './gcs/preempted-nodes.ts';
+import { readState } from './gcs/read-state.ts';
+import { StateWatch } from './gcs/state-watch.ts';
+import { writeConstraint } from './gcs/write-demand.ts';
 import { AutoscalerStateService, DrainReason } from './gen/autoscaler_pb.js';
-import { RayHttp } from './http.ts';
-import { IdleClocks } from './idle-clocks.ts';
-import type { NodeFate } from './job-info.ts';
-import { driverOf, type RayJob, RayJobsApi } from './jobs-api.ts';
-import { type OtherWork, otherWork } from './other-work.ts';
-import { orAborted, RayPackages, type ShipArchive, type ShippedArchive } from './packages.ts';
-import { PreemptedNodes } from './preempted-nodes.ts';
-import { readState } from './read-state.ts';
-import { StateWatch } from './state-watch.ts';
-import { submissionOf } from './submission.ts';
-import { writeConstraint } from './write-demand.ts';
+import { RayAttempts } from './jobs/attempts.ts';
+import { RayHttp } from './jobs/http.ts';
+import type { NodeFate } from './jobs/job-info.ts';
+import { driverOf, type RayJob, RayJobsApi } from './jobs/jobs-api.ts';
+import { type OtherWork, otherWork } from './jobs/other-work.ts';
+import { orAborted, RayPackages, type ShipArchive, type ShippedArchive } from './jobs/packages.ts';
+import { submissionOf } from './jobs/submission.ts';
 
 export interface RayEngineOptions extends GcsOptions {
   /** `http://host:port` of Ray's dashboard, where jobs are handed over. */
@@ -39,7 +39,7 @@ export interface RayEngineOptions extends GcsOptions {
   readonly events?: EventSink;
   /** For archives that are larger than `uploadLimit`. Absent: they are refused. */
   readonly shipArchive?: ShipArchive;
-  /** Those that were. Absent: each is made and shipped anew. */
+  /** Those that were. Absent: each is made and shipped again. */
   readonly shippedArchive?: ShippedArchive;
   /** Appends to a file where Ray's folders are not on this machine, such as in a container. Whether it did. */
   readonly append?: (path: string, text: string, signal: AbortSignal) => Promise<boolean>;
@@ -152,13 +152,13 @@ export class RayEngine implements Engine, Runner {
     signal: AbortSignal,
   ): Promise<{ readonly accepted: boolean; readonly reason?: string }> {
     const id = Buffer.from(node, 'hex');
-    if (id.length !== nodeIdBytes) throw rayErrors.Refused({ call: 'DrainNode', detail: `'${node}' is no node id` });
+    if (id.length !== nodeIdBytes) throw rayErrors.Refused({ call: 'DrainNode', detail: `'${node}' is not a node id` });
     const idle = reason.kind === 'idle';
     const request = {
       node: id,
       // Ray aborts on a reason that is not set.
       reason: idle ? DrainReason.IDLE : DrainReason.PREEMPTION,
-      message: idle ? 'idle for longer than its timeout' : 'the provider takes the machine away',
+      message: idle ? 'idle for longer than its timeout' : 'the provider is reclaiming the machine',
       deadlineMs: idle ? 0n : BigInt(Math.round(reason.deadline)),
     };
     const reply = await this.#gcs.call(service.drainNode, request, signal);
@@ -166,7 +166,7 @@ export class RayEngine implements Engine, Runner {
     return { accepted: reply.accepted, ...(reply.problem === '' ? {} : { reason: reply.problem }) };
   }
 
-  async reportInfeasible(infeasible: readonly Infeasible[], signal: AbortSignal): Promise<void> {
+  async reportInfeasible(infeasible: readonly InfeasibleDemand[], signal: AbortSignal): Promise<void> {
     await this.report({ ...this.#report, infeasible }, signal);
   }
 
@@ -322,7 +322,7 @@ export class RayEngine implements Engine, Runner {
     try {
       this.#preempted.add(node);
     } catch (error) {
-      this.#events.emit(rayEvents.trouble, { work: 'note a preemption', detail: (error as Error).message });
+      this.#events.emit(rayEvents.trouble, { work: 'record a preemption', detail: (error as Error).message });
     }
   }
 
@@ -337,7 +337,7 @@ export class RayEngine implements Engine, Runner {
   async #read(signal: AbortSignal): Promise<EngineState> {
     // A last seen version beyond the server's own aborts the whole GCS: it is never sent.
     const reply = await this.#gcs.call(service.getClusterResourceState, { lastSeenVersion: 0n }, signal);
-    if (!reply.state) throw rayErrors.Refused({ call: 'GetClusterResourceState', detail: 'the answer holds no state' });
+    if (!reply.state) throw rayErrors.Refused({ call: 'GetClusterResourceState', detail: 'the response has no state' });
     const state = this.#idle.read(readState(reply.state, this.#options.clock.now()), performance.now());
     this.#watch.learn(state);
     if (reply.state.session !== this.#session) {
@@ -347,7 +347,7 @@ export class RayEngine implements Engine, Runner {
     return state;
   }
 
-  /** A Ray that was started anew has forgotten what it was told, and may be another version. */
+  /** A Ray that was restarted has forgotten what it was told, and may be another version. */
   async #meet(session: string): Promise<void> {
     const { signal } = this.#closing;
     const meet = async (): Promise<void> => {
@@ -361,7 +361,7 @@ export class RayEngine implements Engine, Runner {
     const again = (_: unknown, tries: number): boolean => tries < meetTries;
     await retry(meet, { clock: this.#options.clock, signal, pause: doubling(500), again }).catch((error: unknown) => {
       if (signal.aborted) return;
-      this.#events.emit(rayEvents.trouble, { work: 'learn the version of Ray', detail: messageOf(error) });
+      this.#events.emit(rayEvents.trouble, { work: "read Ray's version", detail: messageOf(error) });
     });
   }
 }

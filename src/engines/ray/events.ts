@@ -4,7 +4,7 @@ export const rayEvents = {
   versionUntested: defineEvent<{ version: string; oldest: string; newest: string }>({
     code: 'MANTA_RAY_VERSION_UNTESTED',
     level: 'warn',
-    text: (e) => `Ray ${e.version} is outside the tested range, ${e.oldest} to ${e.newest}; going on with it`,
+    text: (e) => `Ray ${e.version} is outside the tested range, ${e.oldest} to ${e.newest}; using it anyway`,
   }),
   outputLost: defineEvent<{ attempt: string; reason: string }>({
     code: 'MANTA_RAY_OUTPUT_LOST',

@@ -1,9 +1,17 @@
 import type { JournalAnswer } from '../../api/types.ts';
-import type { Fact } from '../../autoscaler/journal.ts';
+import type { ScalingFact } from '../../autoscaler/journal.ts';
 import { redact } from '../../base/redact.ts';
 import type { Head } from '../head.ts';
 
-const scalingKinds: readonly Fact['kind'][] = ['launch', 'instance', 'adopted', 'end', 'refused', 'granted', 'planned'];
+const scalingKinds: readonly ScalingFact['kind'][] = [
+  'launch',
+  'instance',
+  'adopted',
+  'end',
+  'refused',
+  'granted',
+  'planned',
+];
 
 /** The newest facts of scaling and of jobs, `limit` of each, without what looks like a credential. */
 export function journalAnswer(head: Pick<Head, 'journal' | 'store'>, limit: number): JournalAnswer {

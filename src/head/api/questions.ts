@@ -1,5 +1,5 @@
 import type { ClusterAnswer, WhyAnswer } from '../../api/types.ts';
-import type { Fact } from '../../autoscaler/journal.ts';
+import type { ScalingFact } from '../../autoscaler/journal.ts';
 import type { Instant } from '../../base/clock.ts';
 import { redactTexts } from '../../base/redact.ts';
 import { infeasibility } from '../../core/jobs/admit.ts';
@@ -11,14 +11,14 @@ import { launchWords } from '../../core/plan/words.ts';
 import { silenceWords } from '../../core/status/silence.ts';
 import type { ClusterStatus } from '../../core/status/status.ts';
 import { answerOf } from '../../jobs/manta-api/rows.ts';
-import { isOwner } from '../../jobs/permissions.ts';
-import type { User } from '../../jobs/users.ts';
+import { isOwner } from '../../jobs/users/permissions.ts';
+import type { User } from '../../jobs/users/users.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import type { Head } from '../head.ts';
-import { sideNames, statusOf } from '../observer.ts';
-import { whyByHand, whyDemand, whyInstance } from '../why.ts';
-import { whyJob } from '../why-job.ts';
+import { sideNames, statusOf } from '../report/observer.ts';
+import { whyByHand, whyDemand, whyInstance } from '../report/why.ts';
+import { whyJob } from '../report/why-job.ts';
 
 /** A failure older than this is no longer news. */
 const failuresShownFor = 1_800_000;
@@ -41,7 +41,7 @@ export function recentFailures(head: Head): ClusterStatus {
 export const engineOf = (head: Head): ClusterAnswer['engine'] => (head.ray === undefined ? 'embedded' : 'ray');
 
 /** Launches that were refused, and machines that were given and could not be set up. */
-function failedLaunchesOf(fact: Fact): ClusterStatus['failedLaunches'] {
+function failedLaunchesOf(fact: ScalingFact): ClusterStatus['failedLaunches'] {
   const words = (reason: string, detail: string | undefined): string => (detail ? `${reason}: ${detail}` : reason);
   if (fact.kind === 'refused') {
     const { type, reason, detail } = fact.refusal;
@@ -78,9 +78,11 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
     return mine ? answer : redactTexts(answer);
   }
   if (kind === 'node') {
-    const found = head.sight().view?.instances.find((each) => each.id === id || each.node?.id.startsWith(id));
+    const found = head
+      .sight()
+      .view?.instances.find((each) => each.id === id || each.providerId === id || each.node?.id.startsWith(id));
     if (found?.byHand) return whyByHand(found.id);
-    const instance = found?.id ?? id;
+    const instance = found?.id ?? lastInstanceOf(head, id) ?? id;
     const answer = whyInstance(instance, head.journal.about(instance, 500), now);
     if (answer !== undefined) return withSuspicions(answer, instance, head);
   }
@@ -126,6 +128,12 @@ function aboutJob(head: Head, job: Job, now: Instant): WhyAnswer {
     stateOf: (other) => head.queue.get(other)?.state,
     now,
   });
+}
+
+/** The instance that a machine or a node was last, as the journal has it. */
+function lastInstanceOf(head: Head, id: string): string | undefined {
+  const fact = head.journal.about(id, 500).findLast((each) => 'record' in each);
+  return fact !== undefined && 'record' in fact ? fact.record.id : undefined;
 }
 
 function instanceOf(head: Head, node: string): { readonly id: string; readonly type: string } | undefined {

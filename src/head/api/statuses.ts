@@ -1,8 +1,9 @@
-import { databaseErrors } from '../../base/sqlite-errors.ts';
+import { apiErrors } from '../../api/errors.ts';
+import { databaseErrors } from '../../base/sqlite/errors.ts';
 import { embeddedErrors } from '../../engines/embedded/errors.ts';
 import { engineErrors } from '../../engines/errors.ts';
 import type { Statuses } from '../../jobs/api-answer.ts';
-import { apiErrors } from '../../jobs/api-errors.ts';
+import { stateErrors } from '../../state/errors.ts';
 import { headErrors } from '../errors.ts';
 
 /** The HTTP status of each error that the cluster's part of the API answers. */
@@ -14,8 +15,9 @@ export const headStatuses: Statuses = [
       headErrors.NoExtension,
       headErrors.BadBundles,
       headErrors.BadDrain,
-      headErrors.BadSpec,
-      headErrors.OtherProvider,
+      stateErrors.BadSpec,
+      stateErrors.OtherProvider,
+      stateErrors.PreviewProvider,
     ],
   ],
   [403, [apiErrors.AdminOnly]],

@@ -42,7 +42,7 @@ export async function passWithBlanks(
   answer.on('data', (piece: Buffer) => {
     size += piece.length;
     if (size <= largestAnswer) pieces.push(piece);
-    else fail('its answer is too large to be read before it is handed on');
+    else fail('its response is too large');
   });
   answer.on('end', () => {
     if (size > largestAnswer) return;
@@ -50,7 +50,7 @@ export async function passWithBlanks(
     try {
       text = withBlanks(Buffer.concat(pieces).toString());
     } catch {
-      return fail('its answer is not one that can be read before it is handed on');
+      return fail('its response cannot be read');
     }
     // Of the bytes that came, not of these.
     const { 'content-length': _, etag: __, ...headers } = headersForClient(answer, path);

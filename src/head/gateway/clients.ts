@@ -29,7 +29,7 @@ export const usualClientLimits: ClientLimits = {
 interface Line {
   /** By a socket that only the owner of the state folder can open. */
   readonly trusted: boolean;
-  /** Whoever showed a valid token on it last. */
+  /** Anyone who showed a valid token on it last. */
   user?: string;
   waiting: number;
   /** What the client had taken when it was last looked at, and for how many looks that has not changed. */
@@ -107,7 +107,7 @@ export class Clients {
   }
 
   /**
-   * Whoever does not read what was sent holds memory here, and a connection to Ray. Looks are counted, not time: while this
+   * Anyone who does not read what was sent holds memory here, and a connection to Ray. Looks are counted, not time: while this
    * process was busy, nobody could take anything.
    */
   #cutStalled(): void {

@@ -3,13 +3,14 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { apiErrors } from '../../api/errors.ts';
 import type { Duration } from '../../base/clock.ts';
 import { type JobsApiDeps, makeUpgradeHandler } from '../../jobs/api.ts';
-import { clientOf, headOfMessage, type JobsEnv, serverLimits } from '../../jobs/auth.ts';
 import { othersOf } from '../../jobs/ray-api/details.ts';
-import type { User } from '../../jobs/users.ts';
+import { clientOf, headOfMessage, type JobsEnv, serverLimits } from '../../jobs/users/auth.ts';
+import type { User } from '../../jobs/users/users.ts';
+import { headErrors } from '../errors.ts';
 import { type ClientLimits, Clients, usualClientLimits } from './clients.ts';
-import { gatewayErrors } from './errors.ts';
 import { type Gateway, hasBytes, isRead, type RefusedPassage, refuse, refusedFor } from './gateway.ts';
 import { ambiguityOf } from './headers.ts';
 import { byAttempt } from './logs.ts';
@@ -25,7 +26,7 @@ interface Waiting extends Partial<ClientLimits> {
   readonly bodySilence: number;
 }
 
-/** Reads where each request goes, once and for all, and gives it to whoever answers there. */
+/** Reads where each request goes, once and for all, and gives it to the one that answers there. */
 export class Front {
   readonly #answer: (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
   readonly #tail: ReturnType<typeof makeUpgradeHandler>;
@@ -69,7 +70,7 @@ export class Front {
   }
 
   /**
-   * Takes no more changes. Resolves when whoever has asked for one before has heard what came of it, or when that takes too
+   * Takes no more changes. Resolves when everyone who has asked for one before has heard what came of it, or when that takes too
    * long.
    */
   async changesAnswered(within: Duration): Promise<void> {
@@ -83,7 +84,7 @@ export class Front {
     const user = clientOf(headOfMessage(request, ''), this.#deps.auth);
     return this.#clients.admits(request, user?.name)
       ? { ...(user && { user }) }
-      : refusedFor(gatewayErrors.Busy({}), 429);
+      : refusedFor(headErrors.GatewayBusy({}), 429);
   }
 
   #request(request: IncomingMessage, response: ServerResponse): void {
@@ -94,7 +95,7 @@ export class Front {
     }
     response.once('close', this.#clients.waits(request));
     if (!isRead(request)) {
-      if (this.#closing) return refuse(request, response, refusedFor(gatewayErrors.Closing({}), 503));
+      if (this.#closing) return refuse(request, response, refusedFor(apiErrors.Closing({}), 503));
       this.#answers.add(response);
       response.once('close', () => this.#answers.delete(response));
     }
@@ -102,7 +103,7 @@ export class Front {
     if (hasBytes(request) && isRead(request)) dropBytes(request);
     const target = readWhole(request);
     if (typeof target === 'string')
-      return refuse(request, response, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
+      return refuse(request, response, refusedFor(headErrors.GatewayBadRequest({ problem: target }), 400));
     const route = routeOf(target, this.#gateway !== undefined);
     switch (route.to) {
       case 'elsewhere':
@@ -150,7 +151,7 @@ export class Front {
     if ('status' in admitted) return endWith(socket, admitted);
     const target = readWhole(request);
     if (typeof target === 'string')
-      return endWith(socket, refusedFor(gatewayErrors.BadRequest({ problem: target }), 400));
+      return endWith(socket, refusedFor(headErrors.GatewayBadRequest({ problem: target }), 400));
     void this.#open(request, socket, early, target);
   }
 
@@ -199,5 +200,5 @@ function letGo(socket: Duplex): void {
 
 /** Where a request goes; what is wrong with it when that cannot be said. */
 function readWhole(request: IncomingMessage): RequestTarget | string {
-  return ambiguityOf(request) ?? readTarget(request.url ?? '') ?? 'its path is not one that all would read the same';
+  return ambiguityOf(request) ?? readTarget(request.url ?? '') ?? 'its path can be read in more than one way';
 }

@@ -5,16 +5,16 @@ import {
   request as requestHttp,
   type ServerResponse,
 } from 'node:http';
+import { apiErrors } from '../../api/errors.ts';
 import type { ErrorAnswer } from '../../api/types.ts';
 import type { MantaError } from '../../base/errors.ts';
 import { Slots } from '../../base/ssh/slots.ts';
 import { errorBody } from '../../jobs/api-answer.ts';
-import { apiErrors } from '../../jobs/api-errors.ts';
-import { type AuthDeps, headOfMessage, judge } from '../../jobs/auth.ts';
-import type { User } from '../../jobs/users.ts';
+import { type AuthDeps, headOfMessage, judge } from '../../jobs/users/auth.ts';
+import type { User } from '../../jobs/users/users.ts';
+import { headErrors } from '../errors.ts';
 import { isPublicOfRay, needsAdmin } from './access.ts';
 import { hasBlanks, passWithBlanks } from './blanks.ts';
-import { gatewayErrors } from './errors.ts';
 import { headersForClient, headersForRay } from './headers.ts';
 import type { RequestTarget } from './path.ts';
 import type { RayFront } from './ray-front.ts';
@@ -38,13 +38,16 @@ interface GatewayLimits {
 
 const usualLimits: GatewayLimits = { bodyBytes: 100 << 20, answerWithin: 600_000, atOnce: 128, openAtOnce: 64 };
 
+/** A page of the dashboard asks for few of them at once. */
+const blankedOfUser = 2;
+
 /** One request to Ray's dashboard, judged. */
 export interface Passage {
   readonly target: RequestTarget;
   readonly user?: User;
 }
 
-/** Ray's dashboard behind mantad's address: whoever has a token of the cluster comes in, and Ray's own stays here. */
+/** Ray's dashboard behind mantad's address: anyone who has a token of the cluster comes in, and Ray's own stays here. */
 export class Gateway {
   readonly #deps: GatewayDeps;
   readonly #limits: GatewayLimits;
@@ -53,8 +56,8 @@ export class Gateway {
   readonly #openAgent: Agent;
   /** Answers to those without a token, oldest first. */
   readonly #open = new Set<ServerResponse>();
-  /** Such answers are held in memory whole. */
-  readonly #blanked = new Slots(2);
+  /** Such answers are held in memory whole until they are read: so many of each user. */
+  readonly #blanked = new Map<string, Slots>();
 
   constructor(deps: GatewayDeps) {
     this.#deps = { ...deps, auth: { ...deps.auth, isPublic: isPublicOfRay } };
@@ -106,19 +109,24 @@ export class Gateway {
     // Taken over as a line of its own, which nobody has asked for: nobody would hear its errors either.
     sent.once('upgrade', (_, socket) => {
       socket.destroy();
-      noAnswer('it changed the protocol unasked');
+      noAnswer('it switched protocols without a request to do so');
     });
     sent.once('response', (answer) => {
       const { statusCode: status = 502 } = answer;
-      if (status < 200) return noAnswer(`${status} is no status of an answer`);
+      if (status < 200) return noAnswer(`unexpected status ${status}`);
       // Told on, it would read as if the client's own token were wrong.
-      if (status === 401 || status === 403) return fail(gatewayErrors.TokenRefused({ address, status }), 502);
+      if (status === 401 || status === 403) return fail(headErrors.GatewayTokenRefused({ address, status }), 502);
       answer.on('error', () => response.destroy());
       if (blanks && request.method === 'GET') {
         const gone = new AbortController();
-        response.once('close', () => gone.abort());
-        const pass = (): Promise<void> => passWithBlanks(answer, response, target.path, noAnswer);
-        return void this.#blanked.use(gone.signal, pass).catch(() => {});
+        const closed = new Promise((resolve) => response.once('close', resolve)).then(() => gone.abort());
+        const pass = async (): Promise<void> => {
+          await passWithBlanks(answer, response, target.path, noAnswer);
+          await closed;
+        };
+        return void this.#blankedOf(user)
+          .use(gone.signal, pass)
+          .catch(() => {});
       }
       response.writeHead(status, headersForClient(answer, target.path));
       answer.pipe(response);
@@ -138,7 +146,7 @@ export class Gateway {
     request.pipe(sent);
   }
 
-  /** Opens the request to Ray; whoever calls sends its body and hears the answer. */
+  /** Opens the request to Ray; the caller sends its body and reads the answer. */
   ask(
     request: IncomingMessage,
     { target, user }: Passage,
@@ -178,7 +186,7 @@ export class Gateway {
   noAnswer(error: Error): MantaError {
     const { address } = this.#deps.ray;
     void this.#deps.ray.lookAgain();
-    return gatewayErrors.NoAnswer({ address, why: error.message }, error);
+    return headErrors.GatewayNoAnswer({ address, why: error.message }, error);
   }
 
   close(): void {
@@ -190,6 +198,13 @@ export class Gateway {
     const agent = this.#agents.get(client.name) ?? newAgent(this.#limits.atOnce);
     this.#agents.set(client.name, agent);
     return agent;
+  }
+
+  #blankedOf(user: User | undefined): Slots {
+    const name = user?.name ?? '';
+    const slots = this.#blanked.get(name) ?? new Slots(blankedOfUser);
+    this.#blanked.set(name, slots);
+    return slots;
   }
 
   #makeRoom(response: ServerResponse): void {

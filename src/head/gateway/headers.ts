@@ -68,10 +68,10 @@ const onlyOnce = ['host', 'content-length', 'transfer-encoding', 'authorization'
 export function ambiguityOf({ rawHeaders, headers }: IncomingMessage): string | undefined {
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
   const twice = onlyOnce.find((name) => names.filter((each) => each === name).length > 1);
-  if (twice !== undefined) return `there is more than one '${twice}'`;
+  if (twice !== undefined) return `more than one '${twice}' header`;
   const { 'transfer-encoding': encoding, 'content-length': length } = headers;
   if (encoding !== undefined && (length !== undefined || encoding.toLowerCase() !== 'chunked'))
-    return 'the length of its body is told in more than one way';
-  if (length !== undefined && !/^\d{1,15}$/.test(length)) return 'the length of its body is no number';
+    return 'the body length is given in more than one way';
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) return 'the body length is not a number';
   return undefined;
 }

@@ -43,7 +43,7 @@ function spell(part: string): string | undefined {
 }
 
 /** Who answers a path: Manta, under the path given, or the Ray behind it. */
-export type Route =
+export type GatewayRoute =
   | { readonly to: 'manta'; readonly path: string }
   | { readonly to: 'ray'; readonly path: string }
   | { readonly to: 'elsewhere'; readonly location: string };
@@ -68,7 +68,7 @@ const ownPaths = new Set([
  * Manta's page and everything of Manta's also stands below `/manta/`; where a Ray is behind the same address, that is the
  * only place of the page. Capital letters make no other path of Manta's: what is spelled like one never goes to Ray.
  */
-export function routeOf({ path, query }: RequestTarget, hasRay: boolean): Route {
+export function routeOf({ path, query }: RequestTarget, hasRay: boolean): GatewayRoute {
   if (path === '/manta') return { to: 'elsewhere', location: `/manta/${query}` };
   if (path.startsWith('/manta/')) return { to: 'manta', path: path.slice('/manta'.length) };
   const folded = path.toLowerCase();

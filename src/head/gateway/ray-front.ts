@@ -1,6 +1,6 @@
 import type { RayEngine } from '../../engines/ray/engine.ts';
-import { RayHttp } from '../../engines/ray/http.ts';
-import { type RayJob, RayJobsApi, type RayVersion } from '../../engines/ray/jobs-api.ts';
+import { RayHttp } from '../../engines/ray/jobs/http.ts';
+import { type RayJob, RayJobsApi, type RayVersion } from '../../engines/ray/jobs/jobs-api.ts';
 
 /** Ray as it is reached from its head's host: what the gateway stands in front of. */
 export interface RayFront {
@@ -32,7 +32,7 @@ export interface RayFrontEdges {
 }
 
 const lookWithin = 5_000;
-/** A Ray that was started anew may be another version. */
+/** A Ray that was restarted may be another version. */
 const versionHolds = 10_000;
 
 /** Asks Ray where its dashboard is only when nobody is where it was told to be: what jobs can write, they can forge. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { AuthDeps } from '../../jobs/auth.ts';
+import type { AuthDeps } from '../../jobs/users/auth.ts';
 import { type Gateway, type RefusedPassage, refusedFor } from './gateway.ts';
 import type { RequestTarget } from './path.ts';
 

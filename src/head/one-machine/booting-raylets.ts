@@ -1,9 +1,9 @@
 import type { Clock, Duration } from '../../base/clock.ts';
 import { steadyClock } from '../../base/steady-clock.ts';
-import type { RayNodeInfo } from '../../engines/ray/gcs.ts';
+import type { RayNodeInfo } from '../../engines/ray/gcs/gcs.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
+import type { LastWords } from '../../state/last-words.ts';
 import { headErrors } from '../errors.ts';
-import type { LastWords } from './last-words.ts';
 
 export interface RayletEdges {
   readonly list: Provider['list'];

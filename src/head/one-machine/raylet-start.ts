@@ -1,13 +1,13 @@
 import { dirname, join } from 'node:path';
 import { markOf, markVariable } from '../../base/process.ts';
-import { jobStartTimeout, jobStopWait } from '../../bringup/ray-settings.ts';
+import { jobStartTimeout, jobStopWait } from '../../bringup/ray/settings.ts';
 import type { Resources } from '../../core/resources.ts';
-import type { InstanceRecord } from '../../providers/process/record.ts';
-import type { RayletPlace } from './raylet-place.ts';
+import type { ProcessRecord } from '../../providers/process/record.ts';
+import type { RayletPlace } from '../../state/raylet-place.ts';
 
 export interface RayletOrder {
   readonly place: RayletPlace;
-  readonly record: InstanceRecord;
+  readonly record: ProcessRecord;
   /** A Python that has Ray. */
   readonly python: string;
   readonly tokenFile: string;

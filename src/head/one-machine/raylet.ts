@@ -19,10 +19,11 @@ import {
 } from '../../base/process.ts';
 import { Lease } from '../../engines/embedded/agent/lease.ts';
 import { Lifeline } from '../../engines/embedded/agent/lifeline.ts';
-import { type InstanceRecord, processFile, readRecord } from '../../providers/process/record.ts';
-import { mantadOf, type StateFolder, stateFolder } from '../state-folder.ts';
-import { type RayletEnd, rayletEndFile } from './raylet-end.ts';
-import { headOf, loopback, type RayletPlace, readPlace, writeHead } from './raylet-place.ts';
+import { type ProcessRecord, processFile, readRecord } from '../../providers/process/record.ts';
+import { type RayletEnd, rayletEndFile } from '../../state/raylet-end.ts';
+import { headOf, loopback, type RayletPlace, readPlace, writeHead } from '../../state/raylet-place.ts';
+import { mantadOf } from '../../state/serving.ts';
+import { type StateFolder, stateFolder } from '../../state/state-folder.ts';
 import { rayletCommand, rayletEnvironment } from './raylet-start.ts';
 
 const lookEvery = 1_000;
@@ -59,11 +60,11 @@ async function main(folder: StateFolder, at: string): Promise<void> {
   clearInterval(watch);
 }
 
-/** From the start of the node to its end, whoever of both comes first: Ray's or the one that was ordered. */
+/** From the start of the node to its end, whichever comes first: Ray's or the one that was ordered. */
 async function live(
   folder: StateFolder,
   place: RayletPlace,
-  record: InstanceRecord,
+  record: ProcessRecord,
   self: ProcessIdentity,
   ended: AbortController,
 ): Promise<void> {
@@ -146,7 +147,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** Ray may notice first that its head is gone: an end of the node's own choice counts, whoever comes first. */
+/** Ray may notice first that its head is gone: an end of the node's own choice counts, whichever comes first. */
 function noteEnd(by: RayletEnd['by']): void {
   const file = rayletEndFile(instanceFolder as string);
   try {

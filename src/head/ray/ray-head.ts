@@ -5,13 +5,15 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { listens } from '../../base/listens.ts';
-import { nodeFolder } from '../../bringup/node.ts';
-import { parseRecord } from '../../bringup/record.ts';
-import { tokenFile } from '../../bringup/shell-text.ts';
+import { nodeFolder } from '../../bringup/node/node.ts';
+import { parseRecord } from '../../bringup/node/record.ts';
+import { tokenFile } from '../../bringup/node/shell-text.ts';
 import type { RayEngine } from '../../engines/ray/engine.ts';
+import { type RayHead, readCluster } from '../../state/cluster-record.ts';
+import { stateErrors } from '../../state/errors.ts';
+import type { StateFolder } from '../../state/state-folder.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
-import { type RayHead, readCluster, type StateFolder } from '../state-folder.ts';
 
 const lookEvery = 1_000;
 /** Looks that find nobody at the head's port before Ray counts as gone: a restart by `up` is shorter or says so. */
@@ -23,9 +25,9 @@ const listensWithin = 600_000;
 
 /** What the launcher wrote down of the head that mantad looks after. */
 export function rayHeadOf(folder: StateFolder): RayHead {
-  const { ray } = readCluster(folder) ?? {};
-  if (ray === undefined) throw headErrors.FolderForeign({ folder: folder.path, detail: 'it holds no head of Ray' });
-  return ray;
+  const record = readCluster(folder);
+  if (record?.role !== 'head') throw stateErrors.FolderForeign({ folder: folder.path, detail: 'it has no Ray head' });
+  return record.ray;
 }
 
 /** Ray's own token, which stays on the head and its nodes. */

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { Instant } from '../../base/clock.ts';
 import { isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { thisHost } from '../../base/this-host.ts';
-import { runningSessions } from '../../bringup/sessions-look.ts';
+import { runningSessions } from '../../bringup/node/running-sessions.ts';
 import type { Activity } from '../../core/turn-off.ts';
 import type { RayEngine } from '../../engines/ray/engine.ts';
-import { changeCluster, type StateFolder } from '../state-folder.ts';
+import { changeCluster } from '../../state/cluster-record.ts';
+import type { StateFolder } from '../../state/state-folder.ts';
 
 /**
  * What lives in a Ray beside the jobs of the queue, and the sessions of users on its head. A standing request for resources
@@ -18,7 +19,7 @@ export async function rayActivity(
 ): Promise<readonly Activity[]> {
   const { demand } = await engine.state(signal);
   const waiting = demand.tasks.length + demand.gangs.length;
-  if (waiting > 0) return [{ kind: 'demand', what: 'kinds of requests waiting', count: waiting }];
+  if (waiting > 0) return [{ kind: 'demand', what: 'kinds of waiting requests', count: waiting }];
   const { drivers, actors, applications } = await engine.otherWork(signal);
   const found: Activity[] = [
     { kind: 'driver', what: named('driver', drivers), count: drivers.length },
@@ -47,13 +48,13 @@ export function commandUnderWay({ files }: StateFolder, now: Instant): string | 
   }
   if (text.startsWith('{')) {
     try {
-      return isAlive(JSON.parse(text) as ProcessIdentity) ? 'command that changes the cluster' : undefined;
+      return isAlive(JSON.parse(text) as ProcessIdentity) ? 'command changing the cluster' : undefined;
     } catch {
       return undefined;
     }
   }
   const [, at = '0', ...who] = text.split(' ');
-  return now - Number(at) * 1_000 < lapsesAfter ? who.join(' ') || 'command that changes the cluster' : undefined;
+  return now - Number(at) * 1_000 < lapsesAfter ? who.join(' ') || 'command changing the cluster' : undefined;
 }
 
 /**

@@ -4,8 +4,8 @@ import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { doubling, retry } from '../../base/retry.ts';
 import type { Cleared } from '../../core/cleared.ts';
-import type { Ground } from '../ground.ts';
-import { turnOffEvents } from './events.ts';
+import type { Backend } from '../backend/backend.ts';
+import { headEvents } from '../events.ts';
 
 export interface Clearing {
   readonly clock: Clock;
@@ -26,26 +26,26 @@ const tryAgainSeldomest = 600_000;
  * their leases, which are not renewed any more. After an hour it goes, and they are named, whatever the cloud says.
  */
 export async function clearMachines(
-  ground: Pick<Ground, 'turnOff' | 'leave'>,
+  backend: Pick<Backend, 'turnOff' | 'leave'>,
   { clock, events, since }: Clearing,
 ): Promise<Cleared> {
   const ended = new Set<string>();
   for (let told = ''; ; ) {
-    const mayStay = ground.leave !== undefined && clock.now() < since + staysFor;
-    const cleared = await within(clock, turnOffWithin, (signal) => ground.turnOff(signal)).catch((error: unknown) => {
-      if (ground.leave === undefined) throw error;
+    const mayStay = backend.leave !== undefined && clock.now() < since + staysFor;
+    const cleared = await within(clock, turnOffWithin, (signal) => backend.turnOff(signal)).catch((error: unknown) => {
+      if (backend.leave === undefined) throw error;
       return { ended: [], left: [{ host: 'workers', why: messageOf(error) }] };
     });
     for (const each of cleared.ended) ended.add(each);
     const { left } = cleared;
     if (left.length === 0 || !mayStay) {
-      for (const each of left) events.emit(turnOffEvents.left, each);
+      for (const each of left) events.emit(headEvents.turnOffLeft, each);
       return { ended: [...ended], left };
     }
     const [{ why }] = left as [(typeof left)[number]];
     const hosts = left.map(({ host }) => host);
     const now = JSON.stringify([hosts, why]);
-    if (now !== told) events.emit(turnOffEvents.stays, { hosts, why });
+    if (now !== told) events.emit(headEvents.turnOffStays, { hosts, why });
     told = now;
     await clock.sleep(tryAgain);
   }
@@ -53,7 +53,7 @@ export async function clearMachines(
 
 /** The head's own machine goes. Nobody else ends it: where the cloud refuses, it is asked again for as long as it takes. */
 export async function leaveMachine(
-  { leave }: Pick<Ground, 'leave'>,
+  { leave }: Pick<Backend, 'leave'>,
   left: Cleared['left'],
   { clock, events }: Pick<Clearing, 'clock' | 'events'>,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function leaveMachine(
   let told = '';
   const again = (error: unknown): boolean => {
     const why = messageOf(error);
-    if (why !== told) events.emit(turnOffEvents.headLeft, { why });
+    if (why !== told) events.emit(headEvents.turnOffHeadLeft, { why });
     told = why;
     return true;
   };

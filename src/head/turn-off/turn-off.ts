@@ -23,9 +23,10 @@ import {
   turnOffText,
   warnsFrom,
 } from '../../core/turn-off.ts';
+import { readCluster } from '../../state/cluster-record.ts';
+import type { StateFolder } from '../../state/state-folder.ts';
 import { headErrors } from '../errors.ts';
-import { readCluster, type StateFolder } from '../state-folder.ts';
-import { turnOffEvents } from './events.ts';
+import { headEvents } from '../events.ts';
 
 export interface TurnOffEdges {
   readonly folder: StateFolder;
@@ -86,7 +87,7 @@ export class TurnOffKeeper {
       this.#memory = { lookedAt: kept.lookedAt, ...(kept.idleSince !== undefined && { idleSince: kept.idleSince }) };
   }
 
-  /** The cluster's record was written anew. */
+  /** The cluster's record was written again. */
   reload(): void {
     const until = this.#until;
     const life = this.#readRecord();
@@ -106,7 +107,7 @@ export class TurnOffKeeper {
     if (asked <= now) throw headErrors.NoExtension({ until });
     this.#keepUntil = Math.round(asked);
     this.#write();
-    this.#edges.events.emit(turnOffEvents.extended, { until });
+    this.#edges.events.emit(headEvents.extended, { until });
     return this.answer();
   }
 
@@ -127,7 +128,7 @@ export class TurnOffKeeper {
       ...(end && { at: Math.round(end.at), because: end.because.kind }),
       soon: end !== undefined && now >= warnsFrom(end),
       text: this.#ending
-        ? `is being turned off: ${reasonWords(this.#ending.because)}`
+        ? `is shutting down: ${reasonWords(this.#ending.because)}`
         : turnOffText(terms, end, busyWith, now),
     };
   }
@@ -190,7 +191,7 @@ export class TurnOffKeeper {
       // That took its time, in which a job may have come.
       return [...jobActivity(this.#edges.jobs(), soon, this.#edges.clock.now()), ...others];
     } catch (error) {
-      return [{ kind: 'unknown', what: `question without an answer (${(error as Error).message})`, count: 1 }];
+      return [{ kind: 'unknown', what: `check that failed (${(error as Error).message})`, count: 1 }];
     }
   }
 
@@ -203,7 +204,7 @@ export class TurnOffKeeper {
     )
       return;
     this.#warnedFor = end.at;
-    this.#edges.events.emit(turnOffEvents.soon, {
+    this.#edges.events.emit(headEvents.turnOffSoon, {
       at: end.at,
       left: durationWords(end.at - this.#edges.clock.now()),
       why: reasonWords(end.because),
@@ -266,7 +267,7 @@ function stopRequest(file: string | undefined): TurnOffFacts['asked'] {
   return {
     by:
       typeof session === 'string'
-        ? `session ${session} (--stop), which ended with exit code ${Number(exitCode)},`
+        ? `session ${session} (--stop), which ended with exit code ${Number(exitCode)}`
         : '--stop',
   };
 }

@@ -5,7 +5,7 @@ import type { QueryOf } from '../../api/route.ts';
 import type { LogPiece } from '../../base/log-segments.ts';
 import { type Attempt, isOver, type Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
-import { whenJob } from '../job-log.ts';
+import { whenJob } from '../logs/job-log.ts';
 
 /** Keeps proxies from cutting a quiet line. */
 const commentEvery = 15_000;

@@ -2,15 +2,15 @@ import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import * as v from 'valibot';
 import { check, readQuery, type Wrong } from '../../api/check.ts';
+import { apiErrors } from '../../api/errors.ts';
 import { apiBase, type ParamOf, type Route, type WireOf, type WireQuery } from '../../api/route.ts';
 import type { Schema } from '../../api/schema.ts';
 import type { MantaError } from '../../base/errors.ts';
 import { readOutsideJson } from '../../base/outside-json.ts';
 import { errorAnswer, failureAnswer, type Statuses } from '../api-answer.ts';
-import { apiErrors } from '../api-errors.ts';
-import type { JobsEnv } from '../auth.ts';
-import { requireAdmin } from '../permissions.ts';
-import type { User } from '../users.ts';
+import type { JobsEnv } from '../users/auth.ts';
+import { requireAdmin } from '../users/permissions.ts';
+import type { User } from '../users/users.ts';
 
 /** A request that its route has taken: everything in it is as the route declares it. */
 interface Asked<Path extends string, Query, Body> {
@@ -26,7 +26,7 @@ type Handled<Answer> = Promise<Response | Answer> | Response | Answer;
 
 /**
  * Puts routes on an app as they are declared: who may ask, how large a body may be, what values may be given. A handler
- * gets typed values and returns the answer, or a Response where the answer is no plain JSON.
+ * gets typed values and returns the answer, or a Response where the answer is not plain JSON.
  */
 export function mountOn(app: Hono<JobsEnv>, statuses: Statuses, refuse: Refuse) {
   return <

@@ -5,14 +5,15 @@ import { userRoutes } from '../../api/users.ts';
 import type { Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
 import { jobStatuses } from '../api-answer.ts';
-import type { JobsEnv } from '../auth.ts';
 import { jobErrors } from '../errors.ts';
-import { isOwner, requireOwner } from '../permissions.ts';
+import { Shares } from '../queue/shares.ts';
 import { othersOf } from '../ray-api/details.ts';
-import type { User } from '../users.ts';
+import type { JobsEnv } from '../users/auth.ts';
+import { isOwner, requireOwner } from '../users/permissions.ts';
+import type { User } from '../users/users.ts';
 import { followLogs, readLogs } from './logs.ts';
 import { mountOn } from './mount.ts';
-import { answerOf, otherRow, pageOf, rowText } from './rows.ts';
+import { answerOf, otherRow, pageOf, rowTexts } from './rows.ts';
 import { submissionOf } from './submit-body.ts';
 
 /** The jobs part of Manta's own API: what Ray's lacks, and answers that say why. */
@@ -31,17 +32,23 @@ export function mountMantaApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
     return job;
   };
 
-  on(jobRoutes.list, async ({ c, query }) => {
+  /** One at a time for each user: it may have to go through a hundred thousand commands. */
+  const searches = new Shares(1);
+
+  on(jobRoutes.list, async ({ c, query, user }) => {
     const { state, limit = limits.jobs.usual, others: withOthers, ...rest } = query;
-    const { page, total, next } = pageOf(store.jobs.values(), {
+    const asked = {
       ...rest,
       states: state?.split(',') ?? [],
       limit: Math.min(limits.jobs.most, Math.max(1, limit)),
-    });
+    };
+    const release = rest.search === undefined ? undefined : await searches.take(user.name, 1);
+    const { page, total, next } = await pageOf(store.jobs.values(), asked, c.req.raw.signal).finally(release);
+    const texts = await rowTexts(page);
     const more = next === undefined ? '' : `,"next":${JSON.stringify(next)}`;
-    const asked = withOthers === 1 ? (await othersOf(deps)).slice(0, limits.others).map(otherRow) : [];
-    const others = asked.length === 0 ? '' : `,"others":${JSON.stringify(asked)}`;
-    return c.body(`{"jobs":[${page.map(rowText).join(',')}],"total":${total}${more}${others}}`, 200, {
+    const rows = withOthers === 1 ? (await othersOf(deps)).slice(0, limits.others).map(otherRow) : [];
+    const others = rows.length === 0 ? '' : `,"others":${JSON.stringify(rows)}`;
+    return c.body(`{"jobs":[${texts.join(',')}],"total":${total}${more}${others}}`, 200, {
       'content-type': 'application/json',
     });
   });

@@ -1,11 +1,12 @@
 import type { JobRow, OtherRow } from '../../api/jobs.ts';
 import { ownValue } from '../../base/own-value.ts';
 import { redact, redactTexts } from '../../base/redact.ts';
+import { Slices } from '../../base/slices.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
-import { JobTexts } from '../job-texts.ts';
+import { maskRuntimeEnv } from '../packages/runtime-env.ts';
+import { JobTexts } from '../queue/job-texts.ts';
 import type { OtherJob } from '../ray-api/details.ts';
-import { maskRuntimeEnv } from '../runtime-env.ts';
 
 const longestShown = 500;
 /** Of a longer command no more is looked at: to find the credentials in all of it takes long. */
@@ -67,6 +68,16 @@ const rows = new JobTexts({ longest: 16 << 10 });
 /** The row as JSON, the same text for everybody who is told of it. */
 export const rowText = (job: Job): string => rows.of(job, () => JSON.stringify(rowOf(job)));
 
+export async function rowTexts(jobs: readonly Job[]): Promise<string[]> {
+  const texts: string[] = [];
+  const slices = new Slices();
+  for (const job of jobs) {
+    texts.push(rowText(job));
+    await slices.pause();
+  }
+  return texts;
+}
+
 /** A job in full; for others than its owner without credentials, the values of its environment and quoted output. */
 export function answerOf(job: Job, full: boolean): Job {
   if (full) return job;
@@ -97,14 +108,21 @@ function mentions(job: Job, search: string): boolean {
   return has(job.id) || has(job.user) || (has(job.entrypoint.slice(0, longestRead)) && has(commandOf(job)));
 }
 
-/** A page of jobs, newest first, and how many match. */
-export function pageOf(jobs: Iterable<Job>, query: JobsQuery): { page: Job[]; total: number; next?: string } {
+/** A page of jobs, newest first, and how many match. What is searched in has to be made for every job, which may take long. */
+export async function pageOf(
+  jobs: Iterable<Job>,
+  query: JobsQuery,
+  signal?: AbortSignal,
+): Promise<{ page: Job[]; total: number; next?: string }> {
   const search = query.search?.toLowerCase();
   const states = new Set(query.states);
   const page: Job[] = [];
   let total = 0;
   let reached = query.before === undefined;
+  const slices = new Slices();
   for (const job of [...jobs].reverse()) {
+    if (slices.isOver) await slices.pause();
+    if (signal?.aborted) break;
     const matches =
       (states.size === 0 || states.has(job.state)) &&
       (query.user === undefined || job.user === query.user) &&

@@ -1,5 +1,5 @@
 import type { GivenSubmission } from '../../api/jobs.ts';
-import type { Submission } from '../submission.ts';
+import type { Submission } from '../queue/submission.ts';
 
 /** What is asked for by the body of `POST /api/manta/v1/jobs`. Who submits is told by the token alone. */
 export function submissionOf(body: GivenSubmission, user: string): Submission {

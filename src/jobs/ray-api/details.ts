@@ -2,8 +2,8 @@ import { redact, redactTexts } from '../../base/redact.ts';
 import type { Job, JobState } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
 import type { Driver } from '../../engines/runner.ts';
-import { JobTexts } from '../job-texts.ts';
-import { maskRuntimeEnv } from '../runtime-env.ts';
+import { maskRuntimeEnv } from '../packages/runtime-env.ts';
+import { JobTexts } from '../queue/job-texts.ts';
 
 /** Ray's five words. */
 function rayStatus(state: JobState): string {

@@ -1,18 +1,19 @@
 import { Readable } from 'node:stream';
 import type { Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { apiErrors } from '../../api/errors.ts';
 import { readOutsideJson } from '../../base/outside-json.ts';
-import { databaseErrors } from '../../base/sqlite-errors.ts';
+import { Slices } from '../../base/slices.ts';
+import { databaseErrors } from '../../base/sqlite/errors.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import type { Driver } from '../../engines/runner.ts';
 import type { JobsApiDeps } from '../api.ts';
-import { apiErrors } from '../api-errors.ts';
-import { authenticate, type JobsEnv, serverLimits } from '../auth.ts';
 import { jobErrors } from '../errors.ts';
-import { readJob } from '../job-log.ts';
-import { isOwner, requireOwner } from '../permissions.ts';
-import type { JobStore } from '../store.ts';
-import type { User } from '../users.ts';
+import { readJob } from '../logs/job-log.ts';
+import type { JobStore } from '../queue/store.ts';
+import { authenticate, type JobsEnv, serverLimits } from '../users/auth.ts';
+import { isOwner, requireOwner } from '../users/permissions.ts';
+import type { User } from '../users/users.ts';
 import { jobDetails, listedJob, listedOther, type OtherJob, othersOf } from './details.ts';
 import { driverOf, driversOf, findJob } from './drivers.ts';
 import { BadRequest, readSubmitRequest } from './submit-request.ts';
@@ -20,21 +21,14 @@ import { words } from './words.ts';
 
 /** Ray's jobs API, as its command line and Python client use it. */
 export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
-  const { queue, store, packages } = deps;
-  const find = async (c: Context): Promise<Job> => {
-    const id = c.req.param('id') ?? '';
-    const job = await findJob(id, deps);
-    if (!job) throw jobErrors.NotFound({ job: id.slice(0, 200) });
-    return job;
-  };
-  const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
-    try {
-      return await handler(c);
-    } catch (error) {
-      return failure(c, error);
-    }
-  };
+  mountCluster(app, deps);
+  mountPackages(app, deps);
+  mountJobs(app, deps);
+  mountLogs(app, deps);
+}
 
+/** What a client asks of the cluster before it sends anything. */
+function mountCluster(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   const version = (c: Context): Response =>
     c.json({
       version: '4',
@@ -49,7 +43,9 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   for (const path of ['/api/gcs_healthz', '/api/healthz', '/api/local_raylet_healthz', '/-/healthz'])
     app.get(path, (c) => c.text('success'));
   app.get('/api/component_activities', (c) => c.json({ driver: driverActivity(deps) }));
+}
 
+function mountPackages(app: Hono<JobsEnv>, { packages }: JobsApiDeps): void {
   app.get(
     '/api/packages/:protocol/:name',
     route(async (c) => {
@@ -64,13 +60,16 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
       const name = packageName(c);
       const { body } = c.req.raw;
       const bytes = body ? Readable.fromWeb(body) : Readable.from([]);
-      // A client may break off before anybody reads: whoever does then is told, and nobody else.
+      // A client may break off before anybody reads: anyone who does then is told, and nobody else.
       bytes.on('error', () => {});
       await packages.put(c.get('user').name, name, bytes);
       return c.body(null, 200);
     }),
   );
+}
 
+function mountJobs(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
+  const { queue, store } = deps;
   app.post(
     '/api/jobs/',
     bodyLimit({
@@ -91,14 +90,14 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.get(
     '/api/jobs/:id',
     route(async (c) => {
-      const job = await find(c);
+      const job = await find(c, deps);
       return c.json(jobDetails(job, isOwner(job, c.get('user')), await driverOf(job, deps)));
     }),
   );
   app.post(
     '/api/jobs/:id/stop',
     route(async (c) => {
-      const job = await find(c);
+      const job = await find(c, deps);
       requireOwner(job, c.get('user'), 'stop');
       const { stopped } = await queue.stop(job.id);
       return c.json({ stopped });
@@ -107,7 +106,7 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.delete(
     '/api/jobs/:id',
     route(async (c) => {
-      const job = await find(c);
+      const job = await find(c, deps);
       requireOwner(job, c.get('user'), 'delete');
       if (!isOver(job.state))
         return c.text(
@@ -118,10 +117,13 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
       return c.json({ deleted: true });
     }),
   );
+}
+
+function mountLogs(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.get(
     '/api/jobs/:id/logs',
     route(async (c) => {
-      const job = await find(c);
+      const job = await find(c, deps);
       requireOwner(job, c.get('user'), 'read the output of');
       return c.body(inPieces(logsAsJson(deps, job)), 200, { 'content-type': 'application/json; charset=utf-8' });
     }),
@@ -129,10 +131,26 @@ export function mountRayApi(app: Hono<JobsEnv>, deps: JobsApiDeps): void {
   app.get(
     '/api/jobs/:id/logs/tail',
     route(async (c) => {
-      await find(c);
+      await find(c, deps);
       return c.text('No WebSocket UPGRADE hdr: None\n Can "Upgrade" only to "WebSocket".', 400);
     }),
   );
+}
+
+/** Answers a failure as Ray would. */
+const route = (handler: (c: Context<JobsEnv>) => Promise<Response> | Response) => async (c: Context<JobsEnv>) => {
+  try {
+    return await handler(c);
+  } catch (error) {
+    return failure(c, error);
+  }
+};
+
+async function find(c: Context, deps: JobsApiDeps): Promise<Job> {
+  const id = c.req.param('id') ?? '';
+  const job = await findJob(id, deps);
+  if (!job) throw jobErrors.NotFound({ job: id.slice(0, 200) });
+  return job;
 }
 
 function packageName(c: Context): string {
@@ -158,12 +176,12 @@ const pieceLength = 64 << 10;
  * The listing piece by piece: ten thousand jobs are some megabytes that need not be in memory at once, and a slow reader
  * keeps no job that is deleted meanwhile.
  */
-function* listing(
+async function* listing(
   store: JobStore,
   drivers: ReadonlyMap<string, Driver>,
   others: readonly OtherJob[],
   reader: User,
-): Generator<string> {
+): AsyncGenerator<string> {
   const texts = function* (): Generator<string> {
     for (const id of [...store.jobs.keys()]) {
       const job = store.jobs.get(id);
@@ -173,7 +191,9 @@ function* listing(
   };
   let piece = '[';
   let separator = '';
+  const slices = new Slices();
   for (const text of texts()) {
+    if (slices.isOver) await slices.pause();
     piece += separator + text;
     separator = ',';
     if (piece.length < pieceLength) continue;
@@ -193,7 +213,7 @@ async function* logsAsJson(deps: JobsApiDeps, job: Job): AsyncGenerator<string> 
 }
 
 /** A body that is made as fast as it is read. */
-function inPieces(pieces: Iterator<string> | AsyncIterator<string>): ReadableStream<Uint8Array> {
+function inPieces(pieces: AsyncIterator<string>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
       const { value, done } = await pieces.next();

@@ -1,4 +1,4 @@
-import type { Submission } from '../submission.ts';
+import type { Submission } from '../queue/submission.ts';
 
 /** What is wrong with a request, in the words of Ray's own check. */
 export class BadRequest extends Error {}

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { JobsApiDeps } from '../api.ts';
-import { headOfMessage, judge } from '../auth.ts';
-import { followJob } from '../job-log.ts';
-import { isOwner } from '../permissions.ts';
-import type { User } from '../users.ts';
+import { followJob } from '../logs/job-log.ts';
+import { headOfMessage, judge } from '../users/auth.ts';
+import { isOwner } from '../users/permissions.ts';
+import type { User } from '../users/users.ts';
 import { findJob } from './drivers.ts';
 import { words } from './words.ts';
 

@@ -4,6 +4,7 @@ import type { Market } from '../../core/instance.ts';
 /** An instance as the cloud's API shows it. */
 export interface CloudInstance {
   readonly id: string;
+  readonly client_token?: string;
   readonly machine_type: string;
   readonly zone: string;
   readonly market: Market;
@@ -11,7 +12,10 @@ export interface CloudInstance {
   readonly launched_at: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly address?: string;
+  readonly outside?: string;
   readonly preemption_at?: string;
+  readonly refused?: { readonly code: string; readonly message: string };
+  readonly slice?: { readonly id: string; readonly index: number; readonly of: number };
   readonly reason?: string;
 }
 
@@ -37,10 +41,11 @@ export interface Price {
 
 /** What a part of a list is not: an answer that the cloud would never give must not pass for one with nothing in it. */
 export function pageProblem(body: unknown): string | undefined {
-  if (!isObject(body) || !Array.isArray(body['instances'])) return 'the answer holds no instances';
+  if (!isObject(body) || !Array.isArray(body['instances'])) return 'the response has no instances';
   const bad = body['instances'].find((each) => !isInstance(each));
-  if (bad !== undefined) return `the answer holds what is no instance: ${JSON.stringify(bad).slice(0, 200)}`;
-  if (body['next_page'] !== undefined && typeof body['next_page'] !== 'string') return 'the next page has no name';
+  if (bad !== undefined) return `the response has an invalid instance: ${JSON.stringify(bad).slice(0, 200)}`;
+  if (body['next_page'] !== undefined && typeof body['next_page'] !== 'string')
+    return 'the next page token is not a string';
   return undefined;
 }
 

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import { providerErrors } from '../errors.ts';
+import { type Closing, providerErrors } from '../errors.ts';
 import { isObject } from './answers.ts';
 import { exchange } from './exchange.ts';
 
@@ -12,7 +12,7 @@ export interface ClientOptions {
 }
 
 /** What a call is about, for its error. */
-export interface About {
+export interface LabCloudCall {
   readonly call: string;
   readonly type?: string;
   readonly zone?: string | undefined;
@@ -25,10 +25,14 @@ export class CloudRefusal extends Error {
   readonly status: number;
   readonly code: string;
 
-  constructor(status: number, code: string, message: string) {
+  /** Of a quota: which one. */
+  readonly quota: string | undefined;
+
+  constructor(status: number, code: string, message: string, quota?: string) {
     super(message);
     this.status = status;
     this.code = code;
+    this.quota = quota;
   }
 }
 
@@ -41,7 +45,7 @@ export class LabCloudClient {
   }
 
   async ask(
-    about: About,
+    about: LabCloudCall,
     method: string,
     path: string,
     signal: AbortSignal,
@@ -57,30 +61,31 @@ export class LabCloudClient {
       answer = await exchange(endpoint, { method, path, body, token: bearer, signal: AbortSignal.any([signal, late]) });
     } catch (error) {
       signal.throwIfAborted();
-      const detail = late.aborted ? `no answer within ${deadline} ms` : messageOf(error);
+      const detail = late.aborted ? `no response within ${deadline} ms` : messageOf(error);
       throw providerErrors.Unreachable({ call, detail }, error);
     }
     const read = parse(answer.text);
     if (answer.status === 200) {
       if (isObject(read)) return read;
-      throw providerErrors.Unreachable({ call, detail: 'the answer is not to be read' });
+      throw providerErrors.Unreachable({ call, detail: 'the response cannot be read' });
     }
     const error = isObject(read) && isObject(read['error']) ? read['error'] : {};
     const code = typeof error['code'] === 'string' ? error['code'] : '';
+    const quota = typeof error['quota'] === 'string' ? error['quota'] : undefined;
     const words = typeof error['message'] === 'string' ? error['message'] : `HTTP status ${answer.status}`;
-    throw refusalOf(about, new CloudRefusal(answer.status, code, words));
+    throw refusalOf(about, new CloudRefusal(answer.status, code, words, quota));
   }
 }
 
 /** The kind of error that tells the caller what to do next. */
-function refusalOf({ call, type = '', zone, market, id }: About, refusal: CloudRefusal): Error {
+function refusalOf({ call, type = '', zone, market, id }: LabCloudCall, refusal: CloudRefusal): Error {
   const detail = refusal.message;
   const asked = { type, zone, market, detail };
   switch (refusal.code) {
     case 'InsufficientCapacity':
       return providerErrors.NoCapacity(asked, refusal);
     case 'QuotaExceeded':
-      return providerErrors.Quota(asked, refusal);
+      return providerErrors.Quota({ ...asked, closes: closedBy(refusal.quota) }, refusal);
     case 'Throttled':
       return providerErrors.Throttled({ call, detail }, refusal);
     case 'NotFound':
@@ -91,6 +96,10 @@ function refusalOf({ call, type = '', zone, market, id }: About, refusal: CloudR
   if (refusal.status >= 500) return providerErrors.Unreachable({ call, detail }, refusal);
   return providerErrors.Denied({ call, detail }, refusal);
 }
+
+/** All quotas are of the account. One of CPUs or disks may still have room for a smaller type. */
+const closedBy = (quota: string | undefined): Closing | undefined =>
+  quota === undefined ? undefined : quota === 'instances' ? 'project' : 'region';
 
 function parse(text: string): unknown {
   try {

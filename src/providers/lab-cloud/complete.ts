@@ -36,9 +36,11 @@ const resourcesOf = ({ cpus, gpus, memory_gib }: MachineType): Resources => ({
 
 /** Where the cloud chooses the zone, the dearest counts: what is promised is not more than that. */
 function withPrice(offer: Offer, prices: readonly Price[]): Offer {
-  if (offer.pricePerHour !== undefined) return offer;
   const fitting = prices.filter(
     ({ zone, market }) => market === offer.market && (offer.zone === undefined || offer.zone === zone),
   );
-  return fitting.length === 0 ? offer : { ...offer, pricePerHour: Math.max(...fitting.map(({ price }) => price)) };
+  if (fitting.length === 0) return offer;
+  const price = Math.max(...fitting.map((each) => each.price));
+  // One that is stopped keeps its machine here, and costs as much.
+  return { stoppedPerHour: price, ...offer, ...(offer.pricePerHour === undefined && { pricePerHour: price }) };
 }

@@ -10,7 +10,7 @@ export const labCloudErrors = {
   NoToken: defineError<{ from: string; detail: string }>({
     code: 'MANTA_LAB_CLOUD_NO_TOKEN',
     exit: 2,
-    message: (e) => `the lab cloud's token could not be read from ${e.from}: ${e.detail}`,
-    hint: () => 'provider.token_file names the file, or provider.token_env the variable, that holds it',
+    message: (e) => `cannot read the lab cloud's token from ${e.from}: ${e.detail}`,
+    hint: () => 'set provider.token_file to the file, or provider.token_env to the variable, that contains it',
   }),
 };

@@ -9,7 +9,7 @@ export interface Exchange {
   readonly signal: AbortSignal;
 }
 
-export interface Answer {
+export interface LabCloudReply {
   readonly status: number;
   readonly text: string;
 }
@@ -18,7 +18,7 @@ export interface Answer {
  * One request and its whole answer. Rejects when no whole answer came; whether the request took effect is then not known.
  * Each has a connection of its own: one that the other side has just closed would look like a lost answer.
  */
-export function exchange(endpoint: string, { method, path, body, token, signal }: Exchange): Promise<Answer> {
+export function exchange(endpoint: string, { method, path, body, token, signal }: Exchange): Promise<LabCloudReply> {
   const content = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   return new Promise((resolve, reject) => {
     const asking = request(new URL(path, endpoint), {

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { ownValue } from '../../base/own-value.ts';
 import type { Market, NodeTypeName } from '../../core/instance.ts';
 import type { ClusterSpec, Plain, PlainMap } from '../../core/spec/cluster.ts';
+import type { CommandEnvironment } from '../descriptor.ts';
 import { labCloudErrors } from './errors.ts';
 
 /** What a cluster file says of a lab cloud. */
@@ -12,6 +13,8 @@ export interface LabCloudSpec {
   /** In order of preference. Empty: the cloud chooses. */
   readonly zones: readonly string[];
   readonly types: ReadonlyMap<NodeTypeName, LabCloudType>;
+  /** Instances may have been stopped: a launch looks for them first. */
+  readonly keepsStopped: boolean;
 }
 
 /** Where the token of the account is found; it stands in no cluster file. */
@@ -42,6 +45,7 @@ export function readLabCloud(spec: ClusterSpec): LabCloudSpec {
     endpoint,
     token: file === undefined ? { env: env ?? defaultTokenEnv } : { file },
     zones: [...new Set(zones.split(',').map((zone) => zone.trim()))].filter(Boolean),
+    keepsStopped: spec.stopsIdle === true,
     types: new Map(
       spec.nodeTypes.map(({ name, launchConfig }) => [
         name,
@@ -54,7 +58,10 @@ export function readLabCloud(spec: ClusterSpec): LabCloudSpec {
 function readType(config: PlainMap, at: string): LabCloudType {
   const machineType = textAt(config, 'machine_type', `${at}.machine_type`);
   if (machineType === undefined)
-    throw labCloudErrors.BadConfig({ at: `${at}.machine_type`, problem: 'is missing: it says what is launched' });
+    throw labCloudErrors.BadConfig({
+      at: `${at}.machine_type`,
+      problem: 'is missing: it names the machine type to launch',
+    });
   const zone = textAt(config, 'zone', `${at}.zone`);
   const market = textAt(config, 'market', `${at}.market`);
   if (market !== undefined && market !== 'spot' && market !== 'on-demand')
@@ -65,12 +72,12 @@ function readType(config: PlainMap, at: string): LabCloudType {
 function textAt(map: PlainMap, key: string, at: string): string | undefined {
   const value: Plain | undefined = ownValue(map, key);
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw labCloudErrors.BadConfig({ at, problem: 'must be a text' });
+  if (typeof value !== 'string') throw labCloudErrors.BadConfig({ at, problem: 'must be a string' });
   return value;
 }
 
-/** The token as it is now: a file that was written anew counts at once. */
-export function readToken(source: TokenSource, environment: NodeJS.ProcessEnv = process.env): string {
+/** The token as it is now: a file that was written again counts at once. */
+export function readToken(source: TokenSource, environment: CommandEnvironment): string {
   if ('env' in source) {
     const token = environment[source.env]?.trim();
     if (!token) throw labCloudErrors.NoToken({ from: `$${source.env}`, detail: 'it is not set' });

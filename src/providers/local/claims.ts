@@ -37,12 +37,12 @@ export type ClaimOutcome =
   | { readonly kind: 'held'; readonly facts: HostFacts; readonly rayRuns: boolean }
   /** This cluster holds it for another instance, of which nothing else may be known any more. */
   | { readonly kind: 'own'; readonly instance: string }
-  | Refused;
-export type Refused =
+  | RefusedClaim;
+export type RefusedClaim =
   | { readonly kind: 'taken'; readonly by: HostClaim; readonly expired: boolean }
   | { readonly kind: 'unusable'; readonly detail: string };
 
-/** Claims a host. The same instance again is no second claim: it is renewed. */
+/** Claims a host. The same instance again is not a second claim: it is renewed. */
 export async function claimHost(
   host: Host,
   claimant: Claimant,
@@ -59,7 +59,7 @@ export async function claimHost(
 
 /**
  * Claims a host that is not one of many: the head's. Throws Taken or Unusable. What the cluster holds there for an earlier
- * instance is taken over: whoever calls this ends it.
+ * instance is taken over: the caller ends it.
  */
 export async function requireClaim(
   host: Host,
@@ -86,7 +86,7 @@ export async function renewClaim(
   instance: string,
   options: RunOptions,
   terms: ClaimTerms = claimTerms,
-): Promise<{ readonly kind: 'held' } | Refused> {
+): Promise<{ readonly kind: 'held' } | RefusedClaim> {
   const answer = await run(host, 'renew', claimant, instance, options, terms);
   if (answer.kind === 'held') return { kind: 'held' };
   return refusal(host, answer.kind === 'lost' ? { ...answer, kind: 'taken' } : answer);
@@ -112,12 +112,12 @@ export async function lookAtHost(host: Host, options: RunOptions, terms: ClaimTe
 }
 
 /** Why a host is not to be had, after "is" or on its own. */
-export function refusalText(refused: Refused): string {
+export function refusalText(refused: RefusedClaim): string {
   if (refused.kind === 'unusable') return refused.detail;
   const { by, expired } = refused;
   const whose = `held by cluster '${by.cluster}' of ${by.owner} (head ${by.headAddress})`;
   return expired
-    ? `${whose}, whose claim has expired while Ray runs there`
+    ? `${whose}, whose claim has expired while Ray is still running there`
     : `${whose} until ${new Date(by.expiresAt).toISOString().slice(0, 19)}Z`;
 }
 
@@ -164,7 +164,7 @@ async function run(
 
 const answers = new Set(['held', 'own', 'taken', 'taken-by-ray', 'lost', 'released', 'not-held', 'looked', 'unusable']);
 
-function refusal(host: Host, { kind, detail }: Answer): Refused {
+function refusal(host: Host, { kind, detail }: Answer): RefusedClaim {
   if (kind === 'unusable') return { kind, detail };
   if (kind === 'taken' || kind === 'taken-by-ray')
     return { kind: 'taken', by: readClaim(detail), expired: kind === 'taken-by-ray' };
@@ -177,7 +177,7 @@ export function readClaim(line: string): HostClaim {
   try {
     read = JSON.parse(line) as Record<string, unknown>;
   } catch {
-    // Whoever holds the host, it is taken.
+    // The host is taken, no matter by whom.
   }
   const text = (key: string): string => {
     const value = ownValue(read, key);

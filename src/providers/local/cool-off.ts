@@ -9,7 +9,7 @@ export class CoolOff {
   readonly #failures: BackOff;
   readonly #reasons = new Map<string, string>();
   readonly #resting = new Map<string, { readonly reason: string; readonly until: Instant }>();
-  /** How often in a row, without a set-up that worked. */
+  /** How often in a row, without a setup that worked. */
   readonly #failedSetUps = new Map<string, number>();
 
   constructor(clock: Clock, first: Duration, longest: Duration) {
@@ -43,7 +43,7 @@ export class CoolOff {
     return pause;
   }
 
-  /** The set-ups that failed before count no more. */
+  /** The setups that failed before count no more. */
   setUpDone(host: string): void {
     this.#failedSetUps.delete(host);
   }

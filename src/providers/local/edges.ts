@@ -11,12 +11,12 @@ export interface LocalProviderEdges {
   readonly claimant: Claimant;
   /** Asked at each launch, so that a changed cluster file counts at once. */
   readonly pools: () => readonly HostPool[];
-  /** The way to a host. Called often: whoever gives it keeps one connection a host, and closes it. */
+  /** The way to a host. Called often: the giver keeps one connection per host, and closes it. */
   readonly connect: (host: OwnHost) => Host;
   /** Ends what an instance runs on a connected host, Ray above all, and makes sure that it has ended. */
   readonly end: (host: Host, instance: string, signal: AbortSignal) => Promise<void>;
   /** Whether the key of the cluster is just being put on the host: then it is waited for. @default false */
-  readonly lettingIn?: (host: OwnHost) => boolean;
+  readonly awaitsKey?: (host: OwnHost) => boolean;
   readonly clock: Clock;
   readonly events: EventSink;
   readonly terms?: Partial<ClaimTerms>;

@@ -12,8 +12,8 @@ import type { ClaimRecord, LocalRecords } from './record.ts';
 const askForKeyEvery = 200;
 
 /** Nobody waits any more for a host that has not got its key yet. */
-export class NotLetInYet extends Error {
-  override readonly message = 'the key of the cluster is just being put there';
+export class KeyMissing extends Error {
+  override readonly message = "the cluster's key is being installed there";
 }
 
 /** What is done on hosts, each thing once, with its record. Errors mean that a host did not answer. */
@@ -45,7 +45,7 @@ export class HostWork {
       .pools()
       .flatMap((pool) => pool.hosts)
       .find(({ name }) => name === host.name);
-    await this.#letIn(host, signal);
+    await this.#waitForKey(host, signal);
     const connection = this.#edges.connect(current ?? host);
     try {
       await connection.connect({ signal, within });
@@ -58,12 +58,12 @@ export class HostWork {
   }
 
   /** A host that is only waiting for its key has not failed. */
-  async #letIn(host: OwnHost, signal: AbortSignal): Promise<void> {
+  async #waitForKey(host: OwnHost, signal: AbortSignal): Promise<void> {
     const { clock } = this.#edges;
     for (const until = clock.now() + this.pace.connect; clock.now() < until; ) {
-      if (!this.#edges.lettingIn?.(host)) return;
+      if (!this.#edges.awaitsKey?.(host)) return;
       await clock.sleep(askForKeyEvery, signal).catch(() => {
-        throw new NotLetInYet();
+        throw new KeyMissing();
       });
     }
   }
@@ -78,7 +78,7 @@ export class HostWork {
   }
 
   passOver(host: OwnHost, reason: string): void {
-    if (this.#edges.lettingIn?.(host)) return;
+    if (this.#edges.awaitsKey?.(host)) return;
     const seconds = Math.ceil(this.coolOff.note(host.name, reason) / 1000);
     this.#edges.events.emit(events.passedOver, { host: host.name, reason, seconds });
   }

@@ -1,11 +1,16 @@
 import type { Host, RunOptions } from '../../base/host.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { readShell, shellProgram } from '../../base/shell-file.ts';
 import { type RayStatus, rayNodeName, rayTags } from '../../core/ray-tags.ts';
 import type { Plain } from '../../core/spec/cluster.ts';
 import { localTypeName } from '../../core/spec/local.ts';
 import { pythonJson } from '../../core/spec/ray/json.ts';
 import type { RuntimeHashes } from '../ray-hashes.ts';
 import { localErrors } from './errors.ts';
+import { flockPrelude } from './flock-prelude.ts';
+
+const stateFile = readShell(new URL('./ray-state-prelude.sh', import.meta.url));
+const look = readShell(new URL('./ray-state-read.sh', import.meta.url));
+const write = readShell(new URL('./ray-state-write.sh', import.meta.url));
 
 /**
  * Ray's own file of a cluster of own machines, `cluster-<name>.state` in its folder for temporary files: one on the
@@ -43,7 +48,7 @@ export function rayStateOf(
   nodes: ReadonlyMap<string, RayStateEntry>,
   before: RayState = new Map(),
 ): RayState {
-  // Ray begins anew when the head of the file is another host.
+  // Ray begins again when the head of the file is another host.
   const known: RayState = before.get(headHost)?.tags[rayTags.kind] === 'head' ? before : new Map();
   const node = (host: string, kind: 'head' | 'worker'): [string, RayStateNode] => {
     const entry = nodes.get(host);
@@ -107,19 +112,18 @@ export async function changeRayState(
   for (let tries = 0; tries < 20; tries++) {
     const { sum, state } = await read(host, cluster, options);
     const after = change(state);
-    const act = after === undefined ? 'rm -f "$state"' : `text=${shellQuoted(stateText(after))}\n${writing}`;
-    const { code, stdout, stderr } = await host.sh(
-      `${opening(cluster)}${locking}
-if [ "$(sum_up)" != ${shellQuoted(sum)} ]; then echo changed; exit 0; fi
-${act} || exit 1
-echo written`,
-      options,
-    );
+    const text = shellProgram(`${flockPrelude}${stateFile}${write}`, {
+      cluster,
+      seen: sum,
+      remove: after === undefined,
+      text: after && stateText(after),
+    });
+    const { code, stdout, stderr } = await host.sh(text, options);
     if (stdout.trim() === 'written') return;
     if (stdout.trim() !== 'changed')
       throw localErrors.RayState({ host: host.name, cluster, detail: lastLine(stderr) || `exit code ${code}` });
   }
-  throw localErrors.RayState({ host: host.name, cluster, detail: 'it changes all the time' });
+  throw localErrors.RayState({ host: host.name, cluster, detail: 'it keeps changing' });
 }
 
 export const stateText = (state: RayState): string => pythonJson(Object.fromEntries(state) as unknown as Plain);
@@ -157,33 +161,9 @@ async function read(
   cluster: string,
   options: RunOptions,
 ): Promise<{ readonly sum: string; readonly state: RayState | undefined }> {
-  const { stdout } = await host.sh(
-    `${opening(cluster)}
-if [ -w "$lock" ]; then ${locking.trim()}; fi
-sum_up
-cat "$state" 2>/dev/null
-exit 0`,
-    options,
-  );
+  const { stdout } = await host.sh(shellProgram(`${flockPrelude}${stateFile}${look}`, { cluster }), options);
   const end = stdout.indexOf('\n');
   return { sum: stdout.slice(0, end), state: parseRayState(stdout.slice(end + 1)) };
 }
 
-const opening = (cluster: string): string => `
-folder="\${RAY_TMPDIR-\${TMPDIR-/tmp}}/ray"
-name=${shellQuoted(cluster)}
-lock="$folder/cluster-$name.lock"
-state="$folder/cluster-$name.state"
-sum_up() { if [ -f "$state" ]; then cksum <"$state"; else echo none; fi; }
-`;
-
-/** Ray's lock is flock(2) on a file that stays. The folder is for all users of the machine, as Ray makes it. */
-const locking = `
-[ -d "$folder" ] || { mkdir -p "$folder" && chmod 0777 "$folder"; }
-exec 9>>"$lock" || exit 1
-if command -v flock >/dev/null 2>&1; then flock -x -w 20 9
-else python3 -c 'import fcntl, signal; signal.alarm(20); fcntl.flock(9, fcntl.LOCK_EX)'; fi || exit 1
-`;
-
-const writing = `printf '%s' "$text" >"$state.$$" && mv -f "$state.$$" "$state"`;
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -6,7 +6,7 @@ import { messageOf } from '../../base/errors.ts';
 import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { OwnHost } from '../../core/spec/local.ts';
-import type { LaunchRequest } from '../provider.ts';
+import type { LaunchRequest, ProviderInstance } from '../provider.ts';
 import type { HostFacts } from './claims.ts';
 
 /**
@@ -108,7 +108,7 @@ export class LocalRecords {
   /** Tokens are asked for again within minutes; of launches from before `time` nobody asks any more. */
   dropLaunchesBefore(time: Instant): void {
     const alive = new Set(this.claims().map((record) => record.id));
-    // A draft that a killed process left is no record.
+    // A draft that a killed process left is not a record.
     for (const name of namesIn(join(this.#folder, 'launches')).filter((each) => !each.startsWith('.'))) {
       const file = join(this.#folder, 'launches', name);
       const launch = this.#launchIn(file);
@@ -131,7 +131,7 @@ export class LocalRecords {
     this.#onBad(aside, messageOf(error));
   }
 
-  /** Undefined for what is no id: ids come from outside and must not lead elsewhere. */
+  /** Undefined for what is not an id: ids come from outside and must not lead elsewhere. */
   #claimFile(id: string): string | undefined {
     return /^[a-z][\w-]*$/.test(id) ? join(this.#folder, 'claims', `${id}.json`) : undefined;
   }
@@ -146,3 +146,17 @@ export class LocalRecords {
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+/** The cluster has it, or may have it. */
+export const isShown = ({ state }: ClaimRecord): boolean => state !== 'unverified';
+
+export const instanceOf = (record: ClaimRecord): ProviderInstance => ({
+  id: record.id,
+  launchToken: record.launchToken,
+  type: record.type,
+  kind: record.kind,
+  state: ({ claiming: 'pending', held: 'running', ending: 'stopping', unverified: 'stopping' } as const)[record.state],
+  launchedAt: record.launchedAt,
+  tags: record.tags,
+  address: { inside: record.host.address },
+});

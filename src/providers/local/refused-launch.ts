@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.ts';
 import { sshErrors } from '../../base/ssh/errors.ts';
 import type { HostPool } from '../../core/spec/local.ts';
 import { providerErrors } from '../errors.ts';
@@ -24,3 +25,9 @@ export function refusalOf({ type, hosts }: HostPool, reasons: ReadonlyMap<string
 
 export const isDenial = (error: unknown): boolean =>
   sshErrors.AuthFailed.is(error) || sshErrors.HostKeyChanged.is(error);
+
+/** What went wrong with a host, in words. */
+export const reasonOf = (error: unknown): string => {
+  if (sshErrors.AuthFailed.is(error)) return `${error.message}; run 'manta up' to install the cluster's key there`;
+  return messageOf(error);
+};

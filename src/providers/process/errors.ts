@@ -10,7 +10,8 @@ export const processErrors = {
   NotEnded: defineError<{ instance: string; pids: readonly number[] }>({
     code: 'MANTA_PROCESS_NOT_ENDED',
     exit: 5,
-    message: (e) => `processes ${e.pids.join(', ')} of instance '${e.instance}' do not end`,
-    hint: () => 'they are waited for and killed again; a process that waits for a disk or a device ends when that does',
+    message: (e) => `processes ${e.pids.join(', ')} of instance '${e.instance}' do not exit`,
+    hint: () =>
+      'Manta keeps trying to kill them; a process that waits for a disk or a device exits when the wait is over',
   }),
 };

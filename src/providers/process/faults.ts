@@ -41,19 +41,19 @@ function readRule(rule: Plain, at: string): FaultRule {
   const read: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(rule)) {
     const bad = (problem: string) => processErrors.BadFault({ at: `${at}.${key}`, problem });
-    if (!keys.includes(key)) throw bad(`unknown; known are ${keys.join(', ')}`);
+    if (!keys.includes(key)) throw bad(`unknown key; known keys are ${keys.join(', ')}`);
     const timed = inSeconds[key as keyof typeof inSeconds];
     const counted = counts[key as keyof typeof counts];
     const flag = switches[key as keyof typeof switches];
     if (timed || counted) {
-      if (typeof value !== 'number' || !(value >= 0)) throw bad('must be a number that is not negative');
+      if (typeof value !== 'number' || !(value >= 0)) throw bad('must be a number of at least 0');
       read[timed ?? counted] = timed ? value * 1000 : value;
     } else if (flag) {
       if (typeof value !== 'boolean') throw bad('must be true or false');
       read[flag] = value;
     } else if (key === 'refuse' && !refusals.includes(value as Refusal)) {
       throw bad(`must be one of ${refusals.join(', ')}`);
-    } else if (typeof value !== 'string') throw bad('must be a text');
+    } else if (typeof value !== 'string') throw bad('must be a string');
     else read[key] = value;
   }
   return read;

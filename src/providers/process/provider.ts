@@ -13,7 +13,7 @@ import type { LaunchRequest, Provider, ProviderInstance } from '../provider.ts';
 import { endInstance } from './ending.ts';
 import type { FaultRule } from './faults.ts';
 import { FaultPlan, refusal } from './faults.ts';
-import type { InstanceRecord } from './record.ts';
+import type { ProcessRecord } from './record.ts';
 import { endingFile, readProcess, readRecord, recordFile } from './record.ts';
 
 export interface ProcessProviderOptions {
@@ -48,7 +48,7 @@ interface LaunchRecord {
 /**
  * Instances that are processes of this machine. Every step is on disk before it is done: a launch is written down before
  * a folder is made, a folder is whole before a process is started, an end is ordered in the folder before it begins. A
- * provider made anew on the same folder goes on where the last one was killed.
+ * provider created again on the same folder goes on where the last one was killed.
  */
 export class ProcessProvider implements Provider {
   readonly #options: ProcessProviderOptions;
@@ -80,7 +80,7 @@ export class ProcessProvider implements Provider {
       writeJson(this.#launchFile(request.token), { ...launch, made: true });
     }
     if (!known && launch.faults.loseAnswer)
-      throw providerErrors.Unreachable({ call: 'launch', detail: 'fault knob: the answer is lost' });
+      throw providerErrors.Unreachable({ call: 'launch', detail: 'fault knob: the response is lost' });
     return launch.ids.flatMap((id) => this.#look(id) ?? []);
   }
 
@@ -111,7 +111,7 @@ export class ProcessProvider implements Provider {
     return namesIn(this.#folder).filter((name) => !name.startsWith('.'));
   }
 
-  /** Undefined for what is no instance's folder; ids come from outside and must not lead elsewhere. */
+  /** Undefined for what is not an instance's folder; ids come from outside and must not lead elsewhere. */
   #folderOf(id: string): string | undefined {
     return /^i-[0-9a-f]+-\d+$/.test(id) && existsSync(join(this.#folder, id)) ? join(this.#folder, id) : undefined;
   }
@@ -150,7 +150,7 @@ export class ProcessProvider implements Provider {
     const { request, faults } = launch;
     const type = this.#options.typeOf(request.type);
     const resources = type?.resources ?? {};
-    const record: InstanceRecord = {
+    const record: ProcessRecord = {
       format: 1,
       id,
       launchToken: request.token,
@@ -222,7 +222,7 @@ export class ProcessProvider implements Provider {
   }
 
   /** Undefined when it cannot be read: such an instance is ended, as nobody could say what it is. */
-  #record(id: string): InstanceRecord | undefined {
+  #record(id: string): ProcessRecord | undefined {
     try {
       return readRecord(join(this.#folder, id));
     } catch {
@@ -230,7 +230,7 @@ export class ProcessProvider implements Provider {
     }
   }
 
-  #notice({ faults, launchedAt }: InstanceRecord): { preemptionAt?: number } {
+  #notice({ faults, launchedAt }: ProcessRecord): { preemptionAt?: number } {
     if (faults.preemptAfter === undefined) return {};
     const preemptionAt = launchedAt + faults.preemptAfter;
     return this.#options.clock.now() >= preemptionAt - (faults.preemptNotice ?? 0) ? { preemptionAt } : {};
@@ -250,7 +250,7 @@ export class ProcessProvider implements Provider {
   }
 
   #dropOldLaunches(): void {
-    // A draft that a killed process left is no record.
+    // A draft that a killed process left is not a record.
     for (const name of namesIn(this.#launches).filter((each) => !each.startsWith('.'))) {
       const file = join(this.#launches, name);
       const launch = readJson<LaunchRecord>(file);

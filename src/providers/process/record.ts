@@ -14,7 +14,7 @@ import type { Labels, Resources } from '../../core/resources.ts';
  * - `end.json` (agent of a node of Ray): whether it chose to end, or Ray ended by itself
  * - `agent.log`: what the agent says
  */
-export interface InstanceRecord {
+export interface ProcessRecord {
   readonly format: 1;
   readonly id: string;
   readonly launchToken: string;
@@ -50,6 +50,6 @@ export const recordFile = (folder: string): string => join(folder, 'instance.jso
 export const processFile = (folder: string): string => join(folder, 'process.json');
 export const endingFile = (folder: string): string => join(folder, 'ending.json');
 
-export const readRecord = (folder: string): InstanceRecord | undefined => readJson<InstanceRecord>(recordFile(folder));
+export const readRecord = (folder: string): ProcessRecord | undefined => readJson<ProcessRecord>(recordFile(folder));
 export const readProcess = (folder: string): ProcessIdentity | undefined =>
   readJson<ProcessIdentity>(processFile(folder));

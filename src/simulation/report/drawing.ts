@@ -1,4 +1,4 @@
-import type { Sample } from '../meter.ts';
+import type { RunSample } from '../meter.ts';
 import { clockText } from './amounts.ts';
 
 const blocks = ' ▁▂▃▄▅▆▇█';
@@ -29,10 +29,10 @@ export function squeeze(values: readonly number[], width: number): number[] {
 }
 
 /** Nodes and waiting work over time, for a terminal `width` columns wide. */
-export function drawRun(samples: readonly Sample[], width: number): string[] {
+export function drawRun(samples: readonly RunSample[], width: number): string[] {
   const label = 10;
   const room = Math.max(10, width - label);
-  const draw = (name: string, pick: (sample: Sample) => number, rows: number): string[] => {
+  const draw = (name: string, pick: (sample: RunSample) => number, rows: number): string[] => {
     const values = squeeze(samples.map(pick), room);
     const most = Math.max(...samples.map(pick), 0);
     return columns(values, rows).map((line, row) => {

@@ -1,10 +1,10 @@
-import type { Sample } from '../meter.ts';
+import type { RunSample } from '../meter.ts';
 import { clockText } from './amounts.ts';
-import type { Outcome, Side } from './outcome.ts';
+import type { ScenarioOutcome, Side } from './outcome.ts';
 import { hasChart, rowRatio, rowsOf, unfinishedReasons } from './text.ts';
 
 /** A page that needs nothing else: the figures and a chart for each side, in light and dark. */
-export function outcomePage(outcomes: readonly Outcome[]): string {
+export function outcomePage(outcomes: readonly ScenarioOutcome[]): string {
   const title = outcomes.length === 1 ? `Manta simulation: ${outcomes[0]?.scenario.name}` : 'Manta simulations';
   return `<!doctype html>
 <html lang="en">
@@ -46,7 +46,7 @@ svg { width: 100%; height: 12rem; display: block; }
 .key { display: inline-block; width: 0.8em; height: 0.8em; margin-right: 0.35em; }
 `;
 
-function section(outcome: Outcome): string {
+function section(outcome: ScenarioOutcome): string {
   const { scenario, seeds, faults, sides } = outcome;
   const compared = sides.length > 1;
   const rows = rowsOf(outcome)
@@ -93,12 +93,12 @@ const frame = { width: 1000, height: 200 };
 /** Machines as stacked areas on the left scale, waiting work as a line on the right one. */
 function chart(side: Side, named: boolean, end: number): string {
   const { width, height } = frame;
-  const machines = (sample: Sample): number => sample.running + sample.pending;
+  const machines = (sample: RunSample): number => sample.running + sample.pending;
   const mostMachines = Math.max(1, ...side.samples.map(machines));
   const mostWaiting = Math.max(1, ...side.samples.map((sample) => sample.waiting));
-  const point = (sample: Sample, value: number, most: number): string =>
+  const point = (sample: RunSample, value: number, most: number): string =>
     `${((sample.at / end) * width).toFixed(1)},${(height - (value / most) * height).toFixed(1)}`;
-  const area = (upper: (sample: Sample) => number, lower: (sample: Sample) => number): string => {
+  const area = (upper: (sample: RunSample) => number, lower: (sample: RunSample) => number): string => {
     const there = side.samples.map((sample) => point(sample, upper(sample), mostMachines));
     const back = side.samples.toReversed().map((sample) => point(sample, lower(sample), mostMachines));
     return `M${[...there, ...back].join('L')}Z`;

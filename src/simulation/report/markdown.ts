@@ -1,8 +1,8 @@
 import { durationText, geometricMean, moneyText } from './amounts.ts';
-import { type Outcome, ratiosOf } from './outcome.ts';
+import { ratiosOf, type ScenarioOutcome } from './outcome.ts';
 
 /** Many outcomes as one Markdown table, with the geometric means below. */
-export function outcomesMarkdown(outcomes: readonly Outcome[]): string {
+export function outcomesMarkdown(outcomes: readonly ScenarioOutcome[]): string {
   const rows = outcomes.map((outcome) => {
     const [own, other] = outcome.sides;
     const ratios = ratiosOf(outcome);

@@ -1,13 +1,13 @@
 import type { Duration } from '../../base/clock.ts';
 import type { Unserved } from '../../core/plan/words.ts';
 import { amountOf } from '../../core/resources.ts';
-import type { Sample } from '../meter.ts';
+import type { RunSample } from '../meter.ts';
 import type { Scenario } from '../scenario.ts';
 import type { Simulation } from '../simulate.ts';
 import { ratio } from './amounts.ts';
 
 /** One scenario, simulated with one or two deciders over one or more seeds: the means of all of them. */
-export interface Outcome {
+export interface ScenarioOutcome {
   readonly scenario: Scenario;
   readonly seeds: readonly number[];
   readonly faults: string;
@@ -38,7 +38,7 @@ export interface Side {
   readonly faultsFired: number;
   readonly brokenRules: number;
   /** Of the first seed. */
-  readonly samples: readonly Sample[];
+  readonly samples: readonly RunSample[];
 }
 
 /** `runs[i]` holds the simulations of seed `i`, one for each decider. All are charged up to the end of the longest. */
@@ -47,7 +47,7 @@ export function outcomeOf(
   faults: string,
   seeds: readonly number[],
   runs: readonly (readonly Simulation[])[],
-): Outcome {
+): ScenarioOutcome {
   const deciders = runs[0]?.length ?? 0;
   return {
     scenario,
@@ -96,7 +96,7 @@ function sideOf(runs: readonly (readonly Simulation[])[], side: number): Side {
 }
 
 /** First side against second. */
-export function ratiosOf(outcome: Outcome): { readonly cost?: number; readonly makespan: number } | undefined {
+export function ratiosOf(outcome: ScenarioOutcome): { readonly cost?: number; readonly makespan: number } | undefined {
   const [own, other] = outcome.sides;
   if (own === undefined || other === undefined) return undefined;
   return {

@@ -3,7 +3,7 @@ import type { Unserved } from '../../core/plan/words.ts';
 import { amountOf } from '../../core/resources.ts';
 import { durationText, moneyText, percentText, ratio, ratioText } from './amounts.ts';
 import { drawRun } from './drawing.ts';
-import type { Outcome, Side } from './outcome.ts';
+import type { ScenarioOutcome, Side } from './outcome.ts';
 
 interface Row {
   readonly name: string;
@@ -24,7 +24,7 @@ const time = (name: string, pick: (side: Side) => Duration): Row => ({
 });
 
 /** The figures of an outcome, in the order in which they matter. */
-export function rowsOf(outcome: Outcome): readonly Row[] {
+export function rowsOf(outcome: ScenarioOutcome): readonly Row[] {
   const types = [...new Set(outcome.sides.flatMap((side) => Object.keys(side.nodeHours)))];
   const optional = (name: string, pick: (side: Side) => number): Row[] =>
     outcome.sides.some((side) => pick(side) > 0) ? [{ name, show: (side) => count(pick(side)) }] : [];
@@ -55,7 +55,7 @@ export function rowsOf(outcome: Outcome): readonly Row[] {
 }
 
 /** The ratio column of a row; empty where there is nothing to compare. */
-export function rowRatio(row: Row, outcome: Outcome): string {
+export function rowRatio(row: Row, outcome: ScenarioOutcome): string {
   const [own, other] = outcome.sides.map((side) => row.compare?.(side));
   return own === undefined || other === undefined ? '' : ratioText(ratio(own, other));
 }
@@ -100,7 +100,7 @@ function wrapped(text: string, indent: string, width: number): string[] {
 }
 
 /** An outcome as text, with a drawing for each side that fits `width` columns. */
-export function outcomeText(outcome: Outcome, width: number): string {
+export function outcomeText(outcome: ScenarioOutcome, width: number): string {
   const { scenario, seeds, faults, sides } = outcome;
   const rows = rowsOf(outcome);
   const nameOf = (row: Row): string => (row.under === true ? `  ${row.name}` : row.name);

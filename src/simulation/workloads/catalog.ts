@@ -1,4 +1,4 @@
-import type { ClusterFile, TypeFile } from '../scenario-file.ts';
+import type { ScenarioCluster, TypeFile } from '../scenario-file.ts';
 
 const GiB = 1024 ** 3;
 
@@ -27,11 +27,11 @@ export const machines = {
   'p3.8xlarge': machine(32, 244, 12.24, 4),
 } satisfies Record<string, TypeFile>;
 
-export type Machine = keyof typeof machines;
+export type MachineName = keyof typeof machines;
 
-export const onDemand = (name: Machine, more: Partial<TypeFile> = {}): TypeFile => ({ ...machines[name], ...more });
+export const onDemand = (name: MachineName, more: Partial<TypeFile> = {}): TypeFile => ({ ...machines[name], ...more });
 
-export const spot = (name: Machine, more: Partial<TypeFile> = {}): TypeFile => ({
+export const spot = (name: MachineName, more: Partial<TypeFile> = {}): TypeFile => ({
   ...machines[name],
   market: 'spot',
   price: Math.round((machines[name].price ?? 0) * 350) / 1000,
@@ -39,7 +39,7 @@ export const spot = (name: Machine, more: Partial<TypeFile> = {}): TypeFile => (
 });
 
 /** A cluster with a head that runs no work, Ray's default idle timeout and upscaling speed. */
-export function cluster(maxWorkers: number, types: Record<string, TypeFile>): ClusterFile {
+export function cluster(maxWorkers: number, types: Record<string, TypeFile>): ScenarioCluster {
   return {
     maxWorkers,
     idleTimeout: '5m',
@@ -49,7 +49,7 @@ export function cluster(maxWorkers: number, types: Record<string, TypeFile>): Cl
   };
 }
 
-/** Boot of 60 to 180 s with set-up, as measured on large clouds with a baked image. */
+/** Boot of 60 to 180 s with setup, as measured on large clouds with a baked image. */
 export const usualCloud = {
   boot: { median: '45s', p95: '75s' },
   setup: { median: '40s', p95: '80s' },

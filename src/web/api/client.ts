@@ -1,3 +1,4 @@
+import { apiErrors } from '../../api/errors.ts';
 import type {
   ClusterAnswer,
   DemandAnswer,
@@ -11,7 +12,6 @@ import type {
   SubmitBody,
   WhyAnswer,
 } from '../../api/types.ts';
-import { apiErrors } from '../../jobs/api-errors.ts';
 import { pageErrors } from './errors.ts';
 
 /** What went wrong with a request, in words for the page. `status` 0: no answer at all. */
@@ -69,7 +69,9 @@ async function failureOf(response: Response): Promise<RequestFailure> {
     // Not from mantad: a proxy's page, or Ray's plain text.
   }
   const words =
-    text.length > 0 && text.length < 300 && !text.includes('<') ? text : `the head answered ${response.status}`;
+    text.length > 0 && text.length < 300 && !text.includes('<')
+      ? text
+      : `the head responded with HTTP ${response.status}`;
   return new RequestFailure(response.status, `HTTP_${response.status}`, words);
 }
 
@@ -88,7 +90,7 @@ async function post<Answer>(path: string, body?: unknown): Promise<Answer> {
 }
 
 export interface JobsQuery {
-  /** Parted by commas. */
+  /** Comma-separated. */
   readonly state?: string | undefined;
   readonly search?: string | undefined;
   readonly limit: number;

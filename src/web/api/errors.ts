@@ -5,8 +5,8 @@ export const pageErrors = {
   NoAnswer: defineError({
     code: 'MANTA_PAGE_NO_ANSWER',
     exit: 6,
-    message: () => 'the head does not answer',
-    hint: () => 'is the cluster up? see manta status',
+    message: () => 'the head is not responding',
+    hint: () => "check that the cluster is up with 'manta status'",
   }),
   NoBody: defineError({
     code: 'MANTA_PAGE_NO_BODY',

@@ -12,20 +12,14 @@ export type LineState =
   | { readonly kind: 'closed' };
 
 export interface LineOptions {
-  /** Asked anew at each connect: a resumed line may need another address. */
+  /** Asked at each connect: a resumed line may need another address. */
   readonly url: () => string;
   readonly onMessage: (message: ServerEvent) => void;
   readonly onState?: (state: LineState) => void;
-  /** Return true to give up: the failure is not one that time mends. */
+  /** Return true to give up: the failure is not one that time cures. */
   readonly onFailure?: (failure: RequestFailure) => boolean;
   /** Last-Event-ID of the first connect. */
   readonly from?: string;
-}
-
-export interface Line {
-  /** Connects at once instead of waiting for the next attempt. */
-  retryNow(): void;
-  close(): void;
 }
 
 const firstDelay = 500;
@@ -38,45 +32,71 @@ const hiddenLimit = 60_000;
  * A stream of server-sent events that comes back by itself and resumes after the last id. Not EventSource: that one
  * hides the status of a refusal, gives up on some of them, and cannot be told to try now.
  */
-export function openLine(options: LineOptions): Line {
-  let lastId = options.from ?? '';
-  let failures = 0;
-  let closed = false;
-  let paused = false;
-  let attempt: AbortController | undefined;
-  let retryTimer: ReturnType<typeof setTimeout> | undefined;
-  let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
+export class Line {
+  readonly #options: LineOptions;
+  #lastId: string;
+  #failures = 0;
+  #closed = false;
+  #paused = false;
+  #attempt: AbortController | undefined;
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #hiddenTimer: ReturnType<typeof setTimeout> | undefined;
 
-  const say = (state: LineState): void => options.onState?.(state);
+  constructor(options: LineOptions) {
+    this.#options = options;
+    this.#lastId = options.from ?? '';
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    window.addEventListener('online', this.#onOnline);
+    void this.#connect();
+  }
 
-  const connect = async (): Promise<void> => {
-    clearTimeout(retryTimer);
-    attempt?.abort();
+  /** Connects at once instead of waiting for the next attempt. */
+  retryNow(): void {
+    if (!this.#closed && !this.#paused) void this.#connect();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#hiddenTimer);
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    window.removeEventListener('online', this.#onOnline);
+    this.#attempt?.abort();
+    this.#say({ kind: 'closed' });
+  }
+
+  #say(state: LineState): void {
+    this.#options.onState?.(state);
+  }
+
+  async #connect(): Promise<void> {
+    clearTimeout(this.#retryTimer);
+    this.#attempt?.abort();
     const mine = new AbortController();
-    attempt = mine;
-    if (failures === 0) say({ kind: 'connecting' });
+    this.#attempt = mine;
+    if (this.#failures === 0) this.#say({ kind: 'connecting' });
     try {
-      await read(mine);
-      if (!mine.signal.aborted) lost('the head closed the connection');
+      await this.#read(mine);
+      if (!mine.signal.aborted) this.#lost('the head closed the connection');
     } catch (problem) {
-      if (closed || paused || attempt !== mine) return;
+      if (this.#closed || this.#paused || this.#attempt !== mine) return;
       const failure = problem instanceof RequestFailure ? problem : undefined;
-      if (failure !== undefined && options.onFailure?.(failure) === true) return close();
-      lost(failure?.message ?? 'the connection broke');
+      if (failure !== undefined && this.#options.onFailure?.(failure) === true) return this.close();
+      this.#lost(failure?.message ?? 'lost the connection');
     }
-  };
+  }
 
-  const read = async (mine: AbortController): Promise<void> => {
+  async #read(mine: AbortController): Promise<void> {
     const headers: Record<string, string> = { accept: 'text/event-stream' };
-    if (lastId !== '') headers['last-event-id'] = lastId;
-    const response = await send(options.url(), { headers, signal: mine.signal });
+    if (this.#lastId !== '') headers['last-event-id'] = this.#lastId;
+    const response = await send(this.#options.url(), { headers, signal: mine.signal });
     const reader = response.body?.getReader();
     if (reader === undefined) {
       const { code, message } = pageErrors.NoBody({});
       throw new RequestFailure(response.status, code, message);
     }
-    failures = 0;
-    say({ kind: 'open' });
+    this.#failures = 0;
+    this.#say({ kind: 'open' });
     const events = new SseReader();
     let silence = setTimeout(() => mine.abort(), silenceLimit);
     try {
@@ -86,55 +106,39 @@ export function openLine(options: LineOptions): Line {
         clearTimeout(silence);
         silence = setTimeout(() => mine.abort(), silenceLimit);
         for (const message of events.take(value)) {
-          if (message.id !== '') lastId = message.id;
-          if (!mine.signal.aborted) options.onMessage(message);
+          if (message.id !== '') this.#lastId = message.id;
+          if (!mine.signal.aborted) this.#options.onMessage(message);
         }
       }
     } finally {
       clearTimeout(silence);
     }
-  };
+  }
 
-  const lost = (reason: string): void => {
-    if (closed || paused) return;
-    failures += 1;
-    const delay = Math.min(longestDelay, firstDelay * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
-    say({ kind: 'lost', retryAt: Date.now() + delay, reason });
-    retryTimer = setTimeout(() => void connect(), delay);
-  };
+  #lost(reason: string): void {
+    if (this.#closed || this.#paused) return;
+    this.#failures += 1;
+    const delay = Math.min(longestDelay, firstDelay * 2 ** (this.#failures - 1)) * (0.75 + Math.random() / 2);
+    this.#say({ kind: 'lost', retryAt: Date.now() + delay, reason });
+    this.#retryTimer = setTimeout(() => void this.#connect(), delay);
+  }
 
-  const retryNow = (): void => {
-    if (!closed && !paused) void connect();
-  };
+  #pause(): void {
+    this.#paused = true;
+    clearTimeout(this.#retryTimer);
+    this.#attempt?.abort();
+    this.#say({ kind: 'paused' });
+  }
 
-  const onVisibility = (): void => {
-    clearTimeout(hiddenTimer);
-    if (document.hidden) {
-      hiddenTimer = setTimeout(() => {
-        paused = true;
-        clearTimeout(retryTimer);
-        attempt?.abort();
-        say({ kind: 'paused' });
-      }, hiddenLimit);
-    } else if (paused) {
-      paused = false;
-      failures = 0;
-      void connect();
+  readonly #onOnline = (): void => this.retryNow();
+
+  readonly #onVisibility = (): void => {
+    clearTimeout(this.#hiddenTimer);
+    if (document.hidden) this.#hiddenTimer = setTimeout(() => this.#pause(), hiddenLimit);
+    else if (this.#paused) {
+      this.#paused = false;
+      this.#failures = 0;
+      void this.#connect();
     }
   };
-
-  const close = (): void => {
-    closed = true;
-    clearTimeout(retryTimer);
-    clearTimeout(hiddenTimer);
-    document.removeEventListener('visibilitychange', onVisibility);
-    window.removeEventListener('online', retryNow);
-    attempt?.abort();
-    say({ kind: 'closed' });
-  };
-
-  document.addEventListener('visibilitychange', onVisibility);
-  window.addEventListener('online', retryNow);
-  void connect();
-  return { retryNow, close };
 }

@@ -80,7 +80,7 @@ export function groupMarks(marks: readonly Mark[], place: (at: number) => number
 
 const markLooks: Readonly<Record<Mark['kind'], Look>> = {
   launch: { label: 'launched', tone: 'good', shape: 'rise' },
-  end: { label: 'ended', tone: 'muted', shape: 'fall' },
+  end: { label: 'terminated', tone: 'muted', shape: 'fall' },
   failure: { label: 'failed', tone: 'bad', shape: 'cross' },
 };
 

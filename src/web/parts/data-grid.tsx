@@ -54,48 +54,10 @@ export function DataGrid<Item>(props: GridProps<Item>) {
   const { items, count, keyOf, columns } = props;
   const rowHeight = narrow.value ? 60 : 34;
   const id = useId();
-  const scroller = useRef<HTMLDivElement>(null);
-  const [sight, setSight] = useState({ first: 0, last: 40 });
+  const { scroller, sight, look } = useSight(props, rowHeight);
   const [activeKey, setActiveKey] = useState<string | undefined>(undefined);
-  const anchor = useRef<{ key: string; index: number } | undefined>(undefined);
-
-  const look = (): void => {
-    const element = scroller.current;
-    if (element === null) return;
-    const height = element.clientHeight - headHeight;
-    const next = rowsInSight(element.scrollTop, height, rowHeight, count);
-    setSight((old) => (old.first === next.first && old.last === next.last ? old : next));
-    const top = Math.floor(element.scrollTop / rowHeight);
-    const item = items[top];
-    anchor.current = element.scrollTop > 0 && item !== undefined ? { key: keyOf(item), index: top } : undefined;
-    props.onSight?.(next.last);
-  };
-
-  const rowCache = useRef(new Map<string, DrawnRow<Item>>());
-  const latestOpen = useRef(props.onOpen);
-  latestOpen.current = props.onOpen;
-  const latestLook = useRef(look);
-  latestLook.current = look;
-
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    const held = anchor.current;
-    if (element !== null && held !== undefined) {
-      const moved = rowsMoved(items, keyOf, held.key, held.index);
-      if (moved !== 0) element.scrollTop += moved * rowHeight;
-    }
-    look();
-  }, [items, count, rowHeight]);
-
-  useEffect(() => {
-    const element = scroller.current;
-    if (element === null) return;
-    const observer = new ResizeObserver(() => latestLook.current());
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-
   const activeIndex = activeKey === undefined ? -1 : items.findIndex((item) => keyOf(item) === activeKey);
+  const rows = useRows(props, { id, sight, rowHeight, activeKey, setActiveKey });
 
   const move = (to: number): void => {
     const element = scroller.current;
@@ -106,64 +68,16 @@ export function DataGrid<Item>(props: GridProps<Item>) {
     element.scrollTop = scrollToShow(index, element.scrollTop, element.clientHeight - headHeight, rowHeight);
   };
 
-  const drawRow = (key: string, { item, index, active, chosen }: RowLook<Item>): JSX.Element => (
-    <div
-      key={key}
-      id={`${id}-${key}`}
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={active || chosen}
-      class={rowClass(active, chosen, props.onOpen !== undefined)}
-      style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
-      onClick={(click) => {
-        if (item === undefined || (click.target as Element).closest('a, button') !== null) return;
-        setActiveKey(key);
-        if (String(getSelection() ?? '') === '') latestOpen.current?.(item);
-      }}
-    >
-      {item === undefined ? (
-        <span role="gridcell" class="cell cell-gap" aria-label="Loading" />
-      ) : (
-        columns.map((column) => (
-          <span key={column.name} role="gridcell" class={cellClass(column)}>
-            {column.cell(item)}
-          </span>
-        ))
-      )}
-    </div>
-  );
-
   const onKeyDown = (press: KeyboardEvent): void => {
     if (press.target !== press.currentTarget || press.ctrlKey || press.metaKey || press.altKey) return;
     const page = Math.max(1, Math.floor(((scroller.current?.clientHeight ?? 0) - headHeight) / rowHeight) - 1);
-    const steps: Readonly<Record<string, number>> = {
-      ArrowDown: activeIndex + 1,
-      ArrowUp: activeIndex - 1,
-      PageDown: activeIndex + page,
-      PageUp: activeIndex - page,
-      Home: 0,
-      End: items.length - 1,
-    };
-    const to = ownValue(steps, press.key);
+    const to = rowAfter(press.key, activeIndex, page, items.length);
     const item = items[activeIndex];
     if (to !== undefined) move(to);
     else if (press.key === 'Enter' && item !== undefined) props.onOpen?.(item);
     else return;
     press.preventDefault();
   };
-
-  const drawn = new Map<string, DrawnRow<Item>>();
-  const rows: JSX.Element[] = [];
-  for (let index = sight.first; index < Math.min(sight.last, count); index += 1) {
-    const item = items[index];
-    const key = item === undefined ? `gap-${index}` : keyOf(item);
-    const look = { item, index, rowHeight, active: key === activeKey, chosen: key === props.chosen };
-    const known = rowCache.current.get(key);
-    const row = known !== undefined && sameLook(known.look, look) ? known : { look, element: drawRow(key, look) };
-    drawn.set(key, row);
-    rows.push(row.element);
-  }
-  rowCache.current = drawn;
 
   return (
     <div class={`grid grid-${props.kind}`}>
@@ -197,6 +111,128 @@ export function DataGrid<Item>(props: GridProps<Item>) {
       {count === 0 && <div class="grid-empty">{props.empty}</div>}
     </div>
   );
+}
+
+/** Which rows are in sight; the one at the top stays where it is when rows come in above it. */
+function useSight<Item>({ items, count, keyOf, onSight }: GridProps<Item>, rowHeight: number) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [sight, setSight] = useState({ first: 0, last: 40 });
+  const anchor = useRef<{ key: string; index: number } | undefined>(undefined);
+
+  const look = (): void => {
+    const element = scroller.current;
+    if (element === null) return;
+    const height = element.clientHeight - headHeight;
+    const next = rowsInSight(element.scrollTop, height, rowHeight, count);
+    setSight((old) => (old.first === next.first && old.last === next.last ? old : next));
+    const top = Math.floor(element.scrollTop / rowHeight);
+    const item = items[top];
+    anchor.current = element.scrollTop > 0 && item !== undefined ? { key: keyOf(item), index: top } : undefined;
+    onSight?.(next.last);
+  };
+  const latestLook = useRef(look);
+  latestLook.current = look;
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const held = anchor.current;
+    if (element !== null && held !== undefined) {
+      const moved = rowsMoved(items, keyOf, held.key, held.index);
+      if (moved !== 0) element.scrollTop += moved * rowHeight;
+    }
+    look();
+  }, [items, count, rowHeight]);
+
+  useEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => latestLook.current());
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  return { scroller, sight, look };
+}
+
+interface Drawing {
+  readonly id: string;
+  readonly sight: { readonly first: number; readonly last: number };
+  readonly rowHeight: number;
+  readonly activeKey: string | undefined;
+  readonly setActiveKey: (key: string) => void;
+}
+
+/** The rows in sight; those that look as before are not drawn again. */
+function useRows<Item>(props: GridProps<Item>, drawing: Drawing): readonly JSX.Element[] {
+  const { sight, rowHeight, activeKey } = drawing;
+  const cache = useRef(new Map<string, DrawnRow<Item>>());
+  const latestOpen = useRef(props.onOpen);
+  latestOpen.current = props.onOpen;
+  const onClick = (key: string, item: Item): void => {
+    drawing.setActiveKey(key);
+    if (String(getSelection() ?? '') === '') latestOpen.current?.(item);
+  };
+  const drawn = new Map<string, DrawnRow<Item>>();
+  const rows: JSX.Element[] = [];
+  for (let index = sight.first; index < Math.min(sight.last, props.count); index += 1) {
+    const item = props.items[index];
+    const key = item === undefined ? `gap-${index}` : props.keyOf(item);
+    const look = { item, index, rowHeight, active: key === activeKey, chosen: key === props.chosen };
+    const known = cache.current.get(key);
+    const isSame = known !== undefined && sameLook(known.look, look);
+    const row = isSame ? known : { look, element: drawRow(key, look, drawing.id, props, onClick) };
+    drawn.set(key, row);
+    rows.push(row.element);
+  }
+  cache.current = drawn;
+  return rows;
+}
+
+function drawRow<Item>(
+  key: string,
+  { item, index, rowHeight, active, chosen }: RowLook<Item>,
+  id: string,
+  { columns, onOpen }: GridProps<Item>,
+  onClick: (key: string, item: Item) => void,
+): JSX.Element {
+  return (
+    <div
+      key={key}
+      id={`${id}-${key}`}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={active || chosen}
+      class={rowClass(active, chosen, onOpen !== undefined)}
+      style={{ transform: `translateY(${index * rowHeight}px)`, height: `${rowHeight}px` }}
+      onClick={(click) => {
+        if (item === undefined || (click.target as Element).closest('a, button') !== null) return;
+        onClick(key, item);
+      }}
+    >
+      {item === undefined ? (
+        <span role="gridcell" class="cell cell-gap" aria-label="Loading" />
+      ) : (
+        columns.map((column) => (
+          <span key={column.name} role="gridcell" class={cellClass(column)}>
+            {column.cell(item)}
+          </span>
+        ))
+      )}
+    </div>
+  );
+}
+
+/** Where a key leads from the active row, which is -1 where there is none. */
+function rowAfter(key: string, active: number, page: number, count: number): number | undefined {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: active + 1,
+    ArrowUp: active - 1,
+    PageDown: active + page,
+    PageUp: active - page,
+    Home: 0,
+    End: count - 1,
+  };
+  return ownValue(steps, key);
 }
 
 function rowClass(active: boolean, chosen: boolean, opens: boolean): string {

@@ -1,16 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
-import type { Mark } from '../../api/types.ts';
-import { ownValue } from '../../base/own-value.ts';
 import { now } from '../state/clock.ts';
 import { connection } from '../state/cluster.ts';
 import type { History } from '../state/history.ts';
 import { dark } from '../state/preferences.ts';
 import { counted } from '../words/amounts.ts';
-import { exactTime, tickText } from '../words/time.ts';
-import { carriedTo, firstShown, groupMarks, type MarkGroup, markLook, nodeSeries, stacked } from './chart-data.ts';
-import { drawMark } from './chart-marks.ts';
+import { exactTime } from '../words/time.ts';
+import { carriedTo, firstShown, markLook, nodeSeries, stacked } from './chart-data.ts';
 import { StateMark } from './icon.tsx';
+import { colourCount, NodePlot, type Pointed } from './node-plot.ts';
 
 interface ChartProps {
   readonly history: History;
@@ -20,15 +17,6 @@ interface ChartProps {
   readonly span: number;
 }
 
-interface Pointed {
-  readonly index: number;
-  readonly left: number;
-  readonly marks: readonly Mark[];
-}
-
-const height = 232;
-const slotWidth = 16;
-const colourCount = 8;
 const reasonsInTip = 3;
 /** How often the right edge moves on while nothing changes. */
 const moveEvery = 5000;
@@ -36,8 +24,7 @@ const moveEvery = 5000;
 /** Nodes by type over time, stacked, with launches, ends and failures marked above; reasons stand in the tip. */
 export function NodeChart({ history, types, span }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | undefined>(undefined);
-  const groups = useRef<MarkGroup[]>([]);
+  const plot = useRef<NodePlot | undefined>(undefined);
   const [pointed, setPointed] = useState<Pointed | undefined>(undefined);
   const until = connection.value.kind === 'open' ? Math.floor(now.value / moveEvery) * moveEvery : 0;
   const samples = useMemo(() => carriedTo(history.samples, until), [history, until]);
@@ -51,109 +38,28 @@ export function NodeChart({ history, types, span }: ChartProps) {
   useEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    const style = getComputedStyle(element);
-    const colour = (name: string): string => style.getPropertyValue(name).trim();
-    const axis = { stroke: colour('--text-2'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
-    const step = uPlot.paths.stepped?.({ align: 1 });
-    const drawn = { width: 1, points: { show: false }, ...(step === undefined ? {} : { paths: step }) };
-    const layers = series.layers.map((layer, index) => ({ layer, index })).reverse();
-    const chart = new uPlot(
-      {
-        width: element.clientWidth,
-        height,
-        padding: [26, 18, 0, 0],
-        legend: { show: false },
-        cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-        scales: {
-          x: { time: true, range: () => latest.current.sight },
-          y: { range: (_chart, _min, max) => [0, Math.max(4, Math.ceil((max ?? 0) * 1.08))] },
-        },
-        axes: [
-          {
-            ...axis,
-            font: `11px ${style.fontFamily}`,
-            size: 26,
-            grid: { show: false },
-            values: (_chart, ticks, _axis, _space, step) => ticks.map((at) => tickText(at, step)),
-          },
-          {
-            ...axis,
-            font: `11px ${style.fontFamily}`,
-            size: 44,
-            incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
-          },
-        ],
-        series: [
-          {},
-          { ...drawn, stroke: colour('--text-2'), dash: [4, 3] },
-          ...layers.map(({ index }) => ({
-            ...drawn,
-            stroke: colour(`--series-${index % colourCount}`),
-            fill: colour(`--series-${index % colourCount}-fill`),
-          })),
-        ],
-        bands: layers.slice(1).map((_, index) => ({ series: [index + 2, index + 3] as [number, number] })),
-        hooks: {
-          draw: [
-            (chart) => {
-              const ratio = uPlot.pxRatio;
-              const place = (at: number): number => chart.valToPos(at / 1000, 'x');
-              groups.current = groupMarks(latest.current.history.marks, place, slotWidth).filter(
-                (group) => group.x > 0,
-              );
-              for (const group of groups.current) {
-                drawMark(
-                  chart.ctx,
-                  group,
-                  chart.bbox.left + group.x * ratio,
-                  chart.bbox.top - 14 * ratio,
-                  ratio,
-                  colour,
-                );
-              }
-            },
-          ],
-          setCursor: [
-            (moved) => {
-              const { idx, left } = moved.cursor;
-              if (idx === null || idx === undefined || left === undefined || left < 0) return setPointed(undefined);
-              const near = groups.current.filter((group) => Math.abs(group.x - left) <= slotWidth * 0.75);
-              setPointed({
-                index: idx,
-                left: left + moved.over.offsetLeft,
-                marks: near.flatMap((group) => group.marks),
-              });
-            },
-          ],
-        },
-      },
-      [[], [], ...layers.map(() => [])],
-      element,
-    );
-    plot.current = chart;
-    const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }));
-    observer.observe(element);
+    const made = new NodePlot(element, {
+      layers: series.layers.length,
+      marks: () => latest.current.history.marks,
+      sight: () => latest.current.sight,
+      onPoint: setPointed,
+    });
+    plot.current = made;
     return () => {
-      observer.disconnect();
-      chart.destroy();
+      made.destroy();
       plot.current = undefined;
     };
   }, [layerNames, dark.value]);
 
   useEffect(() => {
-    const edges = stacked(series.layers).reverse();
-    plot.current?.setData([[...series.times], [...series.wanted], ...edges]);
+    plot.current?.show(series.times, series.wanted, stacked(series.layers).reverse());
   }, [series, span, dark.value]);
 
   const onKeyDown = (press: KeyboardEvent): void => {
-    const chart = plot.current;
-    const steps: Readonly<Record<string, number>> = { ArrowLeft: -slotWidth / 2, ArrowRight: slotWidth / 2 };
-    const by = ownValue(steps, press.key);
-    if (chart === undefined || by === undefined) return;
+    const by = press.key === 'ArrowLeft' ? -1 : press.key === 'ArrowRight' ? 1 : undefined;
+    if (plot.current === undefined || by === undefined) return;
     press.preventDefault();
-    const width = chart.over.clientWidth;
-    const from = chart.cursor.left !== undefined && chart.cursor.left >= 0 ? chart.cursor.left : width;
-    chart.setCursor({ left: Math.max(1, Math.min(width - 1, from + by)), top: 10 });
+    plot.current.step(by);
   };
 
   return (
@@ -165,22 +71,28 @@ export function NodeChart({ history, types, span }: ChartProps) {
         aria-label="Chart of nodes by type over time. Arrow keys move through it."
         tabIndex={0}
         onKeyDown={onKeyDown}
-        onBlur={() => plot.current?.setCursor({ left: -10, top: -10 })}
+        onBlur={() => plot.current?.pointAway()}
       />
       {pointed !== undefined && <ChartTip pointed={pointed} series={series} at={samples[pointed.index]?.at ?? 0} />}
-      <figcaption class="legend">
-        {series.layers.map((layer, index) => (
-          <span key={layer.type} class="legend-entry">
-            <span class={`swatch series-${index % colourCount}`} aria-hidden="true" />
-            {layer.type} <b>{layer.counts.at(-1) ?? 0}</b>
-          </span>
-        ))}
-        <span class="legend-entry">
-          <span class="swatch swatch-dash" aria-hidden="true" />
-          with pending <b>{series.wanted.at(-1) ?? 0}</b>
-        </span>
-      </figcaption>
+      <Legend series={series} />
     </figure>
+  );
+}
+
+function Legend({ series }: { series: ReturnType<typeof nodeSeries> }) {
+  return (
+    <figcaption class="legend">
+      {series.layers.map((layer, index) => (
+        <span key={layer.type} class="legend-entry">
+          <span class={`swatch series-${index % colourCount}`} aria-hidden="true" />
+          {layer.type} <b>{layer.counts.at(-1) ?? 0}</b>
+        </span>
+      ))}
+      <span class="legend-entry">
+        <span class="swatch swatch-dash" aria-hidden="true" />
+        with pending <b>{series.wanted.at(-1) ?? 0}</b>
+      </span>
+    </figcaption>
   );
 }
 

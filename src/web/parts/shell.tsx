@@ -14,7 +14,7 @@ import { helpOpen } from './shortcuts.tsx';
 export function ShellHeader() {
   return (
     <header class="header">
-      <a class="brand" href={linkTo([])} aria-label="Manta, to the overview">
+      <a class="brand" href={linkTo([])} aria-label="Manta, go to overview">
         <BrandMark />
         <span class="brand-name">Manta</span>
       </a>
@@ -43,7 +43,7 @@ export function ShellHeader() {
           <Icon name="keyboard" />
         </button>
         {cluster.value !== undefined && (
-          <span class="header-user only-wide" title="The user whose token this browser holds">
+          <span class="header-user only-wide" title="Signed in as this user">
             {cluster.value.user}
           </span>
         )}
@@ -62,7 +62,7 @@ function Connection() {
     return (
       <p class="connection is-live" role="status" title={unknown?.join('\n')}>
         <span class="pulse" aria-hidden="true" />
-        {unknown !== undefined ? 'Live, in part' : synced ? 'Live' : 'Live, catching up'}
+        {unknown !== undefined ? 'Partly live' : synced ? 'Live' : 'Live, catching up'}
       </p>
     );
   }
@@ -87,7 +87,7 @@ function Connection() {
 }
 
 const themes: Readonly<Record<Theme, { readonly next: Theme; readonly icon: IconName; readonly label: string }>> = {
-  system: { next: 'light', icon: 'auto', label: 'as the system' },
+  system: { next: 'light', icon: 'auto', label: 'system' },
   light: { next: 'dark', icon: 'sun', label: 'light' },
   dark: { next: 'system', icon: 'moon', label: 'dark' },
 };

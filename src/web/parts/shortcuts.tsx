@@ -22,9 +22,9 @@ const rows: readonly (readonly [string, string])[] = [
   ['g then n', 'Nodes'],
   ['g then d', 'Demand'],
   ['g then e', 'Events'],
-  ['/', 'Search in this view'],
+  ['/', 'Search this view'],
   ['c', 'New job'],
-  ['?', 'This list'],
+  ['?', 'Show shortcuts'],
   ['↑ ↓ Page Home End', 'Move in a list'],
   ['Enter', 'Open the row'],
 ];

@@ -51,7 +51,7 @@ export function takeEvents(fresh: readonly EventAnswer[]): void {
 let demandAsked: Promise<void> | undefined;
 let demandAgain = false;
 
-/** Asks for the demand anew; calls while an answer is under way end in one more request. */
+/** Asks for the demand again; calls while an answer is under way end in one more request. */
 export function refreshDemand(): Promise<void> {
   if (demandAsked !== undefined) {
     demandAgain = true;

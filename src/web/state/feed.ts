@@ -2,7 +2,7 @@ import { batch, effect } from '@preact/signals';
 import type { ClusterAnswer, EventAnswer, JobRow, Mark, NodeAnswer, SamplePoint, StreamKind } from '../../api/types.ts';
 import type { ServerEvent } from '../../base/sse.ts';
 import { api, apiUrl, RequestFailure } from '../api/client.ts';
-import { type Line, openLine } from '../api/line.ts';
+import { Line } from '../api/line.ts';
 import {
   cluster,
   connection,
@@ -58,7 +58,7 @@ export async function startFeed(): Promise<void> {
     return;
   }
   const from = events.value?.at(-1)?.seq;
-  line = openLine({
+  line = new Line({
     url: () => apiUrl('stream'),
     ...(from === undefined ? {} : { from: String(from) }),
     onMessage: enqueue,
@@ -73,7 +73,7 @@ export async function startFeed(): Promise<void> {
   });
 }
 
-/** States are not replayed by the stream: whoever was away asks for them again. */
+/** The stream does not replay states: after a reconnect they are fetched again. */
 async function resync(): Promise<void> {
   for (const listener of jobListeners) listener.resync();
   const before = nodeLists;
@@ -90,7 +90,7 @@ async function resync(): Promise<void> {
   }
 }
 
-/** A cluster that was made anew counts its events from the start again. */
+/** A cluster that was created again counts its events from the start again. */
 async function renewEvents(): Promise<void> {
   const newest = (await api.events(undefined, 1)).at(-1)?.seq ?? -1;
   if (newest >= (events.value?.at(-1)?.seq ?? -1)) return;
@@ -147,7 +147,7 @@ function flush(): void {
 
 let historyTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Something happened to nodes: the marks of the chart are asked for anew, once for a burst. */
+/** Something happened to nodes: the marks of the chart are fetched again, once for a burst. */
 function renewHistory(): void {
   historyTimer ??= setTimeout(() => {
     historyTimer = undefined;

@@ -30,7 +30,7 @@ export function rangeLength(name: RangeName): number {
 
 let asked = 0;
 
-/** Asks for the chosen range anew; an answer that was overtaken by another request is dropped. */
+/** Asks for the chosen range again; an answer that was overtaken by another request is dropped. */
 export async function loadHistory(): Promise<void> {
   asked += 1;
   const mine = asked;

@@ -28,7 +28,7 @@ export class JobList {
     void this.reload();
   }
 
-  /** Asks for the top of the list anew; what is shown stays until the answer is here. */
+  /** Asks for the top of the list again; what is shown stays until the answer is here. */
   async reload(): Promise<void> {
     this.#query?.abort();
     const query = new AbortController();

@@ -1,8 +1,8 @@
-import type { JobRow, JobState } from '../../api/types.ts';
+import type { JobRow, WireJobState } from '../../api/types.ts';
 
 /** Which jobs a list shows. Empty `states`: all of them. */
 export interface JobFilter {
-  readonly states: readonly JobState[];
+  readonly states: readonly WireJobState[];
   readonly search: string;
 }
 

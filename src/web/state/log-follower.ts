@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
-import type { JobState, LogChunk } from '../../api/types.ts';
+import type { LogChunk, WireJobState } from '../../api/types.ts';
 import { apiUrl, RequestFailure, send } from '../api/client.ts';
-import { type Line, type LineState, openLine } from '../api/line.ts';
+import { Line, type LineState } from '../api/line.ts';
 import { LogLines } from './log-lines.ts';
 
 const linesAtFirst = 2000;
@@ -9,7 +9,7 @@ const earlierBytes = 512 * 1024;
 
 export interface LogEnd {
   readonly exitCode?: number;
-  readonly state: JobState;
+  readonly state: WireJobState;
 }
 
 /** The log of one attempt: its tail, what is written from now on, and earlier parts on request. */
@@ -103,7 +103,7 @@ export class LogFollower {
   }
 
   #follow(): void {
-    this.#line = openLine({
+    this.#line = new Line({
       url: () => this.#url('logs/follow', { offset: this.#next }),
       onMessage: (message) => {
         if (message.event === 'end') {

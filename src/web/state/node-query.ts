@@ -21,7 +21,7 @@ export function filterNodes(nodes: readonly NodeAnswer[], filter: NodeFilter): r
 }
 
 export function groupCounts(nodes: readonly NodeAnswer[]): Record<NodeGroup, number> {
-  const counts: Record<NodeGroup, number> = { running: 0, pending: 0, ending: 0, failed: 0, gone: 0 };
+  const counts: Record<NodeGroup, number> = { running: 0, pending: 0, stopped: 0, ending: 0, failed: 0, gone: 0 };
   for (const node of nodes) counts[nodeGroup(node.status)] += 1;
   return counts;
 }

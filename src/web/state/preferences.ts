@@ -30,7 +30,7 @@ systemDark.addEventListener('change', (change) => {
   systemIsDark.value = change.matches;
 });
 
-/** What is drawn now; charts are painted anew when it changes. */
+/** What is drawn now; charts are painted again when it changes. */
 export const dark = signal(false);
 
 export function applyPreferences(): void {

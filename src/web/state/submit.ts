@@ -55,7 +55,8 @@ export function readForm(form: SubmitForm): { readonly body?: SubmitBody; readon
     if (text === '') return undefined;
     const value = Number(text);
     if (!Number.isFinite(value) || value < least || (whole && !Number.isInteger(value))) {
-      problems[field] = `${whole ? 'A whole number' : 'A number'}${Number.isFinite(least) ? ` from ${least} on` : ''}`;
+      problems[field] =
+        `${whole ? 'A whole number' : 'A number'}${Number.isFinite(least) ? ` of at least ${least}` : ''}`;
       return undefined;
     }
     return value;
@@ -69,7 +70,7 @@ export function readForm(form: SubmitForm): { readonly body?: SubmitBody; readon
     });
 
   const entrypoint = form.entrypoint.trim();
-  if (entrypoint === '') problems.entrypoint = 'A command to run is needed';
+  if (entrypoint === '') problems.entrypoint = 'Enter a command to run';
   const id = form.id.trim();
   if (id !== '' && !/^[\w.-]{1,200}$/.test(id)) problems.id = 'Letters, digits, dot, dash and underscore only';
 
@@ -94,7 +95,7 @@ export function readForm(form: SubmitForm): { readonly body?: SubmitBody; readon
   if (workingDir !== '') {
     environment['working_dir'] = workingDir;
     if (!/^https:\/\/\S+\.zip$|^gcs:\/\/\S+\.zip$/.test(workingDir)) {
-      problems.workingDir = 'An https:// address of a .zip; a folder is shipped by manta job submit';
+      problems.workingDir = 'The https:// URL of a .zip; use manta job submit to upload a folder';
     }
   }
   const pip = lines(form.pip);

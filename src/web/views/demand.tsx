@@ -20,7 +20,7 @@ export function DemandView() {
     <>
       <header class="view-head">
         <h1 tabIndex={-1}>Demand</h1>
-        <p class="view-count">{shown === undefined ? '' : `${countText(pendingCount(shown.demand))} to place`}</p>
+        <p class="view-count">{shown === undefined ? '' : `${countText(pendingCount(shown.demand))} waiting`}</p>
       </header>
       {shown === undefined ? <Loading lines={8} /> : <Shown answer={shown} />}
     </>
@@ -34,7 +34,7 @@ function Shown({ answer }: { answer: DemandAnswer }) {
   if (nothing) {
     return (
       <div class="card">
-        <Empty title="Nothing waits for room">Everything that was asked for has its place.</Empty>
+        <Empty title="Nothing is waiting">All demand is placed.</Empty>
       </div>
     );
   }
@@ -52,7 +52,7 @@ function Shown({ answer }: { answer: DemandAnswer }) {
       )}
       {answer.waiting.length > 0 && (
         <section aria-labelledby="waiting">
-          <h2 id="waiting">Waits</h2>
+          <h2 id="waiting">Waiting</h2>
           <div class="stack">
             {answer.waiting.slice(0, shapesShown).map((entry, index) => (
               <Entry
@@ -67,58 +67,64 @@ function Shown({ answer }: { answer: DemandAnswer }) {
           </div>
         </section>
       )}
-      <section aria-labelledby="asked">
-        <h2 id="asked">All that is asked for</h2>
-        <div class="card table-card">
-          <table class="table">
-            <thead>
-              <tr>
-                <th scope="col">Kind</th>
-                <th scope="col">Each asks for</th>
-                <th scope="col" class="cell-right">
-                  Count
-                </th>
+      <Asked demand={answer.demand} />
+    </div>
+  );
+}
+
+function Asked({ demand: { tasks, gangs, standing } }: { demand: DemandAnswer['demand'] }) {
+  return (
+    <section aria-labelledby="asked">
+      <h2 id="asked">All demand</h2>
+      <div class="card table-card">
+        <table class="table">
+          <thead>
+            <tr>
+              <th scope="col">Kind</th>
+              <th scope="col">Resources each</th>
+              <th scope="col" class="cell-right">
+                Count
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {tasks.slice(0, shapesShown).map((task, index) => (
+              <tr key={`task-${index}`}>
+                <td>Tasks</td>
+                <td>{requestText(task.request)}</td>
+                <td class="cell-right">{countText(task.count)}</td>
               </tr>
-            </thead>
-            <tbody>
-              {tasks.slice(0, shapesShown).map((task, index) => (
-                <tr key={`task-${index}`}>
-                  <td>Tasks</td>
+            ))}
+            {gangs.slice(0, shapesShown).map((gang) => (
+              <tr key={gang.id}>
+                <td>
+                  Gang <span class="mono">{gang.id}</span>
+                </td>
+                <td>
+                  {gang.requests[0] === undefined ? '' : requestText(gang.requests[0])}
+                  {gang.details !== undefined && <span class="quiet"> {gang.details}</span>}
+                </td>
+                <td class="cell-right">{countText(gang.requests.length)}</td>
+              </tr>
+            ))}
+            {standing.flatMap((request, place) =>
+              request.requests.slice(0, shapesShown).map((task, index) => (
+                <tr key={`standing-${place}-${index}`}>
+                  <td>Standing request</td>
                   <td>{requestText(task.request)}</td>
                   <td class="cell-right">{countText(task.count)}</td>
                 </tr>
-              ))}
-              {gangs.slice(0, shapesShown).map((gang) => (
-                <tr key={gang.id}>
-                  <td>
-                    Gang <span class="mono">{gang.id}</span>
-                  </td>
-                  <td>
-                    {gang.requests[0] === undefined ? '' : requestText(gang.requests[0])}
-                    {gang.details !== undefined && <span class="quiet"> {gang.details}</span>}
-                  </td>
-                  <td class="cell-right">{countText(gang.requests.length)}</td>
-                </tr>
-              ))}
-              {standing.flatMap((request, place) =>
-                request.requests.slice(0, shapesShown).map((task, index) => (
-                  <tr key={`standing-${place}-${index}`}>
-                    <td>Standing request</td>
-                    <td>{requestText(task.request)}</td>
-                    <td class="cell-right">{countText(task.count)}</td>
-                  </tr>
-                )),
-              )}
-              {tasks.length > shapesShown && (
-                <tr>
-                  <td colSpan={3}>and {counted(tasks.length - shapesShown, 'more shape')}</td>
-                </tr>
-              )}
-            </tbody>
-          </table>
-        </div>
-      </section>
-    </div>
+              )),
+            )}
+            {tasks.length > shapesShown && (
+              <tr>
+                <td colSpan={3}>and {counted(tasks.length - shapesShown, 'more shape')}</td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 

@@ -96,7 +96,7 @@ export function EventsView() {
           count={shown.length}
           keyOf={keyOf}
           onOpen={setOpen}
-          empty={<Empty title={all.length === 0 ? 'Nothing has happened yet' : 'No event matches'} />}
+          empty={<Empty title={all.length === 0 ? 'Nothing has happened yet' : 'No matching events'} />}
         />
       )}
       {open !== undefined && <EventDialog event={open} onClose={() => setOpen(undefined)} />}

@@ -28,13 +28,13 @@ export function Facts({ job }: { job: JobAnswer }) {
           <>
             <dt>Waited</dt>
             <dd>{durationText(job.startedAt - job.submittedAt)}</dd>
-            <dt>{job.endedAt === undefined ? 'Runs for' : 'Ran for'}</dt>
+            <dt>{job.endedAt === undefined ? 'Running for' : 'Ran for'}</dt>
             <dd>
               <Took from={job.startedAt} to={job.endedAt} />
             </dd>
           </>
         )}
-        <dt>Asks for</dt>
+        <dt>Resources</dt>
         <dd>{resourcesText(job.resources)}</dd>
         {job.gang !== undefined && (
           <>

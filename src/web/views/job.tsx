@@ -56,7 +56,7 @@ export function JobView({ id }: { id: string }) {
       ) : failure === undefined ? (
         <Loading lines={10} />
       ) : failure.status === 404 ? (
-        <Empty title={`There is no job ${id}`}>It may have been deleted.</Empty>
+        <Empty title={`Job ${id} not found`}>It may have been deleted.</Empty>
       ) : (
         <Failure failure={failure} onRetry={() => void load()} />
       )}
@@ -76,7 +76,7 @@ function Shown({ job }: { job: JobAnswer }) {
       <div class="columns columns-job">
         <section class="card log-card" aria-label="Log">
           {shown === undefined ? (
-            <Empty title="No output yet">The log begins with the first attempt.</Empty>
+            <Empty title="No output yet">The log starts with the first attempt.</Empty>
           ) : (
             <LogPanel key={shown} job={job.id} attempt={shown} over={isOver(job.state)} />
           )}
@@ -108,7 +108,7 @@ function Actions({ job }: { job: JobAnswer }) {
       say(`Stopping ${job.id}`);
     });
   const retry = (): Promise<void> =>
-    act('Could not run it again', async () => {
+    act('Could not run the job again', async () => {
       const again = await api.retry(job.id);
       say(`Submitted as ${again.id}`);
       goTo(jobLink(again.id));
@@ -146,7 +146,7 @@ function Actions({ job }: { job: JobAnswer }) {
           onConfirm={() => void stop()}
         >
           <p>
-            <b class="mono">{job.id}</b> and every process it started are asked to end, and are killed if they do not.
+            <b class="mono">{job.id}</b> and every process it started are told to stop, and killed if they do not.
           </p>
         </Confirm>
       )}
@@ -158,7 +158,7 @@ function Actions({ job }: { job: JobAnswer }) {
           onConfirm={() => void remove()}
         >
           <p>
-            <b class="mono">{job.id}</b> and its logs are removed from the head for good.
+            <b class="mono">{job.id}</b> and its logs are permanently deleted from the head.
           </p>
         </Confirm>
       )}

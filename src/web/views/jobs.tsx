@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import type { JobRow, JobState } from '../../api/types.ts';
+import type { JobRow, WireJobState } from '../../api/types.ts';
 import { type Column, DataGrid } from '../parts/data-grid.tsx';
 import { FilterChips, SearchField } from '../parts/filters.tsx';
 import { StateMark } from '../parts/icon.tsx';
@@ -54,7 +54,7 @@ export function JobsView() {
   const search = params.get('search') ?? '';
   const stateText = params.get('state') ?? '';
   const states = useMemo(
-    () => stateText.split(',').filter((name): name is JobState => (jobStates as readonly string[]).includes(name)),
+    () => stateText.split(',').filter((name): name is WireJobState => (jobStates as readonly string[]).includes(name)),
     [stateText],
   );
   const list = useMemo(() => new JobList({ states, search }), []);
@@ -110,14 +110,14 @@ export function JobsView() {
           onSight={(last) => list.wantRows(last)}
           empty={
             filtered ? (
-              <Empty title="No job matches">
+              <Empty title="No matching jobs">
                 <button type="button" class="link-button" onClick={() => show({ search: '', state: '' })}>
                   Show all jobs
                 </button>
               </Empty>
             ) : (
               <Empty title="No jobs yet">
-                <code>manta job submit -- echo hello</code> submits one, and so does New job.
+                Submit one with <code>manta job submit -- echo hello</code> or New job.
               </Empty>
             )
           }

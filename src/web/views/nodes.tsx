@@ -28,7 +28,7 @@ const columns: readonly Column<NodeAnswer>[] = [
       <>
         {node.type}
         {node.kind === 'head' && <span class="tag">head</span>}
-        {node.market === 'spot' && <span class="tag">spot</span>}
+        {(node.market === 'spot' || node.market === 'reserved') && <span class="tag">{node.market}</span>}
       </>
     ),
   },
@@ -42,7 +42,7 @@ const columns: readonly Column<NodeAnswer>[] = [
   },
   {
     name: 'age',
-    label: 'Asked for',
+    label: 'Requested',
     right: true,
     cell: (node) => (node.byHand ? 'by hand' : <Ago at={node.requestedAt} />),
   },
@@ -131,17 +131,7 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
             keyOf={keyOf}
             onOpen={(node) => goTo(withFilters(node.instance))}
             chosen={chosen}
-            empty={
-              all.length === 0 ? (
-                <Empty title="No nodes">The first one is launched when something asks for room.</Empty>
-              ) : (
-                <Empty title="No node matches">
-                  <button type="button" class="link-button" onClick={() => show({ search: '', type: '', state: '' })}>
-                    Show all nodes
-                  </button>
-                </Empty>
-              )
-            }
+            empty={<NothingShown none={all.length === 0} onShowAll={() => show({ search: '', type: '', state: '' })} />}
           />
           {chosen !== undefined && (
             <NodeDetail key={chosen} instance={chosen} onClose={() => goTo(withFilters(undefined))} />
@@ -149,6 +139,17 @@ export function NodesView({ chosen }: { chosen: string | undefined }) {
         </div>
       )}
     </>
+  );
+}
+
+function NothingShown({ none, onShowAll }: { none: boolean; onShowAll: () => void }) {
+  if (none) return <Empty title="No nodes">The first one is launched when there is work for it.</Empty>;
+  return (
+    <Empty title="No matching nodes">
+      <button type="button" class="link-button" onClick={onShowAll}>
+        Show all nodes
+      </button>
+    </Empty>
   );
 }
 

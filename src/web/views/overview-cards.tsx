@@ -39,7 +39,7 @@ export function DemandCard() {
       {shown === undefined ? (
         <Loading />
       ) : entries.length === 0 ? (
-        <Empty title="Nothing waits for room">Everything asked for is placed or being launched.</Empty>
+        <Empty title="Nothing is waiting">All demand is placed or being launched.</Empty>
       ) : (
         <ul class="plain-list brief-list">
           {entries.slice(0, 6).map((entry, index) => (
@@ -49,7 +49,7 @@ export function DemandCard() {
                   look={
                     entry.never
                       ? { label: 'Can never be placed', tone: 'bad', shape: 'alert' }
-                      : { label: 'Waits', tone: 'warn', shape: 'clock' }
+                      : { label: 'Waiting', tone: 'warn', shape: 'clock' }
                   }
                   quiet
                 />
@@ -59,7 +59,7 @@ export function DemandCard() {
                 {entry.text}
                 {entry.until !== undefined &&
                   entry.until > now.value &&
-                  `; looks again ${relativeTime(entry.until, now.value)}`}
+                  `; retrying ${relativeTime(entry.until, now.value)}`}
               </span>
             </li>
           ))}
@@ -91,7 +91,7 @@ export function JobsCard() {
         <Loading />
       ) : rows.length === 0 ? (
         <Empty title="No jobs yet">
-          <code>manta job submit -- echo hello</code> submits one, and so does New job.
+          Submit one with <code>manta job submit -- echo hello</code> or New job.
         </Empty>
       ) : (
         <ul class="plain-list brief-list">

@@ -47,16 +47,16 @@ export function OverviewView() {
   );
 }
 
-/** When the cluster ends by itself. */
+/** When the cluster shuts itself down. */
 function TurnOffLine({ turnOff: { text, at, soon } }: { turnOff: TurnOffAnswer }) {
   return (
     <p class={soon ? 'turn-off is-soon' : 'turn-off'}>
-      {soon && <StateMark look={{ label: 'Ends soon', tone: 'warn', shape: 'clock' }} />}
+      {soon && <StateMark look={{ label: 'Shutting down soon', tone: 'warn', shape: 'clock' }} />}
       <span title={at === undefined ? undefined : exactTime(at)}>This cluster {text}.</span>
       {at !== undefined && (
         <>
           {' '}
-          <code>manta extend</code> puts it off.
+          <code>manta extend</code> keeps it longer.
         </>
       )}
     </p>
@@ -67,6 +67,7 @@ function Tiles({ cluster: { nodes, jobs, cost, startedAt } }: { cluster: Cluster
   const moving = [
     nodes.pending > 0 ? `${countText(nodes.pending)} pending` : undefined,
     nodes.draining > 0 ? `${countText(nodes.draining)} draining` : undefined,
+    nodes.stopped ? `${countText(nodes.stopped)} stopped` : undefined,
   ].filter((part) => part !== undefined);
   return (
     <dl class="tiles">
@@ -112,6 +113,7 @@ function Tiles({ cluster: { nodes, jobs, cost, startedAt } }: { cluster: Cluster
       ) : (
         <Tile label="Cost" value={`${moneyText(cost.perHour, cost.currency)}/h`}>
           {moneyText(cost.spent, cost.currency)} in {durationText(now.value - startedAt)}
+          {cost.unknown ? `, without ${countText(cost.unknown)} of unknown price` : ''}
         </Tile>
       )}
     </dl>
@@ -164,13 +166,13 @@ function NodesCard({ cluster: { nodeTypes } }: { cluster: ClusterAnswer }) {
         {past === undefined ? (
           <Loading lines={6} />
         ) : past.samples.length === 0 ? (
-          <Empty title="No history yet">The chart begins with the first look at the nodes.</Empty>
+          <Empty title="No history yet">The chart starts when the first node does.</Empty>
         ) : (
           <NodeChart history={past} types={types} span={rangeLength(range.value)} />
         )}
       </div>
       <details class="changes">
-        <summary>{counted(changes.length, 'change')} of nodes, with reasons</summary>
+        <summary>{counted(changes.length, 'node change')}, with reasons</summary>
         <ol class="plain-list">
           {changes.slice(0, 100).map((mark, index) => (
             <li key={index}>

@@ -32,12 +32,12 @@ export function RayJobs() {
   if (rows.length === 0) return null;
   return (
     <details class="ray-jobs">
-      <summary>{counted(rows.length, 'job')} past the queue, given to Ray itself</summary>
+      <summary>{counted(rows.length, 'job')} submitted directly to Ray</summary>
       <table class="table">
         <thead>
           <tr>
             <th scope="col">State</th>
-            <th scope="col">Job of Ray</th>
+            <th scope="col">Ray job</th>
             <th scope="col">Command</th>
             <th scope="col" class="cell-right">
               Submitted

@@ -22,7 +22,7 @@ export function SignInView() {
   const onSubmit = async (): Promise<void> => {
     const token = field.current?.value.trim() ?? '';
     if (token === '') {
-      setProblem('A token is needed.');
+      setProblem('Enter a token.');
       field.current?.focus();
       return;
     }
@@ -32,9 +32,7 @@ export function SignInView() {
       await startFeed();
     } catch (failure) {
       if (!(failure instanceof RequestFailure)) throw failure;
-      setProblem(
-        failure.signedOut ? 'The head does not know this token. It may have been revoked.' : sentence(failure.message),
-      );
+      setProblem(failure.signedOut ? 'Invalid token. It may have been revoked.' : sentence(failure.message));
       field.current?.select();
     } finally {
       setBusy(false);
@@ -54,7 +52,7 @@ export function SignInView() {
         <h1>Sign in to Manta</h1>
         {spentLink && (
           <p class="note" role="status">
-            That link has been used or is too old. <code>manta dashboard</code> makes a new one.
+            This link was already used or has expired. Run <code>manta dashboard</code> for a new one.
           </p>
         )}
         <label class="field">
@@ -72,7 +70,7 @@ export function SignInView() {
         <p id="sign-in-help" class={problem === undefined ? 'field-help' : 'field-problem'} role="status">
           {problem ?? (
             <>
-              <code>manta dashboard</code> opens this page signed in; <code>manta env</code> shows your token.
+              <code>manta dashboard</code> opens this page signed in; <code>manta env</code> prints your token.
             </>
           )}
         </p>

@@ -53,7 +53,7 @@ function OpenDialog() {
       setBusy(false);
     }
   };
-  const field = (name: FieldName) => ({ name, value: form[name], problem: problems[name], onInput: set });
+  const field: FieldOf = (name) => ({ name, value: form[name], problem: problems[name], onInput: set });
 
   return (
     <Dialog title="New job" onClose={close} wide>
@@ -66,53 +66,7 @@ function OpenDialog() {
         }}
       >
         <div class="dialog-body form">
-          <Field
-            {...field('entrypoint')}
-            label="Command"
-            lines={3}
-            mono
-            autofocus
-            help="Run by /bin/sh -c on a node that has room."
-          />
-          <div class="form-row">
-            <Field {...field('cpu')} label="CPUs" numeric />
-            <Field {...field('gpu')} label="GPUs" numeric />
-            <Field {...field('memory')} label="Memory, GiB" numeric />
-            <Field {...field('priority')} label="Priority" numeric placeholder="0" />
-          </div>
-          <Field {...field('id')} label="Id" mono placeholder="made up when empty" />
-          <details>
-            <summary>Environment</summary>
-            <div class="form">
-              <Field
-                {...field('env')}
-                label="Environment variables"
-                lines={3}
-                mono
-                placeholder="NAME=VALUE, one a line"
-              />
-              <Field {...field('workingDir')} label="Working directory" mono placeholder="https://…/code.zip" />
-              <Field {...field('pip')} label="Python packages" lines={2} mono placeholder="one a line" />
-              <Field
-                {...field('custom')}
-                label="Custom resources"
-                lines={2}
-                mono
-                placeholder="NAME=AMOUNT, one a line"
-              />
-            </div>
-          </details>
-          <details>
-            <summary>Retries, limits and schedule</summary>
-            <div class="form">
-              <div class="form-row">
-                <Field {...field('retries')} label="Retries after a failure" numeric placeholder="0" />
-                <Field {...field('timeLimit')} label="Time limit, minutes" numeric placeholder="none" />
-              </div>
-              <Field {...field('dependsOn')} label="After these jobs" mono placeholder="ids, parted by commas" />
-              <Field {...field('cron')} label="Schedule" mono placeholder="0 3 * * *" />
-            </div>
-          </details>
+          <Fields field={field} />
           {failure !== undefined && <Failure failure={failure} />}
         </div>
         <footer class="dialog-foot">
@@ -125,6 +79,56 @@ function OpenDialog() {
         </footer>
       </form>
     </Dialog>
+  );
+}
+
+type FieldOf = (name: FieldName) => Pick<FieldProps, 'name' | 'value' | 'problem' | 'onInput'>;
+
+function Fields({ field }: { field: FieldOf }) {
+  return (
+    <>
+      <Field
+        {...field('entrypoint')}
+        label="Command"
+        lines={3}
+        mono
+        autofocus
+        help="Run by /bin/sh -c on a node with free resources."
+      />
+      <div class="form-row">
+        <Field {...field('cpu')} label="CPUs" numeric />
+        <Field {...field('gpu')} label="GPUs" numeric />
+        <Field {...field('memory')} label="Memory, GiB" numeric />
+        <Field {...field('priority')} label="Priority" numeric placeholder="0" />
+      </div>
+      <Field {...field('id')} label="Id" mono placeholder="generated if empty" />
+      <details>
+        <summary>Environment</summary>
+        <div class="form">
+          <Field
+            {...field('env')}
+            label="Environment variables"
+            lines={3}
+            mono
+            placeholder="NAME=VALUE, one per line"
+          />
+          <Field {...field('workingDir')} label="Working directory" mono placeholder="https://…/code.zip" />
+          <Field {...field('pip')} label="Python packages" lines={2} mono placeholder="one per line" />
+          <Field {...field('custom')} label="Custom resources" lines={2} mono placeholder="NAME=AMOUNT, one per line" />
+        </div>
+      </details>
+      <details>
+        <summary>Retries, limits and schedule</summary>
+        <div class="form">
+          <div class="form-row">
+            <Field {...field('retries')} label="Retries after a failure" numeric placeholder="0" />
+            <Field {...field('timeLimit')} label="Time limit, minutes" numeric placeholder="none" />
+          </div>
+          <Field {...field('dependsOn')} label="After these jobs" mono placeholder="comma-separated ids" />
+          <Field {...field('cron')} label="Schedule" mono placeholder="0 3 * * *" />
+        </div>
+      </details>
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { EndCause, EventAnswer, InstanceStatus, JobState } from '../../api/types.ts';
+import type { EventAnswer, WireEndCause, WireInstanceStatus, WireJobState } from '../../api/types.ts';
 
 /** How a state is drawn: a colour, and a shape so that the colour is never the only signal. */
 export interface Look {
@@ -20,7 +20,7 @@ export interface Look {
     | 'fall';
 }
 
-export const jobLooks: Readonly<Record<JobState, Look>> = {
+export const jobLooks: Readonly<Record<WireJobState, Look>> = {
   held: { label: 'Held', tone: 'muted', shape: 'clock' },
   queued: { label: 'Queued', tone: 'neutral', shape: 'ring' },
   starting: { label: 'Starting', tone: 'info', shape: 'half' },
@@ -32,36 +32,38 @@ export const jobLooks: Readonly<Record<JobState, Look>> = {
 };
 
 /** In the order in which a job goes through them. */
-export const jobStates = Object.keys(jobLooks) as readonly JobState[];
+export const jobStates = Object.keys(jobLooks) as readonly WireJobState[];
 
-export const instanceLooks: Readonly<Record<InstanceStatus, Look>> = {
-  queued: { label: 'To be requested', tone: 'neutral', shape: 'clock' },
+export const instanceLooks: Readonly<Record<WireInstanceStatus, Look>> = {
+  queued: { label: 'Not requested yet', tone: 'neutral', shape: 'clock' },
   requested: { label: 'Requested', tone: 'neutral', shape: 'ring' },
   allocated: { label: 'Booting', tone: 'info', shape: 'half' },
   'setting-up': { label: 'Setting up', tone: 'info', shape: 'half' },
   running: { label: 'Running', tone: 'good', shape: 'play' },
-  'drain-requested': { label: 'Drain asked', tone: 'warn', shape: 'down' },
+  'drain-requested': { label: 'Drain requested', tone: 'warn', shape: 'down' },
   draining: { label: 'Draining', tone: 'warn', shape: 'down' },
   stopped: { label: 'Stopped', tone: 'muted', shape: 'square' },
-  terminating: { label: 'Ending', tone: 'warn', shape: 'down' },
-  terminated: { label: 'Ended', tone: 'muted', shape: 'square' },
+  'machine-stopped': { label: 'Machine stopped', tone: 'muted', shape: 'square' },
+  terminating: { label: 'Terminating', tone: 'warn', shape: 'down' },
+  terminated: { label: 'Terminated', tone: 'muted', shape: 'square' },
   'launch-failed': { label: 'Launch failed', tone: 'bad', shape: 'cross' },
   'launch-timeout': { label: 'Launch timed out', tone: 'bad', shape: 'cross' },
   'setup-failed': { label: 'Setup failed', tone: 'bad', shape: 'cross' },
-  'terminate-failed': { label: 'End failed', tone: 'bad', shape: 'alert' },
+  'terminate-failed': { label: 'Termination failed', tone: 'bad', shape: 'alert' },
 };
 
-export type NodeGroup = 'running' | 'pending' | 'ending' | 'failed' | 'gone';
+export type NodeGroup = 'running' | 'pending' | 'stopped' | 'ending' | 'failed' | 'gone';
 
 export const nodeGroups: Readonly<Record<NodeGroup, string>> = {
   running: 'Running',
   pending: 'Pending',
-  ending: 'Ending',
+  stopped: 'Machine stopped',
+  ending: 'Terminating',
   failed: 'Failed',
   gone: 'Gone',
 };
 
-const groupOf: Readonly<Record<InstanceStatus, NodeGroup>> = {
+const groupOf: Readonly<Record<WireInstanceStatus, NodeGroup>> = {
   queued: 'pending',
   requested: 'pending',
   allocated: 'pending',
@@ -70,6 +72,7 @@ const groupOf: Readonly<Record<InstanceStatus, NodeGroup>> = {
   'drain-requested': 'ending',
   draining: 'ending',
   stopped: 'gone',
+  'machine-stopped': 'stopped',
   terminating: 'ending',
   terminated: 'gone',
   'launch-failed': 'failed',
@@ -78,7 +81,7 @@ const groupOf: Readonly<Record<InstanceStatus, NodeGroup>> = {
   'terminate-failed': 'failed',
 };
 
-export function nodeGroup(status: InstanceStatus): NodeGroup {
+export function nodeGroup(status: WireInstanceStatus): NodeGroup {
   return groupOf[status];
 }
 
@@ -90,19 +93,19 @@ export const eventLooks: Readonly<Record<EventAnswer['level'], Look>> = {
   error: { label: 'Error', tone: 'bad', shape: 'cross' },
 };
 
-const causeWords: Readonly<Record<EndCause, string>> = {
+const causeWords: Readonly<Record<WireEndCause, string>> = {
   succeeded: 'Succeeded',
-  failed: 'Failed by itself',
+  failed: 'Failed',
   stopped: 'Stopped',
   'node-lost': 'Node lost',
   preempted: 'Preempted',
   'setup-failed': 'Setup failed',
-  'memory-limit': 'Over its memory limit',
-  'time-limit': 'Over its time limit',
-  'start-failed': 'Could not be started',
+  'memory-limit': 'Exceeded its memory limit',
+  'time-limit': 'Exceeded its time limit',
+  'start-failed': 'Failed to start',
 };
 
-export function causeLook(cause: EndCause): Look {
-  const state: JobState = cause === 'succeeded' || cause === 'stopped' ? cause : 'failed';
+export function causeLook(cause: WireEndCause): Look {
+  const state: WireJobState = cause === 'succeeded' || cause === 'stopped' ? cause : 'failed';
   return { ...jobLooks[state], label: causeWords[cause] };
 }

@@ -29,7 +29,7 @@ export function record(words: readonly string[], root: string, traceFile: string
   if (error && 'code' in error && error.code === 'ENOENT')
     throw new Error("strace is missing: run 'apt-get install strace'", { cause: error });
   if (error) throw new Error(`strace of ${words.join(' ')} failed: ${error.message}`, { cause: error });
-  if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}\n${stderr}`);
+  if (status !== 0) throw new Error(`${words.join(' ')} exited with ${status}\n${stderr}`);
   return stepsOf(readFileSync(traceFile, 'latin1'), root);
 }
 

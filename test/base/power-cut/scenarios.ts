@@ -8,20 +8,21 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from 'n
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { unzip, writeZip } from '../../../src/base/archive.ts';
+import { unzip, writeZip } from '../../../src/base/archive/archive.ts';
 import { makeFolder, moveDurably, syncTree, writeDurably } from '../../../src/base/durable.ts';
 import { editLinesText } from '../../../src/base/edit-lines.ts';
 import { createJson, readJson, writeJson } from '../../../src/base/json-file.ts';
 import { logExtent, openLogWriter, readLog } from '../../../src/base/log-segments.ts';
-import { openDatabase } from '../../../src/base/sqlite.ts';
+import { openDatabase } from '../../../src/base/sqlite/sqlite.ts';
 import { thisHost } from '../../../src/base/this-host.ts';
-import { AttemptRecords } from '../../../src/engines/ray/attempt-record.ts';
-import { createCluster, readCluster, removeCluster, stateFolder } from '../../../src/head/state-folder.ts';
-import { openLogStore } from '../../../src/jobs/log-store.ts';
-import { openPackageStore } from '../../../src/jobs/packages.ts';
-import { jobsSchema } from '../../../src/jobs/schema.ts';
-import type { HeadLook } from '../../../src/launcher/head-look.ts';
-import { shipRuntime } from '../../../src/launcher/ship.ts';
+import { AttemptRecords } from '../../../src/engines/ray/jobs/attempt-record.ts';
+import { openLogStore } from '../../../src/jobs/logs/log-store.ts';
+import { PackageStore } from '../../../src/jobs/packages/packages.ts';
+import { jobsSchema } from '../../../src/jobs/queue/schema.ts';
+import type { HeadLook } from '../../../src/launcher/head/look.ts';
+import { shipRuntime } from '../../../src/launcher/head/ship.ts';
+import { createCluster, readCluster } from '../../../src/state/cluster-record.ts';
+import { removeCluster, stateFolder } from '../../../src/state/state-folder.ts';
 import { saying } from './record.ts';
 
 export interface Scenario {
@@ -51,7 +52,7 @@ function filesSeen(folder: string): number {
 }
 
 const packagesIn = (folder: string, aside: string) =>
-  openPackageStore({
+  new PackageStore({
     database: openDatabase(join(aside, 'journal.db'), [jobsSchema]),
     folder: join(folder, 'packages'),
     clock: { now: () => 0, sleep: async () => {} },
@@ -181,7 +182,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
   },
   'a cluster that is removed': {
-    before: (folder) => createCluster(stateFolder(folder, 'c1'), { createdAt: 0, engine: 'embedded' }),
+    before: (folder) =>
+      createCluster(stateFolder(folder, 'c1'), { role: 'this-machine', createdAt: 0, engine: 'embedded' }),
     act(folder, done) {
       removeCluster(stateFolder(folder, 'c1'));
       done();

@@ -135,7 +135,7 @@ export class FakeCluster {
         at: this.startedAt + 48 * 3_600_000,
         because: 'until',
         soon: false,
-        text: 'turns off in 22h (--until, --for)',
+        text: 'shuts down in 22h (--until, --for)',
       },
     };
   }

@@ -58,7 +58,7 @@ export async function serveFake(cluster: FakeCluster, pageFolder: string, port =
     if (path.startsWith('api/manta/v1/')) {
       const sent = /(?:^|;\s*)fake-session=([^;]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '';
       if (!matches(sent, token) && !matches(request.headers.authorization ?? '', `Bearer ${token}`)) {
-        return fail(response, 401, 'MANTA_API_UNAUTHENTICATED', 'the request carries no token');
+        return fail(response, 401, 'MANTA_API_UNAUTHENTICATED', 'the request has no token');
       }
       return api(cluster, path.slice('api/manta/v1/'.length), url, request, response);
     }

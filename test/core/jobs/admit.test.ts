@@ -18,7 +18,7 @@ test('a job that no node type can hold is refused with the nearest type and what
   assert.deepEqual(refusal.nearest, { type: 'gpu', lacks: [{ name: 'CPU', asked: 64, has: 16 }] });
   assert.equal(
     infeasibleText(refusal),
-    "no node type can hold {CPU: 64}; the nearest is 'gpu', which offers CPU 16 of 64",
+    "no node type can fit {CPU: 64}; the nearest is 'gpu', which provides CPU 16 of 64",
   );
   assert.equal(infeasibility(job({ id: 'a', resources: { CPU: 1 }, labels: { zone: 'c' } }), types)?.reason, 'labels');
   assert.equal(
@@ -30,8 +30,8 @@ test('a job that no node type can hold is refused with the nearest type and what
 test('a resource that no node type has is named, and no type is called near', () => {
   const text = (resources: Record<string, number>): string =>
     infeasibleText(infeasibility(job({ id: 'a', resources }), types) ?? assert.fail());
-  assert.equal(text({ nosuch: 1 }), "no node type offers 'nosuch'");
-  assert.equal(text({ CPU: 64, nosuch: 1, other: 2 }), "no node type offers 'nosuch' or 'other'");
+  assert.equal(text({ nosuch: 1 }), "no node type provides 'nosuch'");
+  assert.equal(text({ CPU: 64, nosuch: 1, other: 2 }), "no node type provides 'nosuch' or 'other'");
 });
 
 test('a cluster whose capacity is not known refuses nothing', () => {
@@ -127,4 +127,27 @@ test('waiting jobs are demand: equal ones together, gangs by themselves, head jo
     demand.gangs.map((gang) => [gang.id, gang.requests.map((request) => request.resources)]),
     [['d', [{ CPU: 3 }]]],
   );
+});
+
+test('of a user who waits for very much only the first part is demand; that of others is not touched by it', () => {
+  const labels = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`label-${i}`, `!in(${'ab,'.repeat(30)}c)`]));
+  const greedy = Array.from({ length: 2_000 }, (_, i) =>
+    job({ id: `g${i}`, user: 'greedy', resources: { CPU: 1 + i }, labels }),
+  );
+  const gangs = Array.from({ length: 200 }, (_, i) =>
+    job({
+      id: `b${i}`,
+      user: 'bob',
+      gang: { strategy: 'PACK', bundles: Array.from({ length: 1_000 }, () => ({ CPU: 1 })) },
+    }),
+  );
+  const ada = job({ id: 'ada', user: 'ada', resources: { CPU: 0.5 } });
+  const { tasks, gangs: told } = demandOf([...greedy, greedy[0] ?? ada, ...gangs, ada]);
+  assert.ok(tasks.length > 50 && tasks.length < 200, String(tasks.length));
+  assert.ok(told.length > 50 && told.length < 100, String(told.length));
+  assert.deepEqual([tasks[0]?.request.resources, tasks[0]?.count], [{ CPU: 1 }, 2]);
+  assert.deepEqual(tasks.at(-1)?.request.resources, { CPU: 0.5 });
+
+  const small = Array.from({ length: 20_000 }, (_, i) => job({ id: `s${i}`, user: 'ada', resources: { CPU: 1 + i } }));
+  assert.equal(demandOf(small).tasks.length, small.length);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plan } from '../../../src/core/plan/plan-cluster.ts';
-import type { Refusal } from '../../../src/core/view.ts';
+import type { LaunchRefusal } from '../../../src/core/view.ts';
 import {
   ask,
   ends,
@@ -21,7 +21,7 @@ const small = typeOf('small', { CPU: 1 }, priced(0.05));
 const big = typeOf('big', { CPU: 8 }, priced(0.3));
 const gpu = typeOf('gpu', { CPU: 16, GPU: 4 }, priced(0.2));
 
-const refusal = (type: string, more: Partial<Refusal> = {}): Refusal => ({
+const refusal = (type: string, more: Partial<LaunchRefusal> = {}): LaunchRefusal => ({
   type,
   market: 'on-demand',
   reason: 'no-capacity',
@@ -200,7 +200,7 @@ describe('when the provider refuses', () => {
       ],
     },
   );
-  const remembering = (...refusals: Refusal[]) =>
+  const remembering = (...refusals: LaunchRefusal[]) =>
     viewOf([], tasks(8, { CPU: 1 }), { memory: { refusals, unneededSince: {} } });
 
   it('the next offer of the type is asked', () => {
@@ -458,7 +458,11 @@ describe('slices of several hosts', () => {
 
   it('a slice that lost a host is ended and replaced whole', () => {
     const made = plan(viewOf(hosts('s', 3, 0), tasks(1, { TPU: 4 })), specOf([pod]), now);
-    assert.deepEqual(ends(made), ['drain s0 slice-broken', 'drain s1 slice-broken', 'drain s2 slice-broken']);
+    assert.deepEqual(ends(made), [
+      'terminate s0 slice-broken',
+      'terminate s1 slice-broken',
+      'terminate s2 slice-broken',
+    ]);
     assert.deepEqual(launchCounts(made), { pod: 1 });
   });
 

@@ -25,7 +25,7 @@ test('what holds a demand up is told per type, with the time of the next try', (
   } as const;
   assert.equal(
     passReasonWords({ kind: 'refused', refusal }, now),
-    'the provider has no capacity, 3 times in a row; asked again in 30 s',
+    'the provider has no capacity, 3 times in a row; retrying in 30 s',
   );
   assert.equal(
     passReasonWords({ kind: 'refused', refusal: { ...refusal, times: 1 } }, now + 60_000),
@@ -33,11 +33,11 @@ test('what holds a demand up is told per type, with the time of the next try', (
   );
   assert.equal(
     passReasonWords({ kind: 'too-small', resource: 'GPU', asked: 4, has: 1 }, now),
-    'it has 1 GPU and 4 GPU is asked for',
+    'it has 1 GPU, but 4 GPU is needed',
   );
   assert.equal(
     passReasonWords({ kind: 'narrow', broader: 'm5' }, now),
-    'it cannot hold other work of the cluster, which m5 holds for little more',
+    'it does not fit other work of the cluster, which m5 does for little more',
   );
   assert.equal(placeWords({ type: 'cpu', zone: 'a', market: 'spot', why: { kind: 'labels' } }), 'cpu (a, spot)');
   assert.equal(placeWords({ type: 'cpu', market: 'on-demand', why: { kind: 'labels' } }), 'cpu');
@@ -79,7 +79,7 @@ test('demand beyond max_workers is told apart from demand that no type can hold'
   const small = { type: 'a', why: { kind: 'too-small', resource: 'CPU', asked: 2, has: 1 } } as const;
   assert.equal(
     told([none, limit]),
-    'request_resources asks for more nodes than max_workers allows: a: its max_workers is 2',
+    'request_resources needs more nodes than max_workers allows: a: its max_workers is 2',
   );
-  assert.match(told([small, limit]), /^no node type can ever hold request_resources/);
+  assert.match(told([small, limit]), /^no node type can ever fit request_resources/);
 });

@@ -3,10 +3,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ClusterSpec } from '../../../src/core/spec/cluster.ts';
 import type { Environment } from '../../../src/core/spec/env.ts';
-import { type ClusterFile, openCluster } from '../../../src/core/spec/read.ts';
+import { openCluster, type ParsedClusterFile } from '../../../src/core/spec/read.ts';
+import { providers } from '../../../src/providers/table.ts';
 
-export const open = (text: string, env: Environment = {}): ClusterFile =>
-  openCluster('cluster.yaml', Buffer.from(text), env);
+export const open = (text: string, env: Environment = {}): ParsedClusterFile =>
+  openCluster('cluster.yaml', Buffer.from(text), env, providers);
 
 /** The spec of a text that must resolve without an error. */
 export function specOf(text: string, env: Environment = {}): ClusterSpec {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
 import { prepareAsRay } from '../../../src/core/spec/ray/prepare.ts';
+import { providers } from '../../../src/providers/table.ts';
 import { aws, corpus, noCorpus, open } from './cluster-text.ts';
 import { validateAsRay } from './ray/validate.ts';
 
 function convert(text: string): string {
   const { source } = open(text);
   assert.ok(source);
-  const result = convertCluster(source, {});
+  const result = convertCluster(source, {}, providers);
   assert.ok('text' in result, JSON.stringify(result));
   return result.text;
 }
@@ -17,7 +18,7 @@ function convert(text: string): string {
 function refusals(text: string): string[] {
   const { source } = open(text);
   assert.ok(source);
-  const prepared = prepareAsRay(source);
+  const prepared = prepareAsRay(source, providers);
   const problems = 'problems' in prepared ? prepared.problems : validateAsRay(prepared.config, source);
   return problems.map((problem) => problem.message);
 }
@@ -133,7 +134,7 @@ worker_nodes: {ImageId: x}
       '{cluster_name: x, provider: {type: aws, region: r}, min_workers: 1, head_node: {ImageId: a}}',
     );
     assert.ok(source);
-    const result = convertCluster(source, {});
+    const result = convertCluster(source, {}, providers);
     assert.deepEqual('problems' in result && result.problems.map((problem) => problem.code), [
       'MANTA_SPEC_NOT_CONVERTIBLE',
     ]);
@@ -150,7 +151,7 @@ test('every real legacy file converts to one that Ray takes, means the same and 
   for (const { name, bytes } of files) {
     const before = open(bytes.toString());
     if (before.source === undefined || before.spec === undefined) continue;
-    const result = convertCluster(before.source, {});
+    const result = convertCluster(before.source, {}, providers);
     assert.ok('text' in result, `${name}: ${JSON.stringify(result)}`);
     const after = open(result.text);
     assert.deepEqual(after.spec, before.spec, name);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keys } from '../../../src/core/spec/keys/table.ts';
 import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
 import { prepareAsRay } from '../../../src/core/spec/ray/prepare.ts';
+import { providers } from '../../../src/providers/table.ts';
 import { fc } from '../../property.ts';
 import { aws, corpus, open } from './cluster-text.ts';
 import { validateAsRay } from './ray/validate.ts';
@@ -31,7 +31,7 @@ function judge(text: string): void {
     assert.ok(file.spec.nodeTypes.every((type) => type.offers.length > 0 && type.minWorkers <= type.maxWorkers));
     assert.ok(file.spec.nodeTypes.some((type) => type.name === file.spec?.headType));
   }
-  if (file.source !== undefined) convertCluster(file.source, {});
+  if (file.source !== undefined) convertCluster(file.source, {}, providers);
 }
 
 const pieces = [
@@ -71,7 +71,7 @@ const pieces = [
   '$X',
   '__proto__',
   'constructor',
-  ...keys.map((key) => `${key.path.slice(key.path.lastIndexOf('.') + 1)}: `),
+  ...providers.keys.map((key) => `${key.path.slice(key.path.lastIndexOf('.') + 1)}: `),
 ];
 
 test('mutated files get a verdict, and never a crash', () => {
@@ -125,8 +125,8 @@ test('files of known keys with any values get a verdict, and never a crash', () 
   );
 });
 
-/** Values that Ray takes without a look and nobody can mean. */
-const deliberate = /_OUT_OF_RANGE$|_PLACEHOLDER$|_PROVIDER_REMOVED$/;
+/** Values that Ray takes without a look and nobody can mean, or that its cloud does not take. */
+const deliberate = /_OUT_OF_RANGE$|_PLACEHOLDER$|_PROVIDER_REMOVED$|_(?:AWS|GCP)_\w*MEMBER/;
 
 test('a mutated file that Ray accepts is refused only for what nobody can mean', () => {
   const seeds = (corpus() ?? [])
@@ -151,7 +151,7 @@ test('a mutated file that Ray accepts is refused only for what nobody can mean',
         }
         const file = open(lines.join('\n'));
         if (file.source === undefined) return;
-        const prepared = prepareAsRay(file.source);
+        const prepared = prepareAsRay(file.source, providers);
         if ('problems' in prepared || validateAsRay(prepared.config, file.source).length > 0) return;
         const errors = file.problems.filter(
           ({ severity, code, path }) => severity === 'error' && !deliberate.test(code) && !isUnchecked(path),
@@ -169,7 +169,7 @@ test('a mutated file that Ray accepts is refused only for what nobody can mean',
 /** Ray drops the first unseen and leaves the second to the provider. */
 const isUnchecked = ([first]: readonly (string | number)[]): boolean => first === 'min_workers' || first === 'provider';
 
-const names = fc.constantFrom(...keys.map((key) => key.path.slice(key.path.lastIndexOf('.') + 1)));
+const names = fc.constantFrom(...providers.keys.map((key) => key.path.slice(key.path.lastIndexOf('.') + 1)));
 
 test('long texts made to slow a pattern down are judged like any other', () => {
   const long = 200_000;

@@ -5,10 +5,11 @@ import { explainKey, nearestKey } from '../../../src/core/spec/keys/explain.ts';
 import { nearest } from '../../../src/core/spec/keys/nearest.ts';
 import { keyReference } from '../../../src/core/spec/keys/reference.ts';
 import { clusterSchema } from '../../../src/core/spec/keys/schema.ts';
-import { type KeyNode, keys, keyTree } from '../../../src/core/spec/keys/table.ts';
-import { providerTypes } from '../../../src/core/spec/providers.ts';
+import type { KeyNode } from '../../../src/core/spec/keys/table.ts';
+import { providers } from '../../../src/providers/table.ts';
 import { codesOf, specOf } from './cluster-text.ts';
 
+const { keys, keyTree } = providers;
 const page = readFileSync(new URL('../../../docs/cluster-yaml.md', import.meta.url), 'utf8');
 
 describe('the key table', () => {
@@ -26,9 +27,8 @@ describe('the key table', () => {
   });
 
   test('names providers that exist', () => {
-    const known = new Set<string>([...providerTypes, 'kubernetes']);
     for (const key of keys)
-      for (const provider of key.providers ?? []) assert.ok(known.has(provider), `${key.path}: ${provider}`);
+      for (const provider of key.providers ?? []) assert.ok(providers.byName.has(provider), `${key.path}: ${provider}`);
   });
 });
 
@@ -48,13 +48,13 @@ describe('docs/cluster-yaml.md', () => {
   });
 
   test('is what `manta config explain --markdown` prints', () => {
-    assert.ok(page.includes(keyReference().trim()));
+    assert.ok(page.includes(keyReference(keys).trim()));
   });
 });
 
 describe('explain', () => {
   test('finds a key by its path, its last part, and with names in it', () => {
-    const found = (asked: string): string[] => explainKey(asked).keys.map((key) => key.path);
+    const found = (asked: string): string[] => explainKey(keys, asked).keys.map((key) => key.path);
     assert.deepEqual(found('docker.image'), ['docker.image']);
     assert.deepEqual(found('ssh_user'), ['auth.ssh_user']);
     assert.deepEqual(found('min_workers'), [
@@ -69,26 +69,26 @@ describe('explain', () => {
   });
 
   test('shows the example and what a legacy key is today', () => {
-    assert.match(explainKey('initial_workers').text, /today: +provider\.manta/);
+    assert.match(explainKey(keys, 'initial_workers').text, /today: +provider\.manta/);
   });
 
   test('lists what stands under a key, and under a name in it, one line each', () => {
     assert.match(
-      explainKey('provider.manta').text,
-      /\n {2}keys:\n(?: {4}\w+ {2,}\S.*\n)* {4}node_types {2,}What Manta/,
+      explainKey(keys, 'provider.manta').text,
+      /\n {2}keys:\n(?: {4}\w+ {2,}\S.*\n)* {4}node_types {2,}Extra settings/,
     );
-    const types = explainKey('available_node_types').text;
+    const types = explainKey(keys, 'available_node_types').text;
     for (const name of ['<type> ', '<type>.resources ', '<type>.min_workers '])
       assert.ok(types.includes(`\n    ${name}`), name);
     assert.ok(!types.includes('<type>.resources.<name>'));
     for (const key of keys.filter((each) => keys.some((other) => other.path.startsWith(`${each.path}.`))))
-      assert.match(explainKey(key.path).text, /\n {2}keys:\n/, key.path);
-    assert.doesNotMatch(explainKey('cluster_name').text, /keys:/);
+      assert.match(explainKey(keys, key.path).text, /\n {2}keys:\n/, key.path);
+    assert.doesNotMatch(explainKey(keys, 'cluster_name').text, /keys:/);
   });
 
   test('names the nearest key', () => {
-    assert.equal(nearestKey('max_wrkers'), 'max_workers');
-    assert.equal(nearestKey('docker.imgae'), 'docker.image');
+    assert.equal(nearestKey(keys, 'max_wrkers'), 'max_workers');
+    assert.equal(nearestKey(keys, 'docker.imgae'), 'docker.image');
   });
 });
 
@@ -114,11 +114,11 @@ describe('the JSON Schema', () => {
       for (const [name, child] of node.children) walk(child, schema.properties?.[name]);
       if (node.named) walk(node.named, schema.additionalProperties as Schema);
     };
-    walk(keyTree, clusterSchema());
+    walk(keyTree, clusterSchema(keyTree));
   });
 
   test('asks for a provider and its type, and allows no other keys at the top', () => {
-    const schema: Schema = clusterSchema();
+    const schema: Schema = clusterSchema(keyTree);
     assert.deepEqual(schema.required, ['provider']);
     assert.equal(schema.additionalProperties, false);
     assert.deepEqual(schema.properties?.provider?.required, ['type']);

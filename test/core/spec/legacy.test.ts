@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { convertCluster } from '../../../src/core/spec/legacy/convert.ts';
+import { providers } from '../../../src/providers/table.ts';
 import { aws, codesOf, open, specOf, typeOf } from './cluster-text.ts';
 
 const legacy = aws(`min_workers: 1
@@ -126,7 +127,7 @@ available_instance_types:
     );
     const { source } = open(text);
     assert.ok(source);
-    const converted = convertCluster(source, {});
+    const converted = convertCluster(source, {}, providers);
     assert.ok('text' in converted);
     assert.deepEqual(
       specOf(converted.text).nodeTypes.map(({ name }) => name),

@@ -131,7 +131,7 @@ describe('the hosts of a local cluster', () => {
     assert.deepEqual(codesOf(local('[a, b, a]')), ['2:56 HOST_TWICE']);
     assert.deepEqual(codesOf(local('[a]', '{pools: {p: {hosts: [A]}}}')), ['2:82 HOST_TWICE']);
     assert.deepEqual(codesOf(local('[]', '{pools: {p: {hosts: [h]}}}')), ['2:81 HOST_TWICE']);
-    assert.match(open(local('[a, b, a]')).problems[0]?.message ?? '', /'a' is one of worker_ips already \(line 2\)/);
+    assert.match(open(local('[a, b, a]')).problems[0]?.message ?? '', /'a' is already one of worker_ips \(line 2\)/);
   });
 
   test('do not count the head as its own worker', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { machineResources } from '../../../src/core/spec/machines.ts';
+import { providers } from '../../../src/providers/table.ts';
 import { aws, specOf } from './cluster-text.ts';
 
 describe('the name of a machine gives away its CPUs and GPUs', () => {
@@ -20,7 +20,7 @@ describe('the name of a machine gives away its CPUs and GPUs', () => {
   ];
   for (const [provider, launch, expected] of cases) {
     test(`${provider} ${JSON.stringify(launch)}`, () =>
-      assert.deepEqual(machineResources(provider, launch as never), expected));
+      assert.deepEqual(providers.byName.get(provider)?.likelyResources?.(launch as never), expected));
   }
 });
 

@@ -4,6 +4,7 @@ import type { Plain } from '../../../src/core/spec/cluster.ts';
 import { mantaKeys } from '../../../src/core/spec/keys/manta.ts';
 import { mantaSpec } from '../../../src/core/spec/manta.ts';
 import { openCluster } from '../../../src/core/spec/read.ts';
+import { providers } from '../../../src/providers/table.ts';
 
 const minutes = (count: number): number => count * 60_000;
 
@@ -13,6 +14,8 @@ describe('provider.manta', () => {
       allowNoAuth: false,
       lease: minutes(30),
       engine: 'embedded',
+      headPolicies: [],
+      preview: false,
       faults: [],
       nodeTypes: new Map(),
       pools: new Map(),
@@ -55,15 +58,21 @@ describe('provider.manta', () => {
 
   test('tells of node types, pools and hosts by their names', () => {
     const spec = mantaSpec({
-      node_types: { gpu: { price: 2, spot_price: 0.5, market: ['spot', 'spot', 'on-demand'], zones: ['a'] }, cpu: {} },
+      node_types: {
+        gpu: { price: 2, spot_price: 0.5, market: ['reserved', 'spot', 'spot', 'on-demand'], zones: ['a'] },
+        cpu: { allocation_timeout: '45m' },
+      },
       pools: { own: { hosts: ['10.0.0.1'], resources: { CPU: 2 } } },
       hosts: { '10.0.0.1': { user: 'ray', port: 2222, key: '~/k', jump: 'me@bastion', proxy_command: 'nc %h %p' } },
     });
     assert.deepEqual(
       [...spec.nodeTypes],
       [
-        ['gpu', { price: 2, spotPrice: 0.5, markets: ['spot', 'on-demand'], zones: ['a'], initialWorkers: 0 }],
-        ['cpu', { markets: [], zones: [], initialWorkers: 0 }],
+        [
+          'gpu',
+          { price: 2, spotPrice: 0.5, markets: ['reserved', 'spot', 'on-demand'], zones: ['a'], initialWorkers: 0 },
+        ],
+        ['cpu', { markets: [], zones: [], allocationTimeout: 2_700_000, initialWorkers: 0 }],
       ],
     );
     assert.deepEqual([...spec.pools], [['own', { hosts: ['10.0.0.1'], type: { resources: { CPU: 2 } } }]]);
@@ -76,7 +85,7 @@ describe('provider.manta', () => {
   test('of a wrong kind is a problem of the file and no spec', () => {
     for (const wrong of ['faults: {hang: true}', 'engine: raylet', 'lease: soon', 'allow_no_auth: 1', 'pools: [a]']) {
       const text = `cluster_name: c\nprovider: {type: process, manta: {${wrong}}}\n`;
-      const { problems } = openCluster('c.yaml', Buffer.from(text), {});
+      const { problems } = openCluster('c.yaml', Buffer.from(text), {}, providers);
       assert.ok(
         problems.some(({ severity, path }) => severity === 'error' && path[1] === 'manta'),
         wrong,

@@ -48,7 +48,11 @@ describe('a resolved file', () => {
       'provider: {type: external, module: a.B, gcsfuse_bucket: data, manta: {}}\ncluster_name: x\navailable_node_types: {h: {resources: {}, node_config: {}}}\nhead_node_type: h',
     );
     const { manta, ...provider } = spec.provider;
-    assert.deepEqual(provider, { type: 'external', config: { module: 'a.B', gcsfuse_bucket: 'data' } });
+    assert.deepEqual(provider, {
+      type: 'external',
+      kind: 'cloud',
+      config: { module: 'a.B', gcsfuse_bucket: 'data' },
+    });
     assert.equal(manta.engine, 'embedded');
   });
 
@@ -85,8 +89,8 @@ file_mounts: {/b: b, 2: c, 1: d}
     const hash = (config: string): string | undefined =>
       specOf(aws(`available_node_types: {a: {resources: {}, node_config: ${config}}}\nhead_node_type: a`)).nodeTypes[0]
         ?.launchHash;
-    assert.equal(hash('{A: 1, B: [2]}'), hash('{B: [2], A: 1}'));
-    assert.notEqual(hash('{A: 1, B: [2]}'), hash('{A: 1, B: [3]}'));
+    assert.equal(hash('{KeyName: a, SecurityGroupIds: [b]}'), hash('{SecurityGroupIds: [b], KeyName: a}'));
+    assert.notEqual(hash('{KeyName: a, SecurityGroupIds: [b]}'), hash('{KeyName: a, SecurityGroupIds: [c]}'));
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aws, codesOf } from './cluster-text.ts';
+import { aws, codesOf, open } from './cluster-text.ts';
 
 const type = (config: string): string =>
   `available_node_types: {a: {resources: {}, node_config: ${config}}}\nhead_node_type: a\n`;
@@ -8,7 +8,7 @@ const gcp = (more: string): string =>
   `cluster_name: g\nprovider: {type: gcp, region: us-west1, availability_zone: us-west1-a, project_id: p}\n${more}`;
 
 const cases: readonly [string, string, string[]][] = [
-  ['a default machine image', aws(type('{InstanceType: m5.large}')), ['OLD_AMI']],
+  ['a machine image that changes', aws(type('{InstanceType: m5.large}')), ['OLD_AMI']],
   ['stopped instances by default', 'cluster_name: x\nprovider: {type: aws, region: us-west-2}', ['STOPPED_DISKS']],
   ['a head on the spot market', aws(type('{ImageId: a, InstanceMarketOptions: {MarketType: spot}}')), ['SPOT_HEAD']],
   ['a preemptible head', gcp(type('{machineType: n1, scheduling: [{preemptible: true}]}')), ['SPOT_HEAD']],
@@ -30,7 +30,7 @@ const cases: readonly [string, string, string[]][] = [
   ['start commands that start nothing', aws('worker_start_ray_commands: [echo hi]'), ['NO_RAY_START']],
   ['a clone that fails the second time', aws('setup_commands: [git clone https://x/y]'), ['NOT_REPEATABLE']],
   [
-    'a zone of another region',
+    'a zone in another region',
     'cluster_name: x\nprovider: {type: aws, region: us-west-2, availability_zone: us-east-1a, cache_stopped_nodes: true}',
     ['ZONE_OUTSIDE_REGION'],
   ],
@@ -44,11 +44,7 @@ const cases: readonly [string, string, string[]][] = [
     aws(`auth: {ssh_private_key: ~/k}\n${type('{ImageId: a}')}`),
     ['KEY_NAME_MISSING'],
   ],
-  [
-    'no project',
-    'cluster_name: x\nprovider: {type: gcp, region: us-west1, availability_zone: us-west1-a, project_id: null}',
-    ['PROVIDER_KEY_MISSING'],
-  ],
+  ['no zone', 'cluster_name: x\nprovider: {type: gcp, region: us-west1, project_id: null}', ['PROVIDER_KEY_MISSING']],
   [
     'half of a key pair on Azure',
     'cluster_name: x\nprovider: {type: azure, location: westus2, resource_group: r, cache_stopped_nodes: false}\nauth: {ssh_user: u, ssh_private_key: k}',
@@ -76,4 +72,15 @@ test('a file without traps gets no warning', () => {
 head_start_ray_commands: [ray stop, "ulimit -n 65536; ray start --head --port=6379"]
 `);
   assert.deepEqual(codesOf(text), []);
+});
+
+test('a warning about an image or a key on AWS says what Manta does, beside what Ray does', () => {
+  const [image] = open(aws(type('{InstanceType: m5.large}'))).problems;
+  assert.match(
+    image!.message,
+    /has no ImageId: Manta uses the current Deep Learning AMI; Ray uses one with Ubuntu 18\.04/,
+  );
+  assert.equal(image!.hint, 'set ImageId in node_config to have the same image every time');
+  const [key] = open(aws(`auth: {ssh_private_key: ~/k}\n${type('{ImageId: a}')}`)).problems;
+  assert.match(key!.message, /has no KeyName: Manta creates a key pair from your key; Ray refuses the file/);
 });

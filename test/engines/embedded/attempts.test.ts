@@ -120,7 +120,7 @@ test('an attempt that takes more memory than it asked for is killed for that rea
   );
   const end = await cluster.ended('hog');
   assert.equal(end.cause, 'memory-limit');
-  assert.match(end.message ?? '', /asked for 150 MiB/);
+  assert.match(end.message ?? '', /requested 150 MiB/);
   assert.equal((await cluster.ended('modest')).cause, 'succeeded');
 });
 

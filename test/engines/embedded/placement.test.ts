@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeviceBook, fits, minus, plus } from '../../../src/engines/embedded/booking.ts';
-import { matchesLabels } from '../../../src/engines/embedded/labels.ts';
-import type { Room } from '../../../src/engines/embedded/placement.ts';
-import { place } from '../../../src/engines/embedded/placement.ts';
+import { DeviceBook, fits, minus, plus } from '../../../src/core/placement/booking.ts';
+import { matchesLabels } from '../../../src/core/placement/labels.ts';
+
+import { place } from '../../../src/core/placement/placement.ts';
+import type { Room } from '../../../src/core/placement/room.ts';
+import type { Resources } from '../../../src/core/resources.ts';
 import { fc } from '../../property.ts';
 
 const amount = fc.integer({ min: 0, max: 80 }).map((tenths) => tenths / 10);
@@ -19,6 +21,13 @@ const rooms = fc.array(fc.tuple(resources, resources), { maxLength: 8 }).map((pa
     }),
   ),
 );
+const roomOf = (index: number, available: Resources): Room => ({
+  id: `i-${index}`,
+  head: false,
+  total: available,
+  available,
+  labels: {},
+});
 const strategies = ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'] as const;
 
 test('a placement never books more than a node has', () => {
@@ -76,6 +85,30 @@ test('a gang that must be apart is placed whenever some assignment exists', () =
       assert.equal(placement !== undefined, possible(nodes, bundles));
     }),
   );
+});
+
+test('a gang is placed also where few of many ways lead on', () => {
+  const cases = [
+    { strategy: 'PACK', parts: [3, 4, 4, 4, 4, 4, 3, 4, 5, 5, 3, 5], left: [6, 8, 8, 8, 9, 9] },
+    { strategy: 'SPREAD', parts: [2, 5, 3, 4, 3, 5, 4, 3, 3, 4, 3, 3, 3], left: [8, 7, 6, 6, 10, 9] },
+    { strategy: 'PACK', parts: [2, 4, 4, 5, 5, 2, 2, 4, 5, 4, 4, 4, 4], left: [9, 6, 8, 7, 9, 10] },
+  ];
+  for (const { strategy, parts, left } of cases) {
+    const bundles = parts.map((CPU) => ({ CPU }));
+    const nodes = left.map((CPU, index) => roomOf(index, { CPU }));
+    const placement = place({ resources: {}, labels: {}, gang: { bundles, strategy } }, nodes);
+    assert.equal(placement?.length, parts.length, `${strategy} ${parts.join()} on ${left.join()}`);
+  }
+});
+
+test('gangs without room are refused soon: what took time by the number of ways would not end here', () => {
+  for (const strategy of ['PACK', 'SPREAD', 'STRICT_SPREAD'])
+    for (let different = 0; different < 300; different++) {
+      const CPU = 1.2 + different / 10_000;
+      const nodes = Array.from({ length: 40 }, (_, index) => roomOf(index, { CPU: index === 0 ? 1 : 2 }));
+      const bundles = Array.from({ length: 40 }, () => ({ CPU }));
+      assert.equal(place({ resources: {}, labels: {}, gang: { bundles, strategy } }, nodes), undefined);
+    }
 });
 
 test('booking and giving back comes out even, fractions included', () => {

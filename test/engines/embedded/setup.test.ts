@@ -94,10 +94,7 @@ for (const kind of ['pip', 'uv'] as const)
     await engine.start(order, never);
     const end = await cluster.ended('none');
     assert.equal(end.cause, 'setup-failed');
-    assert.match(
-      end.message ?? '',
-      kind === 'uv' ? /there is no uv on the PATH/ : /there is no working python3 on the PATH/,
-    );
+    assert.match(end.message ?? '', kind === 'uv' ? /uv is not on PATH/ : /no working python3 on PATH/);
   });
 
 test('python-path puts folders in front of those that are there', async (t) => {

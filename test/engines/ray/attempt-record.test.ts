@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { type AttemptRecord, AttemptRecords } from '../../../src/engines/ray/attempt-record.ts';
+import { type AttemptRecord, AttemptRecords } from '../../../src/engines/ray/jobs/attempt-record.ts';
 
 function folderOf(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'manta-records-'));

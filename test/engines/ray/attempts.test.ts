@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import type { EventSink } from '../../../src/base/events.ts';
 import { readLog } from '../../../src/base/log-segments.ts';
-import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/attempts.ts';
-import { Bookings } from '../../../src/engines/ray/bookings.ts';
-import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
-import { entrypointOf, type Submission } from '../../../src/engines/ray/submission.ts';
+import { Bookings } from '../../../src/engines/ray/gcs/bookings.ts';
+import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/jobs/attempts.ts';
+import type { JobInfo } from '../../../src/engines/ray/jobs/job-info.ts';
+import { entrypointOf, type RayJobBody } from '../../../src/engines/ray/jobs/submission.ts';
 import type { AttemptOrder, AttemptReport, Driver } from '../../../src/engines/runner.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { never, until } from '../../contract/waiting.ts';
@@ -32,7 +32,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
   let noGcs = false;
   let noDrivers = false;
   let questions = 0;
-  const submissionOf = async (name: string, order: AttemptOrder, signal: AbortSignal): Promise<Submission> => {
+  const submissionOf = async (name: string, order: AttemptOrder, signal: AbortSignal): Promise<RayJobBody> => {
     said.push(`ship ${name}`);
     const broken = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     await Promise.race([travel.promise, broken]);
@@ -51,7 +51,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     },
     bookings: new Bookings(),
     jobs: {
-      submit: async ({ submission_id, entrypoint }: Submission) => {
+      submit: async ({ submission_id, entrypoint }: RayJobBody) => {
         if (refusing) throw new Error('no way to Ray');
         said.push(`submit ${submission_id}`);
         if (infos.has(submission_id)) return { exists: true };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EngineNode, EngineState } from '../../../src/engines/engine.ts';
-import { Bookings } from '../../../src/engines/ray/bookings.ts';
+import { Bookings } from '../../../src/engines/ray/gcs/bookings.ts';
 
 const node = (id: string, available: number, more: Partial<EngineNode> = {}): EngineNode => ({
   id,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DriverLog } from '../../../src/engines/ray/driver-log.ts';
+import { DriverLog } from '../../../src/engines/ray/jobs/driver-log.ts';
 
 const head = '2026-11-15 15:04:18,123\tINFO job_manager.py:568 -- Runtime env is setting up.\n';
 const mark = (entrypoint: string): string => `Running entrypoint for job j.1: ${entrypoint}\n`;

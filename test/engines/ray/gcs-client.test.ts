@@ -7,8 +7,8 @@ import { it, type TestContext } from 'node:test';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
-import { GcsClient } from '../../../src/engines/ray/gcs-client.ts';
-import type { GcsTls } from '../../../src/engines/ray/gcs-tls.ts';
+import { GcsClient } from '../../../src/engines/ray/gcs/gcs-client.ts';
+import type { GcsTls } from '../../../src/engines/ray/gcs/gcs-tls.ts';
 import { InternalKVGcsService } from '../../../src/engines/ray/gen/gcs_pb.js';
 import { never, until } from '../../contract/waiting.ts';
 import { makeCertificate } from './certificate.ts';
@@ -65,7 +65,7 @@ it('goes on when the control store was restarted', async (t) => {
   t.after(() => client.close());
   await client.call(method, question, never);
   first.stop();
-  await assert.rejects(client.call(method, question, never), /did not answer/);
+  await assert.rejects(client.call(method, question, never), /did not respond to/);
   await serve(t, first.port, 1);
   for (;;) {
     const answer = await client.call(method, question, never).catch(() => undefined);
@@ -86,7 +86,7 @@ it('is not tied to a connection that has gone silent, and can be broken off', as
   t.after(() => client.close());
   await assert.rejects(
     client.call(method, question, never),
-    /did not answer 'InternalKVGet': it said nothing within 0.2 s/,
+    /did not respond to 'InternalKVGet': no response within 0.2 s/,
   );
   const control = new AbortController();
   const call = client.call(method, question, control.signal);
@@ -106,8 +106,8 @@ it('shows its certificate, and takes only the one it knows', async (t) => {
     return client;
   };
   assert.equal((await clientOf('own.crt', 'own').call(method, question, never)).value.length, 3);
-  await assert.rejects(clientOf('other.crt', 'own').call(method, question, never), /did not answer/);
-  await assert.rejects(clientOf('own.crt', 'other').call(method, question, never), /did not answer/);
+  await assert.rejects(clientOf('other.crt', 'own').call(method, question, never), /did not respond to/);
+  await assert.rejects(clientOf('own.crt', 'other').call(method, question, never), /did not respond to/);
 });
 
 it('finds out that a control store was started anew with certificates', async (t) => {
@@ -121,7 +121,7 @@ it('finds out that a control store was started anew with certificates', async (t
   plain.stop();
   const own = { private_key: pem('own.key'), cert_chain: pem('own.crt') };
   await serve(t, plain.port, 2, ServerCredentials.createSsl(pem('own.crt'), [own], true));
-  await assert.rejects(client.call(method, question, never), /did not answer/);
+  await assert.rejects(client.call(method, question, never), /did not respond to/);
   found.tls = { ca: pem('own.crt'), cert: pem('own.crt'), key: pem('own.key') };
   await until('it is spoken to', async () => (await client.call(method, question, never)).value.length === 2);
 });

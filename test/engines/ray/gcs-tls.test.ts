@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
-import { tlsOfGcs } from '../../../src/engines/ray/gcs-tls.ts';
+import { tlsOfGcs } from '../../../src/engines/ray/gcs/gcs-tls.ts';
 import { makeCertificate } from './certificate.ts';
 
 /** Above those that a machine has: no GCS of anybody is found instead. */
@@ -51,6 +51,6 @@ it('certificates that cannot be read are named', { skip: linux }, async (t) => {
   const started = await gcs(t, { RAY_USE_TLS: 'true', RAY_TLS_CA_CERT: '/nowhere/ca.crt' });
   assert.throws(
     () => tlsOfGcs(started),
-    (error) => rayErrors.TlsUnreadable.is(error) && /'\/nowhere\/ca\.crt' of RAY_TLS_CA_CERT/.test(error.message),
+    (error) => rayErrors.TlsUnreadable.is(error) && /'\/nowhere\/ca\.crt' from RAY_TLS_CA_CERT/.test(error.message),
   );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { EngineNode } from '../../../src/engines/engine.ts';
-import { IdleClocks } from '../../../src/engines/ray/idle-clocks.ts';
+import { IdleClocks } from '../../../src/engines/ray/gcs/idle-clocks.ts';
 
 const node = (id: string, idleFor: number, more: Partial<EngineNode> = {}): EngineNode => ({
   id,

@@ -97,7 +97,7 @@ describe('ray', () => {
       });
     }
     const nowhere = engineOptions({ address: '127.0.0.1:1', dashboard: 'http://127.0.0.1:1' });
-    await assert.rejects(RayEngine.open(nowhere, never), /did not answer/);
+    await assert.rejects(RayEngine.open(nowhere, never), /did not respond/);
   });
 
   it('reads and writes the store of the GCS', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { RayEngine } from '../../../src/engines/ray/engine.ts';
-import { tlsOfGcs } from '../../../src/engines/ray/gcs-tls.ts';
+import { tlsOfGcs } from '../../../src/engines/ray/gcs/gcs-tls.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { makeCertificate } from './certificate.ts';
 
@@ -27,7 +27,7 @@ after(() => {
 test('a head with TLS that is started after mantad is found, and runs jobs', async (t) => {
   const engine = new RayEngine(engineOptions({ tls: () => tlsOfGcs(6379) }));
   t.after(() => engine.close());
-  await assert.rejects(engine.state(never), /did not answer/);
+  await assert.rejects(engine.state(never), /did not respond/);
   startHead({}, 1);
   await ready(engine, 'head-1');
   await engine.start(orderOf('a.1', 'echo in secret'), never);

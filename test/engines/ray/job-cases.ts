@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readLog, setupLogOf } from '../../../src/base/log-segments.ts';
 import { RayEngine } from '../../../src/engines/ray/engine.ts';
-import { RayHttp, textOf } from '../../../src/engines/ray/http.ts';
+import { RayHttp, textOf } from '../../../src/engines/ray/jobs/http.ts';
 import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
 import {
@@ -124,7 +124,7 @@ export function jobCases(current: () => RayEngine): void {
       const alone = await openEngine({ uploadLimit: 10 });
       const { end } = await run(alone, orderOf('large.2', 'cat only/word', { workingDir }));
       assert.equal(end.cause, 'setup-failed');
-      assert.match(end.message ?? '', /Ray takes at most/);
+      assert.match(end.message ?? '', /Ray's limit is/);
       await alone.close();
     });
 
@@ -161,7 +161,7 @@ export function jobCases(current: () => RayEngine): void {
       const engine = await openEngine({ dashboard: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` });
       t.after(() => engine.close());
       const order = orderOf('answer.1', 'echo ran');
-      await assert.rejects(engine.start(order, never), /did not answer/);
+      await assert.rejects(engine.start(order, never), /did not respond/);
       const { output } = await run(engine, order);
       assert.equal(output, 'ran\n');
       assert.ok(dropped > 0);

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { type EndedJob, settleEnd } from '../../../src/engines/ray/job-end.ts';
-import type { JobInfo, NodeFate } from '../../../src/engines/ray/job-info.ts';
-import { PreemptedNodes } from '../../../src/engines/ray/preempted-nodes.ts';
+import { PreemptedNodes } from '../../../src/engines/ray/gcs/preempted-nodes.ts';
+import { type EndedJob, settleEnd } from '../../../src/engines/ray/jobs/job-end.ts';
+import type { JobInfo, NodeFate } from '../../../src/engines/ray/jobs/job-info.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { never } from '../../contract/waiting.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type JobInfo, type NodeFate, readEnd } from '../../../src/engines/ray/job-info.ts';
+import { type JobInfo, type NodeFate, readEnd } from '../../../src/engines/ray/jobs/job-info.ts';
 
 const node = { driver_node_id: 'ab' };
 const died = { status: 'FAILED', error_type: 'JOB_SUPERVISOR_ACTOR_DIED' } as const;

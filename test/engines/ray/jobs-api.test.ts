@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
-import type { RayHttp } from '../../../src/engines/ray/http.ts';
-import { RayJobsApi } from '../../../src/engines/ray/jobs-api.ts';
+import type { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
+import { RayJobsApi } from '../../../src/engines/ray/jobs/jobs-api.ts';
 import { never } from '../../contract/waiting.ts';
 
 const submission = { submission_id: 'a', entrypoint: 'true', runtime_env: {}, metadata: {} };

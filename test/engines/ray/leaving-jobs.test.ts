@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { wallClock } from '../../../src/base/wall-clock.ts';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
-import type { JobInfo } from '../../../src/engines/ray/job-info.ts';
-import { LeavingJobs } from '../../../src/engines/ray/leaving-jobs.ts';
-import { readRefusal } from '../../../src/engines/ray/prose.ts';
+import type { JobInfo } from '../../../src/engines/ray/jobs/job-info.ts';
+import { LeavingJobs } from '../../../src/engines/ray/jobs/leaving-jobs.ts';
+import { readRefusal } from '../../../src/engines/ray/jobs/prose.ts';
 import { never } from '../../contract/waiting.ts';
 
 const record = { format: 1, id: 'a.1', submission: 'a.1', log: '/log', entrypoint: 'true' } as const;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { readLog } from '../../../src/base/log-segments.ts';
-import type { RayHttp } from '../../../src/engines/ray/http.ts';
-import { LogPull } from '../../../src/engines/ray/log-pull.ts';
+import type { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
+import { LogPull } from '../../../src/engines/ray/jobs/log-pull.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 
 it('one read that fails behind a long copy does not cost the rest of the output', async (t) => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { RayHttp } from '../../../src/engines/ray/http.ts';
-import type { RayJob } from '../../../src/engines/ray/jobs-api.ts';
-import { type OtherWork, otherWork } from '../../../src/engines/ray/other-work.ts';
+import { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
+import type { RayJob } from '../../../src/engines/ray/jobs/jobs-api.ts';
+import { type OtherWork, otherWork } from '../../../src/engines/ray/jobs/other-work.ts';
 import { never } from '../../contract/waiting.ts';
 
 type Answers = Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import type { RayHttp } from '../../../src/engines/ray/http.ts';
-import { RayPackages, type ShipArchive } from '../../../src/engines/ray/packages.ts';
+import type { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
+import { RayPackages, type ShipArchive } from '../../../src/engines/ray/jobs/packages.ts';
 import { until } from '../../contract/waiting.ts';
 
 /** A folder of a job, and packages that are all too large for a Ray that has none. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { readRefusal } from '../../../src/engines/ray/prose.ts';
+import { readRefusal } from '../../../src/engines/ray/jobs/prose.ts';
 
 /** What the tested Rays answered to requests that they did not do. */
 const recorded = JSON.parse(readFileSync(new URL('./refusals.json', import.meta.url), 'utf8')) as readonly {

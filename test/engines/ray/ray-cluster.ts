@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findMarked, markOf, markVariable, sendSignal } from '../../../src/base/process.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
-import { jobStopWait } from '../../../src/bringup/ray-settings.ts';
+import { jobStopWait } from '../../../src/bringup/ray/settings.ts';
 import { RayEngine, type RayEngineOptions } from '../../../src/engines/ray/engine.ts';
 import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { readState } from '../../../src/engines/ray/gcs/read-state.ts';
 import { ClusterStateSchema } from '../../../src/engines/ray/gen/autoscaler_pb.js';
-import { readState } from '../../../src/engines/ray/read-state.ts';
 
 type State = MessageInitShape<typeof ClusterStateSchema>;
 const demandOf = (state: State) => readState(create(ClusterStateSchema, state), 0).demand;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { wallClock } from '../../../src/base/wall-clock.ts';
 import type { EngineNode, EngineState } from '../../../src/engines/engine.ts';
-import { StateWatch } from '../../../src/engines/ray/state-watch.ts';
+import { StateWatch } from '../../../src/engines/ray/gcs/state-watch.ts';
 
 const state = (available: Readonly<Record<string, number>>, idleFor = 0): EngineState => {
   const node: EngineNode = { id: 'a', head: false, state: 'alive', total: { CPU: 2 }, available, labels: {}, idleFor };

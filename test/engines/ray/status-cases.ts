@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { wallClock } from '../../../src/base/wall-clock.ts';
 import type { RayEngine } from '../../../src/engines/ray/engine.ts';
-import { RayHttp } from '../../../src/engines/ray/http.ts';
+import { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { type Driver, dashboard, env, openEngine, python, rayProgram, token } from './ray-cluster.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { RayPackages } from '../../../src/engines/ray/packages.ts';
-import { submissionOf } from '../../../src/engines/ray/submission.ts';
+import type { RayPackages } from '../../../src/engines/ray/jobs/packages.ts';
+import { submissionOf } from '../../../src/engines/ray/jobs/submission.ts';
 import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { never } from '../../contract/waiting.ts';
 

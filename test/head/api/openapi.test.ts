@@ -8,8 +8,8 @@ import { headStatuses } from '../../../src/head/api/statuses.ts';
 import type { Head } from '../../../src/head/head.ts';
 import type { JobsApiDeps } from '../../../src/jobs/api.ts';
 import { jobStatuses } from '../../../src/jobs/api-answer.ts';
-import type { JobsEnv } from '../../../src/jobs/auth.ts';
 import { mountMantaApi } from '../../../src/jobs/manta-api/routes.ts';
+import type { JobsEnv } from '../../../src/jobs/users/auth.ts';
 
 const document = openapiDocument('0.0.0');
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -6,7 +6,7 @@ import type { ClusterAnswer } from '../../../src/api/types.ts';
 import type { Job } from '../../../src/core/jobs/job.ts';
 import { openStream } from '../../../src/head/api/stream.ts';
 import type { Head } from '../../../src/head/head.ts';
-import { newJob, specOf } from '../../../src/jobs/submission.ts';
+import { newJob, specOf } from '../../../src/jobs/queue/submission.ts';
 
 type Watcher = (changes: readonly { readonly after: Job }[]) => void;
 

@@ -7,10 +7,10 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { silent } from '../../../src/base/events.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
-import type { RayJob } from '../../../src/engines/ray/jobs-api.ts';
+import type { RayJob } from '../../../src/engines/ray/jobs/jobs-api.ts';
 import type { RayFront } from '../../../src/head/gateway/ray-front.ts';
 import type { Head } from '../../../src/head/head.ts';
-import { type Serving, serve } from '../../../src/head/server.ts';
+import { type ListeningServer, serve } from '../../../src/head/server/server.ts';
 import { FakeRunner } from '../../jobs/fake-runner.ts';
 import { type Bed, makeBed } from '../../jobs/queue-bed.ts';
 import type { Owner } from '../test-cluster.ts';
@@ -90,7 +90,7 @@ export class GatewayBed {
   readonly bed: Bed;
   readonly runner: FakeRunner;
   readonly ray: FakeRay;
-  readonly serving: Serving;
+  readonly serving: ListeningServer;
   /** Of the administrator, and of a user who is none. */
   readonly owner: string;
   readonly guest: string;
@@ -103,7 +103,7 @@ export class GatewayBed {
     bed: Bed,
     runner: FakeRunner,
     ray: FakeRay,
-    serving: Serving,
+    serving: ListeningServer,
     owner: string,
     guest: string,
     others: RayJob[],

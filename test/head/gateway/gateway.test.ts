@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { clusterHost } from '../../../src/head/cluster-host.ts';
+import { clusterHost } from '../../../src/client/cluster-host.ts';
 import { until } from '../../contract/waiting.ts';
 import { rayPython, runPython } from '../../jobs/ray-python.ts';
 import { GatewayBed, rayToken } from './bed.ts';
@@ -200,7 +200,7 @@ test('a Ray that does not answer is a 502 with a code, and the jobs API goes on'
   bed.ray.close();
   const { status, headers, text } = await bed.ask('/nodes');
   assert.deepEqual([status, headers['manta-error'], headers['retry-after']], [502, 'MANTA_GATEWAY_NO_ANSWER', '1']);
-  assert.match(text, /does not answer/);
+  assert.match(text, /is not responding/);
   assert.equal(bed.looks.count, 1, 'it may have moved');
   assert.equal((await bed.ask('/api/jobs/')).text, '[]');
 });

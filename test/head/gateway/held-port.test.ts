@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { closePair } from '../../../src/base/loopback.ts';
-import { listenOnLoopback } from '../../../src/head/listen.ts';
-import { changeCluster } from '../../../src/head/state-folder.ts';
+import { listenOnLoopback } from '../../../src/head/server/listen.ts';
+import { changeCluster } from '../../../src/state/cluster-record.ts';
 import { eventually, freePort, kill, listening, openFiles, raw, TestCluster, workersYaml } from '../test-cluster.ts';
 
 /** What `localhost` can mean on this machine. */

@@ -7,8 +7,10 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { tokenFile } from '../../../src/bringup/shell-text.ts';
-import { createCluster, servingOf, stateFolder, supervisorOf } from '../../../src/head/state-folder.ts';
+import { tokenFile } from '../../../src/bringup/node/shell-text.ts';
+import { createCluster } from '../../../src/state/cluster-record.ts';
+import { servingOf, supervisorOf } from '../../../src/state/serving.ts';
+import { stateFolder } from '../../../src/state/state-folder.ts';
 import { openBrowser, picture, watchComplaints } from '../../browser/browser.ts';
 import { until } from '../../contract/waiting.ts';
 import { env, folder, python, rayProgram, removeFolder, token } from '../../engines/ray/ray-cluster.ts';
@@ -40,6 +42,7 @@ before(async () => {
   mkdirSync(dirname(secret), { recursive: true });
   writeFileSync(secret, token, { mode: 0o600 });
   createCluster(cluster, {
+    role: 'head',
     createdAt: Date.now(),
     engine: 'ray',
     config: { path: 'cluster.yaml', text: yaml, env: {} },

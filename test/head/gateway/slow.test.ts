@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { Front } from '../../../src/head/gateway/front.ts';
 import type { JobsApiDeps } from '../../../src/jobs/api.ts';
-import type { JobsEnv } from '../../../src/jobs/auth.ts';
+import type { JobsEnv } from '../../../src/jobs/users/auth.ts';
 
 const deps = { auth: { cookie: 'manta-test', users: { byToken: () => undefined } } };
 const limits = { headersTimeout: 2_000, bodySilence: 2_000 };
@@ -27,7 +27,8 @@ async function lineTo(t: TestContext): Promise<{ line: Socket; said: Promise<str
   let text = '';
   line.on('data', (bytes) => (text += bytes.toString()));
   line.on('error', () => {});
-  return { line, said: once(line, 'close').then(() => text) };
+  // A line that the other side resets has said all it had to say.
+  return { line, said: new Promise<string>((resolve) => line.on('close', () => resolve(text))) };
 }
 
 const head = 'PUT /api/packages/gcs/a.zip HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 20\r\n';
@@ -54,6 +55,7 @@ describe('a client that is slow', { concurrency: true }, () => {
     line.write(head);
     const dripping = setInterval(() => line.write('x-more: y\r\n'), 50);
     t.after(() => clearInterval(dripping));
+    line.once('data', () => clearInterval(dripping));
     assert.match(await said, /^HTTP\/1\.1 408 /);
   });
 });

@@ -10,7 +10,7 @@ import { Hono } from 'hono';
 import { usualClientLimits } from '../../../src/head/gateway/clients.ts';
 import { Front } from '../../../src/head/gateway/front.ts';
 import type { JobsApiDeps } from '../../../src/jobs/api.ts';
-import type { JobsEnv } from '../../../src/jobs/auth.ts';
+import type { JobsEnv } from '../../../src/jobs/users/auth.ts';
 import { eventually } from '../test-cluster.ts';
 import { GatewayBed } from './bed.ts';
 
@@ -65,6 +65,25 @@ describe('in front of Ray', deadline, () => {
     await eventually('as many as may have reached Ray', () => bed.ray.reached.length >= 128);
     assert.equal((await bed.ask('/cluster_id')).text, 'answered');
     assert.ok(bed.ray.reached.length < 256, `${bed.ray.reached.length} of one user reached Ray`);
+  });
+
+  it('of large answers that a user does not read few are held, and those of others are given', async (t) => {
+    const bed = await GatewayBed.open(t);
+    const rows = JSON.stringify({ data: { result: ['x'.repeat(14 << 20)] } });
+    let taken = 0;
+    bed.ray.answer = (asked, response) => {
+      if (asked.url !== '/api/v0/tasks') return void response.end('{}');
+      response.on('finish', () => (taken += 1));
+      response.end(rows);
+    };
+    const reads = `authorization: Bearer ${bed.guest}\r\n`;
+    for (let count = 0; count < 30; count++) deaf(t, bed.port, asking('/api/v0/tasks', reads));
+    await eventually('all of them have reached Ray', () => bed.ray.reached.length === 30);
+    const { token: other } = await bed.bed.users.add('other');
+    assert.equal((await bed.ask('/api/v0/actors', { as: other })).text, '{}');
+    await eventually('the first are taken from Ray', () => taken >= 2);
+    for (let turn = 0; turn < 20; turn++) assert.equal((await bed.ask('/api/v0/actors', { as: other })).text, '{}');
+    assert.equal(taken, 2, 'the rest stays with Ray until they are read');
   });
 
   it('a few hundred connections that say nothing give way to a new one', async (t) => {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { wallClock } from '../../../src/base/wall-clock.ts';
-import type { RayNodeInfo } from '../../../src/engines/ray/gcs.ts';
+import type { RayNodeInfo } from '../../../src/engines/ray/gcs/gcs.ts';
 import { BootingRaylets, type RayletEdges } from '../../../src/head/one-machine/booting-raylets.ts';
-import { lastWords } from '../../../src/head/one-machine/last-words.ts';
-import { stateFolder } from '../../../src/head/state-folder.ts';
 import { ProcessProvider } from '../../../src/providers/process/provider.ts';
 import type { ProviderInstance } from '../../../src/providers/provider.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
+import { lastWords } from '../../../src/state/last-words.ts';
+import { stateFolder } from '../../../src/state/state-folder.ts';
 import { never, until } from '../../contract/waiting.ts';
 
 /** An instance whose process is this sh program; it signs in first, as a node does. */
@@ -62,7 +62,7 @@ process.exit(spawnSync('sh', ['-c', ${JSON.stringify(program)}, process.argv[2]]
 
 test('a raylet that cannot start is told of, in its own words', async (t) => {
   const { registered } = await bed(t, 'echo starting; echo "ERR no room for the object store"; exit 1');
-  await assert.rejects(registered, /ended before Ray knew it: ERR no room for the object store$/);
+  await assert.rejects(registered, /exited before it joined Ray: ERR no room for the object store$/);
 });
 
 test('a raylet that Ray shows is up, however long that takes', async (t) => {

@@ -7,8 +7,8 @@ import { type TestContext, test } from 'node:test';
 import type { EventKind } from '../../../src/base/events.ts';
 import type { Host } from '../../../src/base/host.ts';
 import { thisHost } from '../../../src/base/this-host.ts';
-import { cargoFolder } from '../../../src/bringup/carry.ts';
-import { Archives } from '../../../src/head/ray/archives.ts';
+import { cargoFolder } from '../../../src/bringup/sync/carry.ts';
+import { Archives } from '../../../src/head/ray/files/archives.ts';
 
 const signal = new AbortController().signal;
 
@@ -55,5 +55,5 @@ test('a node that cannot be reached holds nobody up, and is named', async (t) =>
   const gone: Host = { ...thisHost(), name: 'far', connect: () => Promise.reject(new Error('it is switched off')) };
   const { told, ship } = bed(t, [gone, thisHost()]);
   assert.ok(existsSync(await ship('a.zip', 'content')));
-  assert.deepEqual(told, ['a large package did not reach far, where jobs that need it fail: it is switched off']);
+  assert.deepEqual(told, ['could not copy a large package to far; jobs that need it fail there: it is switched off']);
 });

@@ -6,17 +6,24 @@ import { type TestContext, test } from 'node:test';
 import type { Clock } from '../../../src/base/clock.ts';
 import { makeFolder } from '../../../src/base/json-file.ts';
 import { wallClock } from '../../../src/base/wall-clock.ts';
-import type { GroundEdges } from '../../../src/head/ground.ts';
-import { loadSpec } from '../../../src/head/load-spec.ts';
-import { cloudMachines } from '../../../src/head/ray/cloud-machines.ts';
-import { type RayHead, stateFolder } from '../../../src/head/state-folder.ts';
+import type { ClusterSpec } from '../../../src/core/spec/cluster.ts';
+import type { BackendContext } from '../../../src/head/backend/backend.ts';
+import { cloudMachines } from '../../../src/head/ray/machines/cloud-machines.ts';
+import { withLaunchHashes } from '../../../src/head/ray/machines/launch-hashes.ts';
 import type { ProviderInstance } from '../../../src/providers/provider.ts';
+import { createCluster, type RayHead } from '../../../src/state/cluster-record.ts';
+import { loadSpec } from '../../../src/state/load-spec.ts';
+import { stateFolder } from '../../../src/state/state-folder.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { standInCloud } from '../../providers/lab-cloud/cloud-bed.ts';
 
 const request = { token: 'one', type: 'worker', count: 1, market: 'on-demand', tags: {} } as const;
 
-async function machinesOf(t: TestContext, clock: Clock = wallClock) {
+async function machinesOf(
+  t: TestContext,
+  clock: Clock = wallClock,
+  complete: (spec: ClusterSpec) => ClusterSpec = (spec) => spec,
+) {
   const served = await standInCloud(t);
   const home = mkdtempSync(join(tmpdir(), 'manta-machines-'));
   t.after(() => rmSync(home, { recursive: true, force: true }));
@@ -31,16 +38,16 @@ head_node_type: head
 available_node_types: {head: {node_config: {machine_type: small}}, worker: {node_config: {machine_type: small}}}
 `;
   const spec = loadSpec({ name: 'bed', config: { path: 'bed.yaml', text, env: {} } });
-  const edges = { folder, clock, spec: () => spec } as unknown as GroundEdges;
+  const edges = { folder, clock, spec: () => complete(spec) } as unknown as BackendContext;
   const machines = await cloudMachines(edges, { id: 'c-1', instance: 'i-head' } as RayHead);
   t.after(() => machines.close());
-  return { machines, folder };
+  return { machines, folder, token: served.token };
 }
 
 test('a machine that only Ray knew is reached where the cloud lists it, as soon as that is known', async (t) => {
   const { machines } = await machinesOf(t);
   const [made] = await machines.provider.launch(request, never);
-  const asRayKnows = { ...made, address: '10.9.9.9' } as ProviderInstance;
+  const asRayKnows = { ...made, address: { inside: '10.9.9.9' } } as ProviderInstance;
   const before = machines.hostOf(asRayKnows);
   assert.match(before.rsync().prefix, /10\.9\.9\.9/);
   let listed: ProviderInstance | undefined;
@@ -49,9 +56,32 @@ test('a machine that only Ray knew is reached where the cloud lists it, as soon 
     return listed?.address !== undefined;
   });
   const host = machines.hostOf(listed!);
-  assert.equal(host.rsync().prefix, before.rsync().prefix.replace('10.9.9.9', listed!.address!));
+  assert.equal(host.rsync().prefix, before.rsync().prefix.replace('10.9.9.9', listed!.address!.inside!));
   assert.equal(machines.hostOf(listed!), host);
   assert.equal(machines.hostOf(asRayKnows), host, 'what Ray calls it changes nothing then');
+});
+
+test('a machine carries the hash of what it was made with', async (t) => {
+  const { machines } = await machinesOf(t, wallClock, (spec) => withLaunchHashes(spec, { mounts: [] }));
+  await machines.provider.launch(request, never);
+  const [machine] = await until('it is listed', async () => {
+    const listed = await machines.provider.list(never);
+    return listed.length > 0 ? listed : undefined;
+  });
+  assert.match(machine?.tags['manta-launch-hash'] ?? '', /^[0-9a-f]{16}$/);
+});
+
+test('mantad asks by the credential that up handed over, or by the machine where the record says so', async (t) => {
+  const { machines, folder, token } = await machinesOf(t);
+  await machines.provider.list(never);
+  writeFileSync(folder.files.credential, 'another');
+  await assert.rejects(machines.provider.list(never), /MANTA_PROVIDER_DENIED|refused 'list'/);
+  writeFileSync(folder.files.credential, token);
+  await machines.provider.list(never);
+  const ray = { id: 'c-1', instance: 'i-head', address: '10.0.0.1', gcsPort: 1, dashboardPort: 2 };
+  const head = { ...ray, loginShells: true, usageStats: false, mounts: [], identity: 'machine' } as const;
+  createCluster(folder, { role: 'head', createdAt: 0, engine: 'ray', ray: head });
+  await assert.rejects(machines.provider.list(never), /have no identity of their own/);
 });
 
 test('what is kept of a machine goes when no list has shown it for long, also what an earlier mantad left', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { autoscalerEvents } from '../../../src/autoscaler/events.ts';
-import type { Infeasible } from '../../../src/core/plan/plan.ts';
-import { DriverNotes } from '../../../src/head/ray/driver-notes.ts';
+import type { InfeasibleDemand } from '../../../src/core/plan/plan.ts';
+import { DriverNotes } from '../../../src/head/ray/watch/driver-notes.ts';
 
 /** Notes whose time stands still until it is moved. */
 function bed() {
@@ -43,7 +43,7 @@ test('a node that is drained is told once, a lost one with the reason', async ()
   assert.deepEqual(await later(), [
     'info Removing 1 nodes of type cpu (idle).',
     'info Removing 1 nodes of type cpu (its node was lost).',
-    'info Removing 1 nodes of type cpu (the provider takes it away).',
+    'info Removing 1 nodes of type cpu (the provider is reclaiming it).',
   ]);
 });
 
@@ -63,12 +63,12 @@ test('the same trouble is told again only when it is news', async () => {
 test('a launch that was never answered is told as that', async () => {
   const { notes, later } = bed();
   notes.hear(autoscalerEvents.givenUp, { type: 'cpu', market: 'spot', said: 'HTTP status 500', times: 1, until: 0 });
-  assert.deepEqual(await later(), ['warn A launch of nodes of type cpu (spot) was never answered (HTTP status 500).']);
+  assert.deepEqual(await later(), ['warn No response to a launch of nodes of type cpu (spot) (HTTP status 500).']);
 });
 
 test('what no node type can hold is told with what the types have', async () => {
   const { notes, later } = bed();
-  const demand: Infeasible = {
+  const demand: InfeasibleDemand = {
     kind: 'tasks',
     request: { resources: { CPU: 64 }, selectors: [], placement: [] },
     count: 2,
@@ -77,7 +77,7 @@ test('what no node type can hold is told with what the types have', async () => 
   notes.infeasible([demand]);
   notes.infeasible([demand]);
   assert.deepEqual(await later(), [
-    'warn No node type can ever hold 2 tasks of 64 CPU: cpu: it has 4 CPU and 64 CPU is asked for.',
+    'warn No node type can ever fit 2 tasks of 64 CPU: cpu: it has 4 CPU, but 64 CPU is needed.',
   ]);
 });
 
@@ -87,7 +87,7 @@ test('however much happens, drivers get few lines, and are told how many were le
   assert.equal((await later()).length, 30);
   notes.hear(autoscalerEvents.launching, launching('late', 1));
   assert.deepEqual(await later(60_000), [
-    "info 70 more lines were left out; 'manta events' has all of them.",
+    "info 70 more lines were left out; see 'manta events' for all of them.",
     'info Adding 1 node(s) of type late.',
   ]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silent } from '../../../src/base/events.ts';
 import type { Host } from '../../../src/base/host.ts';
-import { keepLeases } from '../../../src/head/ray/lease-keeper.ts';
+import { keepLeases } from '../../../src/head/ray/machines/lease-keeper.ts';
 import type { Provider, ProviderInstance } from '../../../src/providers/provider.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 
@@ -102,6 +102,40 @@ test('a provider that does not answer for longer than a lease costs no worker it
   }
   assert.ok(lists > 100, `the provider was asked ${lists} times`);
   assert.deepEqual(told, [
-    'the provider does not list its instances: 503 from the cloud; the leases of 2 workers that are known without it are renewed',
+    'the provider did not list its instances: 503 from the cloud; renewing the leases of the 2 known workers',
   ]);
+});
+
+test('a renewal also asks a worker for what only it was told', async () => {
+  const time = new VirtualTime(0);
+  const ending = new AbortController();
+  const [sent, heard] = [new Array<string>(), new Array<string>()];
+  const hostOf = ({ id }: ProviderInstance) =>
+    ({
+      name: id,
+      connect: async () => {},
+      sh: async (text: string) => {
+        sent.push(text);
+        return { code: 0, stdout: `renewed\n${id === 'a' ? 'notice leave soon\n' : ''}`, stderr: '' };
+      },
+    }) as unknown as Host;
+  const notices = { program: 'ask-the-cloud\n', heard: (id: string, said: string) => void heard.push(`${id} ${said}`) };
+  const provider = { list: async () => [worker('a'), worker('b')], notices } as unknown as Provider;
+  const clock = new VirtualClock(time);
+  const keeping = {
+    cluster: 'lab',
+    provider,
+    seen: async () => [],
+    hostOf,
+    clock,
+    events: silent,
+    lasts: () => 60_000,
+  };
+  const kept = keepLeases(keeping, ending.signal);
+  await time.run(5_000);
+  ending.abort();
+  await time.run(60_000);
+  await kept;
+  assert.ok(sent.length >= 2 && sent.every((text) => text.endsWith('\nask-the-cloud\n')));
+  assert.deepEqual(heard, ['a leave soon']);
 });

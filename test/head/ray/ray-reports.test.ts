@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Plan } from '../../../src/core/plan/plan.ts';
 import type { ScalingSpec } from '../../../src/core/scaling.ts';
 import type { ClusterStatus } from '../../../src/core/status/status.ts';
-import { RayReports } from '../../../src/head/ray/ray-reports.ts';
+import { RayReports } from '../../../src/head/ray/watch/ray-reports.ts';
 import { until } from '../../contract/waiting.ts';
 
 const statusOf = (count: number): ClusterStatus => ({

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { RayletLines } from '../../../src/head/ray/raylet-lines.ts';
+import { RayletLines } from '../../../src/head/ray/watch/raylet-lines.ts';
 import { until } from '../../contract/waiting.ts';
 
 /** Something that listens, as a raylet does, and can be killed and started again at its port. */
@@ -45,7 +45,7 @@ test('a raylet that died is suspect, with the reason, and not when it is back', 
   await until('it is suspect', () => told.length > 0);
   await start(port);
   await until('it is back', () => told.length > 1);
-  assert.deepEqual(told, [`a: no raylet listens at 127.0.0.1:${port} any more`, 'a is back']);
+  assert.deepEqual(told, [`a: no raylet is listening at 127.0.0.1:${port} any more`, 'a is back']);
 });
 
 test('a raylet that hangs up and takes the next call is not suspect', async (t) => {

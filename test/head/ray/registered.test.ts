@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EventKind } from '../../../src/base/events.ts';
 import { bringupErrors } from '../../../src/bringup/errors.ts';
-import { registered } from '../../../src/head/ray/registered.ts';
+import { registered } from '../../../src/head/ray/watch/registered.ts';
 
 const instance = {
   id: 'm-1',
@@ -12,7 +12,7 @@ const instance = {
   state: 'running',
   launchedAt: 0,
   tags: {},
-  address: '10.0.0.9',
+  address: { inside: '10.0.0.9' },
 } as const;
 const node = { id: 'ab', address: '10.0.0.9', instance: 'm-1', alive: false, head: false, agentPort: 0, rayletPort: 1 };
 const signal = new AbortController().signal;
@@ -31,10 +31,10 @@ test('a worker whose node never appears is suspect, and then not waited for any 
   const dead = { ...node, death: { preempted: false, message: 'its store did not start' } };
   await assert.rejects(registered(instance, { nodeTable: async () => [dead], clock, events }, signal), {
     code: bringupErrors.NeverRegistered.code,
-    message: /10\.0\.0\.9: .* no node of m-1 for 90 s; the last one died: its store did not start/,
+    message: /10\.0\.0\.9: .* m-1 did not join the cluster within 90 s; its last node died: its store did not start/,
   });
   assert.equal(told.length, 1);
-  assert.match(told[0] ?? '', /m-1 \(cpu\) is suspect: Ray was started there and shows no node/);
+  assert.match(told[0] ?? '', /m-1 \(cpu\) may be dead: Ray was started there, but the node did not join/);
 });
 
 test('a head that does not answer counts for nothing against its workers', async () => {

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { autoscalerEvents } from '../../../src/autoscaler/events.ts';
 import type { EventKind } from '../../../src/base/events.ts';
-import { Suspects } from '../../../src/head/ray/suspects.ts';
+import { Suspects } from '../../../src/head/ray/watch/suspects.ts';
 import { until } from '../../contract/waiting.ts';
 
 /** Two nodes whose raylets can be killed. */
@@ -63,7 +63,7 @@ test('a lost node is told by the name of its instance, and brings about a look a
   await until('it is told', () => told.length > 0);
   assert.match(
     told[0] ?? '',
-    /^i-a \(cpu\) is suspect: no raylet listens at 127\.0\.0\.1:\d+ any more; it is replaced when/,
+    /^i-a \(cpu\) may be dead: no raylet is listening at 127\.0\.0\.1:\d+ any more; it is replaced once/,
   );
   assert.equal(woken(), 1);
 });

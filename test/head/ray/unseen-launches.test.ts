@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { UnseenLaunches } from '../../../src/head/ray/unseen-launches.ts';
+import { UnseenLaunches } from '../../../src/head/ray/machines/unseen-launches.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import type { ProviderInstance } from '../../../src/providers/provider.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
 
-const short = 3_000;
+const short = 2_000;
 const long = 60_000;
 const instance = (id: string) => ({ id }) as ProviderInstance;
 

@@ -7,7 +7,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Duration } from '../../../src/base/clock.ts';
 import type { EventKind } from '../../../src/base/events.ts';
 import { headEvents } from '../../../src/head/events.ts';
-import { WorkerFiles } from '../../../src/head/ray/worker-files.ts';
+import { WorkerFiles } from '../../../src/head/ray/files/worker-files.ts';
 import type { ProviderInstance } from '../../../src/providers/provider.ts';
 import { until } from '../../contract/waiting.ts';
 
@@ -72,7 +72,7 @@ class FilesBed {
       },
     };
     const files = new WorkerFiles({
-      folder: this.folder,
+      record: join(this.folder, 'files.json'),
       clock,
       events: { emit: <Data>(kind: EventKind<Data>) => void this.told.push(kind.code) },
       files: () => ({

@@ -40,7 +40,7 @@ test('a head of a cloud does not go while workers are left, says so once, and go
   const { clear, told } = stubborn(time, 1_800_000);
   assert.deepEqual(await clear(true), { ended: ['w1', 'w2'], left: [] });
   assert.deepEqual(told, [
-    'MANTA_HEAD_TURN_OFF_STAYS w1, w2 could not be ended: denied by the cloud; the head stays and goes on trying, for an hour at most, and their leases end them beside that',
+    'MANTA_HEAD_TURN_OFF_STAYS could not terminate w1, w2: denied by the cloud; the head stays up and retries for up to an hour, and they stop when their leases expire',
   ]);
 });
 
@@ -111,7 +111,7 @@ test('a head whose machine the cloud does not end asks again, ever more seldom, 
   await time.run(20 * 3_600_000);
   await leaving;
   assert.deepEqual(told, [
-    "the machine of the head could not be ended: denied by the cloud; it is tried again until it has gone, or until 'manta down'",
+    "could not terminate the head's machine: denied by the cloud; retrying until it is gone, or until 'manta down'",
   ]);
   assert.ok(calls < 100, `${calls} calls in ten hours`);
 });

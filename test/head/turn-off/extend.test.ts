@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { ClusterSpec } from '../../../src/core/spec/cluster.ts';
 import { headErrors } from '../../../src/head/errors.ts';
-import { stateFolder } from '../../../src/head/state-folder.ts';
 import { TurnOffKeeper } from '../../../src/head/turn-off/turn-off.ts';
+import { stateFolder } from '../../../src/state/state-folder.ts';
 import { ManualClock } from '../../jobs/manual-clock.ts';
 
 /** The keeper of a cluster that lives for an hour, and where it keeps what must outlive it. */

@@ -7,9 +7,10 @@ import { silent } from '../../../src/base/events.ts';
 import type { Job } from '../../../src/core/jobs/job.ts';
 import type { ClusterSpec } from '../../../src/core/spec/cluster.ts';
 import { mantaSpec } from '../../../src/core/spec/manta.ts';
-import { createCluster, stateFolder } from '../../../src/head/state-folder.ts';
 import { TurnOffKeeper } from '../../../src/head/turn-off/turn-off.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';
+import { createCluster } from '../../../src/state/cluster-record.ts';
+import { stateFolder } from '../../../src/state/state-folder.ts';
 import { never } from '../../contract/waiting.ts';
 import { job } from '../../core/jobs/jobs.ts';
 
@@ -19,7 +20,7 @@ test('a job that comes while the last look is under way keeps the cluster', asyn
   const folder = stateFolder(home, 'c');
   const time = new VirtualTime(0);
   const clock = new VirtualClock(time);
-  createCluster(folder, { createdAt: 0, engine: 'embedded' });
+  createCluster(folder, { role: 'this-machine', createdAt: 0, engine: 'embedded' });
   const jobs: Job[] = [];
   let looks = 0;
   let came = false;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { ClusterAnswer, TurnOffAnswer } from '../../../src/api/types.ts';
-import { changeCluster, readCluster } from '../../../src/head/state-folder.ts';
+import { changeCluster, readCluster } from '../../../src/state/cluster-record.ts';
 import { eventually, kill, TestCluster, TestHome, workersYaml } from '../test-cluster.ts';
 
 const yaml = (terms: string): string => workersYaml({ cpus: 1, extra: `manta: {${terms}}` });
@@ -23,11 +23,11 @@ describe('a cluster that may end by itself', { concurrency: 3 }, () => {
     await hasEnded(cluster);
     const status = await home.run('status');
     assert.equal(status.code, 4);
-    assert.match(status.out, /turned itself off at \d{4}-.*: nothing ran or waited for 10s \(idle_shutdown\)/);
+    assert.match(status.out, /shut itself down at \d{4}-.*: nothing ran or waited for 10s \(idle_shutdown\)/);
     const { ended } = JSON.parse((await home.run('--json', 'status')).out) as { ended: { at: number; why: string } };
     assert.match(ended.why, /idle_shutdown/);
     assert.ok(Math.abs(Date.now() - ended.at) < 600_000);
-    assert.match((await home.run('job', 'list')).err, /turned itself off/);
+    assert.match((await home.run('job', 'list')).err, /shut itself down/);
 
     const again = await TestCluster.up(home, yaml('idle_shutdown: 1h'));
     assert.equal((await again.job(job.id)).state, 'succeeded');
@@ -48,7 +48,7 @@ describe('a cluster that may end by itself', { concurrency: 3 }, () => {
     });
     assert.equal(turnOff?.at, undefined);
     assert.match(turnOff?.text ?? '', /after 10s without work; now: 1 job running/);
-    assert.match((await cluster.home.run('status')).out, /The cluster turns off after 10s without work/);
+    assert.match((await cluster.home.run('status')).out, /The cluster shuts down after 10s without work/);
     await cluster.ask('POST', `/api/manta/v1/jobs/${id}/stop`);
     await hasEnded(cluster);
   });
@@ -58,13 +58,13 @@ describe('a cluster that may end by itself', { concurrency: 3 }, () => {
     const cluster = await TestCluster.up(home, workersYaml({ cpus: 1, max: 1 }), '--for', '1h');
     const { until } = readCluster(cluster.folder) ?? {};
     assert.ok(until !== undefined);
-    assert.match((await home.run('status')).out, /turns off in [\dhms]+ \(--until, --for\), at \d{4}-/);
+    assert.match((await home.run('status')).out, /shuts down in [\dhms]+ \(--until, --for\), at \d{4}-/);
     await cluster.submit({ id: 'first', entrypoint: 'sleep 1000', resources: { CPU: 1 } });
     await cluster.submit({ id: 'second', entrypoint: 'echo done', resources: { CPU: 1 } });
     await cluster.reach('first', 'running');
     assert.equal((await home.run('up', '--for', '3s')).code, 0);
     await hasEnded(cluster);
-    assert.match((await home.run('status')).out, /--until or --for has come/);
+    assert.match((await home.run('status')).out, /--until or --for has been reached/);
     const again = await TestCluster.up(home);
     assert.equal(readCluster(again.folder)?.until, undefined);
     await again.ask('POST', '/api/manta/v1/jobs/first/stop');
@@ -80,11 +80,14 @@ describe('a cluster that may end by itself', { concurrency: 3 }, () => {
     assert.ok(Math.abs(turnOff.at! - before - 7_200_000) < 5_000);
     kill(cluster.mantad!);
     await eventually('another mantad has come', async () => Math.abs((await end()).at! - turnOff.at!) < 5_000);
-    assert.match((await home.run('extend', 'default', '--until', '2000-01-01 10:00')).err, /takes a time to come/);
-    assert.match((await home.run('extend', 'nonsense')).err, /takes a length of time/);
+    assert.match(
+      (await home.run('extend', 'default', '--until', '2000-01-01 10:00')).err,
+      /takes a time in the future/,
+    );
+    assert.match((await home.run('extend', 'nonsense')).err, /takes a duration/);
     assert.match(
       (await home.run('extend', 'default', '--until', '2100-01-01 10:00')).out,
-      /turns off in .*, as extended/,
+      /shuts down in .*, as extended/,
     );
     await home.run('extend', 'default', '--until', '2099-01-01 10:00');
     assert.equal((await end()).keepUntil, new Date('2099-01-01 10:00').getTime(), 'a time that was wrong is put right');
@@ -97,8 +100,8 @@ describe('a cluster that may end by itself', { concurrency: 3 }, () => {
   test('a cluster that never ends by itself says nothing of it', async (t) => {
     const cluster = await TestCluster.up(new TestHome(t), workersYaml({ max: 1 }));
     assert.equal((await cluster.get<ClusterAnswer>('/cluster')).turnOff, undefined);
-    assert.doesNotMatch((await cluster.home.run('status')).out, /turns off/);
-    assert.match((await cluster.home.run('extend', '2h')).out, /Nothing ends this cluster by itself/);
+    assert.doesNotMatch((await cluster.home.run('status')).out, /shuts down/);
+    assert.match((await cluster.home.run('extend', '2h')).out, /This cluster has no automatic shutdown/);
   });
 
   test('an end that was cut short is completed by the next mantad, and `up` waits for it', async (t) => {

@@ -6,7 +6,7 @@ import type { Scenario } from './scenario.ts';
 export function judge({ outcome }: Scenario, events: readonly EventAnswer[]): void {
   const told = eventLines(events);
   const launches = events.filter(isLaunch).flatMap(({ text }) => {
-    const [, count, type] = /^asking for (\d+) instances? of (\S+)/.exec(text)!;
+    const [, count, type] = /^requesting (\d+) instances? of (\S+)/.exec(text)!;
     return [{ count: Number(count), type: type! }];
   });
   const asked = launches.reduce((sum, { count }) => sum + count, 0);

@@ -128,7 +128,7 @@ async function playUnmet({ outcome, fault }: Scenario, bed: RayBed, order: Order
     await eventually("Ray's drivers are told", () => why.some((words) => words.test(bed.driver.said)));
     const status = await bed.status();
     assert.match(status, /Demands/);
-  } else await toldOf(bed, from, /asking for/);
+  } else await toldOf(bed, from, /requesting /);
   if (fault === 'never boots') await eventually('it is there', async () => (await bed.workers()).length === 1);
   await bed.driver.withdraw(order);
 }

@@ -1,5 +1,5 @@
 import type { LabHost } from '../../../lab/lab.ts';
-import { tokenFile } from '../../../src/bringup/shell-text.ts';
+import { tokenFile } from '../../../src/bringup/node/shell-text.ts';
 import { eventually, rayletOf, smallRay } from '../cluster-bed.ts';
 import { killRaylet } from './cloud-ground.ts';
 import type { Ground, Limits, RayBed } from './ray-bed.ts';

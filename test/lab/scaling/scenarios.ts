@@ -111,7 +111,7 @@ export const scenarios: readonly Scenario[] = [
       work: 'impossible',
       asked: 0,
       tells: [/64 CPU/],
-      why: [/64 CPU/, /plain/, /add a node type that holds/],
+      why: [/64 CPU/, /plain/, /add a node type that fits/],
     },
   },
   {
@@ -156,14 +156,14 @@ export const scenarios: readonly Scenario[] = [
     fault: 'partial fill',
     on: ['cloud'],
     often: ['cloud'],
-    outcome: { asked: 4, hosts: 3, tells: [/the provider gave 2 of 3 instances of filled/] },
+    outcome: { asked: 4, hosts: 3, tells: [/the provider launched 2 of 3 instances of filled/] },
   },
   {
     name: 'min_workers is completed later where a launch gave fewer than asked and there is no other offer',
     demand: { kind: 'floor', count: 3 },
     fault: 'partial fill',
     on: ['cloud', 'embedded'],
-    outcome: { asked: 4, tells: [/the provider gave 2 of 3 instances of plain/] },
+    outcome: { asked: 4, tells: [/the provider launched 2 of 3 instances of plain/] },
   },
   {
     name: 'lists that lag behind make nothing be asked for twice and nothing be ended',
@@ -221,7 +221,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 1, resources: { rig: 1 } },
     fault: 'no capacity once',
     on: ['cloud', 'embedded'],
-    outcome: { asked: 2, hosts: 1, tells: [/refused rig .*no-capacity/], why: [/no capacity; asked again in/] },
+    outcome: { asked: 2, hosts: 1, tells: [/refused rig .*no-capacity/], why: [/no capacity; retrying in/] },
   },
   {
     name: 'a limit that is lowered while workers are set up ends the newest of them, and scaling goes on',
@@ -234,7 +234,7 @@ export const scenarios: readonly Scenario[] = [
       held: 4,
       hosts: 2,
       undrained: 1,
-      tells: [/ending \S+ \(plain\): more than 2 (?:of its type|workers)/],
+      tells: [/terminating \S+ \(plain\): more than 2 (?:of its type|workers)/],
     },
   },
   {
@@ -249,21 +249,21 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 1, cpus: 1 },
     fault: 'never boots',
     on: ['cloud'],
-    outcome: { work: 'unmet', asked: 1, undrained: 1, tells: [/ending \S+ \(plain\): no longer needed/] },
+    outcome: { work: 'unmet', asked: 1, undrained: 1, tells: [/terminating \S+ \(plain\): no longer needed/] },
   },
   {
     name: 'an instance that boots dead is given up and replaced',
     demand: { kind: 'tasks', count: 1, cpus: 1 },
     fault: 'boots dead',
     on: ['cloud'],
-    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/could not be set up/] },
+    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/setup of \S+ \(\w+\) failed/] },
   },
   {
     name: 'a worker whose set-up fails is ended with the reason, and replaced',
     demand: { kind: 'tasks', count: 2, cpus: 1 },
     fault: 'set-up fails',
     on: ['cloud'],
-    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/\(plain\) could not be set up: .*knob\/setup/] },
+    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/setup of \S+ \(plain\) failed: .*knob\/setup/] },
   },
   {
     name: 'a worker that never registers is found out at its start, and replaced',
@@ -271,7 +271,7 @@ export const scenarios: readonly Scenario[] = [
     fault: 'never registers',
     on: bothRays,
     often: ['cloud'],
-    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/\(plain\) could not be set up/] },
+    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/setup of \S+ \(plain\) failed/] },
   },
   {
     name: 'a raylet that is killed takes its worker with it, which is replaced and the work done again',
@@ -279,7 +279,7 @@ export const scenarios: readonly Scenario[] = [
     fault: 'raylet killed',
     on: bothRays,
     often: ['pool'],
-    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/ending \S+ \(plain\): its node has stopped/] },
+    outcome: { asked: 2, hosts: 1, undrained: 1, tells: [/terminating \S+ \(plain\): its node has stopped/] },
   },
   {
     name: 'a placement group is whole again after one of its raylets was killed',
@@ -293,7 +293,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'request', bundles: [cpu, cpu, cpu] },
     fault: 'power cut',
     on: bothRays,
-    outcome: { asked: 3, undrained: 1, tells: [/is suspect: .* does not answer/] },
+    outcome: { asked: 3, undrained: 1, tells: [/may be dead: .* does not respond/] },
   },
   {
     name: 'a machine that vanished from the cloud is replaced, and its actor lives again',
@@ -323,7 +323,7 @@ export const scenarios: readonly Scenario[] = [
     fault: 'preempted with notice',
     on: ['cloud', 'embedded'],
     often: ['cloud', 'embedded'],
-    outcome: { asked: 2, hosts: 1, tells: [/draining \S+ \(plain\): the provider takes it back/] },
+    outcome: { asked: 2, hosts: 1, tells: [/draining \S+ \(plain\): the provider is reclaiming it/] },
   },
   {
     name: 'a worker that is taken without notice is replaced',
@@ -337,7 +337,7 @@ export const scenarios: readonly Scenario[] = [
     demand: { kind: 'tasks', count: 1, cpus: 1 },
     fault: 'stray instance',
     on: ['cloud'],
-    outcome: { asked: 0, hosts: 1, tells: [/took in \S+ \(plain\)/] },
+    outcome: { asked: 0, hosts: 1, tells: [/adopted \S+ \(plain\)/] },
   },
   {
     name: 'work goes to a node that was added by hand, for which nothing is launched and which is never ended',

@@ -27,6 +27,8 @@ export const onlyRoom = (limit: number): readonly CapacityRule[] => [
 export interface Reached {
   readonly endpoint: string;
   readonly token: string;
+  /** @default false */
+  readonly keepsStopped?: boolean;
 }
 
 /** A provider of one cluster; the account may have others. */
@@ -36,6 +38,7 @@ export function providerOf(at: Reached, more: Partial<LabCloudOptions> = {}): La
       endpoint: at.endpoint,
       token: { env: 'UNUSED' },
       zones: [],
+      keepsStopped: at.keepsStopped ?? false,
       types: new Map([
         ['worker', { machineType: 'small' }],
         ['big', { machineType: 'large', zone: 'lab-1b' }],

@@ -148,7 +148,7 @@ test('a cloud that says nothing is given up on, and what it did is found by the 
   const cloud = await standInCloud(t);
   await cloud.admin.fault({ fault: 'lost-answer', call: 'launch', silent: true, times: 1 });
   const hasty = providerOf(cloud, { deadline: 100 });
-  await assert.rejects(hasty.launch(ask('silent'), never), /no answer within 100 ms/);
+  await assert.rejects(hasty.launch(ask('silent'), never), /no response within 100 ms/);
   const [found] = await hasty.list(never);
   assert.equal(found?.launchToken, 'silent');
   assert.equal((await hasty.launch(ask('silent'), never))[0]?.id, found?.id);

@@ -7,6 +7,7 @@ import { openCluster } from '../../../src/core/spec/read.ts';
 import { completeFromCatalog } from '../../../src/providers/lab-cloud/complete.ts';
 import { labCloudErrors } from '../../../src/providers/lab-cloud/errors.ts';
 import { readLabCloud, readToken } from '../../../src/providers/lab-cloud/spec.ts';
+import { providers } from '../../../src/providers/table.ts';
 import { never } from '../../contract/waiting.ts';
 import { providerOf, standInCloud } from './cloud-bed.ts';
 
@@ -22,7 +23,7 @@ available_node_types:
 `;
 
 function specOf(text: string) {
-  const { spec, problems } = openCluster('lab.yaml', Buffer.from(text), {});
+  const { spec, problems } = openCluster('lab.yaml', Buffer.from(text), {}, providers);
   assert.deepEqual(
     problems.filter(({ severity }) => severity === 'error'),
     [],
@@ -38,6 +39,7 @@ test('a cluster file says where the cloud is and what to launch', () => {
   assert.deepEqual(readLabCloud(spec), {
     endpoint: 'http://10.77.0.254:8700',
     token: { file: '~/token' },
+    keepsStopped: false,
     zones: ['lab-1a', 'lab-1b'],
     types: new Map([
       ['head', { machineType: 'medium' }],
@@ -67,11 +69,11 @@ test('what is wrong in it is named', () => {
 
 test('the token is read from a file or the environment each time, and its absence is said', () => {
   const path = join(mkdtempSync(join(tmpdir(), 'manta-token-')), 'token');
-  assert.throws(() => readToken({ file: path }), { code: labCloudErrors.NoToken.code });
+  assert.throws(() => readToken({ file: path }, {}), { code: labCloudErrors.NoToken.code });
   writeFileSync(path, 'one\n');
-  assert.equal(readToken({ file: path }), 'one');
+  assert.equal(readToken({ file: path }, {}), 'one');
   writeFileSync(path, 'two\n');
-  assert.equal(readToken({ file: path }), 'two');
+  assert.equal(readToken({ file: path }, {}), 'two');
   assert.equal(readToken({ env: 'T' }, { T: 'three' }), 'three');
   assert.throws(() => readToken({ env: 'T' }, {}), { code: labCloudErrors.NoToken.code });
 });

@@ -104,7 +104,7 @@ describe('a claim', () => {
     host.runs(4711, 'raylet');
     const refused = await claim(host, 'b');
     assert.ok(refused.kind === 'taken' && refused.expired);
-    assert.match(refusalText(refused), /expired while Ray runs there/);
+    assert.match(refusalText(refused), /expired while Ray is still running there/);
     host.runs(4711, 'raylet-not');
     assert.equal((await claim(host, 'b')).kind, 'held');
   });

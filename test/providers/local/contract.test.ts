@@ -26,4 +26,5 @@ providerContract(
     };
   },
   ['no-capacity', 'denied'],
+  { addresses: ['inside'] },
 );

@@ -22,7 +22,7 @@ const headRecord = (
 
 const request = (token: string, count = 1): LaunchRequest => ({ token, type, count, market: 'on-demand', tags: {} });
 const addresses = async (provider: LocalProvider): Promise<string[]> =>
-  (await provider.list(never)).map(({ address }) => address ?? '').toSorted();
+  (await provider.list(never)).map(({ address }) => address?.inside ?? '').toSorted();
 const gone = (provider: LocalProvider): Promise<true> =>
   until('the list is empty', async () => (await provider.list(never)).length === 0);
 const heldBy = (bed: HostBed): string[] =>
@@ -62,20 +62,17 @@ describe('hosts that do not answer', () => {
       provider.wasSetUp(machine?.id ?? '', 'pip: no such package\nits output');
       await provider.terminate([machine?.id ?? ''], never);
       await gone(provider);
-      return machine?.address;
+      return machine?.address?.inside;
     };
     assert.deepEqual([await fail('one'), await fail('two')], ['h1', 'h2']);
-    await assert.rejects(
-      provider.launch(request('three'), never),
-      /h1: it could not be set up: pip: no such package; h2/,
-    );
+    await assert.rejects(provider.launch(request('three'), never), /h1: setup failed: pip: no such package; h2/);
     assert.ok(
       bed.told.some(({ code, text }) => code === localEvents.passedOver.code && /h1 .*no such package$/.test(text)),
     );
-    provider.rouse();
+    provider.retryNow();
     assert.equal(await fail('four'), 'h1');
     const [machine] = await provider.launch(request('five'), never);
-    assert.equal(machine?.address, 'h2');
+    assert.equal(machine?.address?.inside, 'h2');
     provider.wasSetUp(machine?.id ?? '');
   });
 
@@ -119,7 +116,7 @@ describe('hosts that do not answer', () => {
             : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
       }),
     });
-    assert.equal((await provider.launch(request('one'), never))[0]?.address, 'h3');
+    assert.equal((await provider.launch(request('one'), never))[0]?.address?.inside, 'h3');
     // What there is comes at once; the rest is not waited for.
     const fresh = bed.provider({
       clusterId: 'second',
@@ -134,7 +131,7 @@ describe('hosts that do not answer', () => {
       }),
     });
     assert.deepEqual(
-      (await fresh.launch(request('both', 2), never)).map(({ address }) => address),
+      (await fresh.launch(request('both', 2), never)).map(({ address }) => address?.inside),
       ['h2'],
     );
   });
@@ -164,31 +161,31 @@ describe('a host of another key than before', () => {
     for (const _ of [1, 2]) await assert.rejects(provider.launch(request('x'), never), /refused/);
     const told = bed.told.filter(({ code }) => code === localEvents.keyChanged.code).map(({ text }) => text);
     assert.deepEqual(told, [
-      "host h1 is not used: it shows the host key SHA256:new and not SHA256:old; if it was installed again, 'manta host-key accept -n lab h1' takes the new key",
+      "not using host h1: its host key changed from SHA256:old to SHA256:new; if you reinstalled it, accept the new key with 'manta host-key accept -n lab h1'",
     ]);
   });
 });
 
 test('a host whose key is just being put there is waited for, and has not failed', async (t) => {
   const bed = new HostBed(t, 2);
-  const letIn = new Set(['h1']);
+  const withKey = new Set(['h1']);
   const provider = bed.provider({
-    lettingIn: ({ name }) => !letIn.has(name),
+    awaitsKey: ({ name }) => !withKey.has(name),
     connect: ({ name }) => ({
       ...bed.host(name).as(),
       connect: async () => {
-        if (!letIn.has(name)) throw sshErrors.AuthFailed({ host: name, detail: 'publickey', keys: [] });
+        if (!withKey.has(name)) throw sshErrors.AuthFailed({ host: name, detail: 'publickey', keys: [] });
       },
     }),
     pace: { patience: 10 },
   });
   assert.deepEqual(
-    (await provider.launch(request('both', 2), never)).map(({ address }) => address),
+    (await provider.launch(request('both', 2), never)).map(({ address }) => address?.inside),
     ['h1'],
   );
   const second = provider.launch(request('more'), never);
-  letIn.add('h2');
-  assert.equal((await second)[0]?.address, 'h2');
+  withKey.add('h2');
+  assert.equal((await second)[0]?.address?.inside, 'h2');
   assert.ok(!bed.told.some(({ code }) => code === localEvents.passedOver.code));
 });
 
@@ -211,7 +208,7 @@ describe('answers that are lost', () => {
     first.down = true;
     const made = await provider.launch(request('x'), never);
     assert.deepEqual(
-      made.map(({ address }) => address),
+      made.map(({ address }) => address?.inside),
       ['h2'],
     );
     assert.deepEqual(await addresses(provider), ['h2']);
@@ -228,7 +225,7 @@ describe('answers that are lost', () => {
     bed.host('h1').down = true;
     assert.deepEqual(await addresses(provider), ['h1']);
     assert.deepEqual(
-      (await provider.launch(request('x'), never)).map(({ address }) => address),
+      (await provider.launch(request('x'), never)).map(({ address }) => address?.inside),
       ['h2'],
     );
     bed.host('h1').down = false;
@@ -364,11 +361,11 @@ describe('an end', () => {
     wrong = sshErrors.Unreachable({ host: 'h1', detail: 'No route to host' });
     await provider.terminate([instance?.id ?? ''], never);
     await until('it is told', () => told().length === 1);
-    assert.match(told()[0] ?? '', /on h1 could not be ended yet: .*No route to host; .*is the address right/);
+    assert.match(told()[0] ?? '', /could not stop \S+ on h1 yet, retrying: .*No route to host; check the address/);
     const changed = { host: 'h1', instance: 'h1', file: 'h1.pin', pinned: ['SHA256:old'], offered: 'SHA256:new' };
     wrong = sshErrors.HostKeyChanged({ ...changed, accept: 'manta host-key accept -n lab h1' });
     await until('the other cause is told', () => told().length === 2);
-    assert.match(told()[1] ?? '', /'manta host-key accept -n lab h1' takes the new key/);
+    assert.match(told()[1] ?? '', /accept the new key with 'manta host-key accept -n lab h1'/);
     wrong = undefined;
     await gone(provider);
     assert.equal(told().length, 2);
@@ -399,7 +396,7 @@ describe('an end', () => {
     await provider.terminate([first?.id ?? ''], never);
     await gone(provider);
     const before = bed.host('h1').connects;
-    assert.equal((await provider.launch(request('y'), never))[0]?.address, 'h2');
+    assert.equal((await provider.launch(request('y'), never))[0]?.address?.inside, 'h2');
     assert.equal(bed.host('h1').connects, before);
     assert.equal(bed.host('h1').claims()[0]?.['instance'], first?.id);
   });
@@ -411,8 +408,8 @@ describe('an end', () => {
     provider.rest(first?.id ?? '');
     await provider.terminate([first?.id ?? ''], never);
     await gone(provider);
-    await assert.rejects(provider.launch(request('y'), never), /h1: it was emptied by hand/);
-    provider.rouse();
+    await assert.rejects(provider.launch(request('y'), never), /h1: it was drained by hand/);
+    provider.retryNow();
     assert.equal((await provider.launch(request('y'), never)).length, 1);
   });
 
@@ -420,10 +417,10 @@ describe('an end', () => {
     const bed = new HostBed(t, 2);
     const provider = bed.provider();
     const [first] = await provider.launch(request('x'), never);
-    assert.equal(first?.address, 'h1');
+    assert.equal(first?.address?.inside, 'h1');
     await provider.terminate([first?.id ?? ''], never);
     await gone(provider);
-    assert.equal((await provider.launch(request('y'), never))[0]?.address, 'h2');
+    assert.equal((await provider.launch(request('y'), never))[0]?.address?.inside, 'h2');
   });
 
   test('of the head is not the business of the provider, which lists it', async (t) => {
@@ -465,7 +462,7 @@ describe('what was lost sight of', () => {
     );
     assert.ok(bed.told.some(({ code }) => code === localEvents.badRecord.code));
     assert.equal((await provider.launch(request('y'), never)).length, 1);
-    assert.deepEqual(bed.ended, [`${bad?.address} ${bad?.id}`]);
+    assert.deepEqual(bed.ended, [`${bad?.address?.inside} ${bad?.id}`]);
   });
 });
 

@@ -35,6 +35,20 @@ function hostAs(user: string, name: string): Host {
   return made;
 }
 
+/** Runs every program, and loses the connection before its answer. */
+function losingAnswers(host: Host): Host {
+  const sh: Host['sh'] = async (program, options) => {
+    await host.sh(program, options);
+    throw sshErrors.Dropped({ host: host.name, during: 'running', detail: 'on request' });
+  };
+  return new Proxy(host, {
+    get(target, key) {
+      const member: unknown = key === 'sh' ? sh : Reflect.get(target, key, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
 let accounts = 0;
 providerContract(
   'local, over SSH',
@@ -80,13 +94,7 @@ providerContract(
         }),
       losingAnswer: () =>
         make({
-          connect: ({ name }) => ({
-            ...hostAs('bob', name),
-            sh: async (program, options) => {
-              await hostAs('bob', name).sh(program, options);
-              throw sshErrors.Dropped({ host: name, during: 'running', detail: 'on request' });
-            },
-          }),
+          connect: ({ name }) => losingAnswers(hostAs('bob', name)),
         }),
     };
   },

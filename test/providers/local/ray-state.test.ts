@@ -20,6 +20,7 @@ import {
   stateText,
 } from '../../../src/providers/local/ray-state.ts';
 import { headLaunchHash, headRuntimeHashes } from '../../../src/providers/ray-hashes.ts';
+import { providers } from '../../../src/providers/table.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { open } from '../../core/spec/cluster-text.ts';
 import { rayCommand, rayPython, runPython } from '../../jobs/ray-python.ts';
@@ -116,7 +117,7 @@ for _ in range(int(sys.argv[2])):
 describe('a cluster that `ray up` made', { skip }, () => {
   const preparedOf = (): PlainMap => {
     const { source } = open(file);
-    const prepared = source && prepareAsRay(source);
+    const prepared = source && prepareAsRay(source, providers);
     assert.ok(prepared && 'config' in prepared);
     return prepared.config;
   };

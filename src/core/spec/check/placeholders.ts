@@ -1,5 +1,5 @@
 import type { Plain } from '../cluster.ts';
-import { type KeyNode, keyTree } from '../keys/table.ts';
+import type { KeyNode } from '../keys/table.ts';
 import type { Path, Position, Problem } from '../problem.ts';
 import { pathText, report } from '../problems.ts';
 import { isMap, type Source } from '../source.ts';
@@ -51,7 +51,7 @@ export function variableIn(text: string): { readonly text: string; readonly name
 }
 
 /** Placeholders that were not filled in, and shell variables where no shell reads them, each with its position. */
-export function checkPlaceholders(source: Source): Problem[] {
+export function checkPlaceholders(source: Source, keyTree: KeyNode): Problem[] {
   const found: Problem[] = [];
   visit(source.value, keyTree, [], false);
   return found;
@@ -120,7 +120,7 @@ const expectsNoText = (node: KeyNode | undefined): boolean =>
 
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 57)}…` : text);
 
-/** Marks of a template engine in a text that cannot be read as YAML. Empty: it is no template. */
+/** Marks of a template engine in a text that cannot be read as YAML. Empty: it is not a template. */
 function templateMarks(text: string): readonly { readonly text: string; readonly offset: number }[] {
   const found: { text: string; offset: number }[] = [];
   for (const form of [braces, blocks, variables, percentLines]) {
@@ -137,7 +137,7 @@ const variables = /\$\{[^}\n]{1,80}\}/g;
 const percentLines = /^[ \t]{0,40}%[ \t]?(?:if|for|endif|endfor|else)\b[^\n]{0,200}/gm;
 const mostMarks = 2_000;
 
-/** `${X}` on a line of shell is no mark of a template. */
+/** `${X}` on a line of shell is not a mark of a template. */
 function inCommand(text: string, offset: number): boolean {
   const line = text.slice(Math.max(text.lastIndexOf('\n', offset - 1) + 1, offset - 200), offset);
   return /^[ \t]*-[ \t]|&&|\|\||;|#|export |echo /.test(line);

@@ -3,7 +3,7 @@ import { durationPattern } from '../../duration.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
 import { holdsSecret } from '../keys/key.ts';
 import { nearest } from '../keys/nearest.ts';
-import { type KeyNode, keyTree } from '../keys/table.ts';
+import type { KeyNode } from '../keys/table.ts';
 import type { Path, Problem } from '../problem.ts';
 import { adviceLimit, pathText, report } from '../problems.ts';
 import { isMap, type Source } from '../source.ts';
@@ -11,7 +11,7 @@ import { braceIn, isPlaceholder, variableIn } from './placeholders.ts';
 import { structureProblems as problems } from './structure-problems.ts';
 
 /** Everything in a file that is not of the shape the key table asks for. */
-export function checkStructure(source: Source): Problem[] {
+export function checkStructure(source: Source, keyTree: KeyNode): Problem[] {
   const found: Problem[] = [];
   if (!isMap(source.value)) {
     found.push(
@@ -47,7 +47,7 @@ function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, foun
         parent: pathText(path),
         nearest: found.length < adviceLimit ? nearest(name, known) : undefined,
         known,
-        section: path.length === 0 ? sectionWith(name) : undefined,
+        section: path.length === 0 ? sectionWith(name, node) : undefined,
       };
       found.push(report(problems.UnknownKey, { at: source.keyAt(here), path: here }, data));
     }
@@ -66,127 +66,127 @@ function checkMap(map: PlainMap, node: KeyNode, path: Path, source: Source, foun
 }
 
 /** The section that has a key which stands outside of it. */
-function sectionWith(name: string): string | undefined {
-  return ['provider', 'docker', 'auth'].find((section) => keyTree.children.get(section)?.children.has(name));
+function sectionWith(name: string, root: KeyNode): string | undefined {
+  return ['provider', 'docker', 'auth'].find((section) => root.children.get(section)?.children.has(name));
+}
+
+/** A value of the file and what the key table says of it. */
+interface Checked {
+  readonly value: Plain;
+  readonly node: KeyNode;
+  readonly path: Path;
+  readonly source: Source;
+  readonly found: Problem[];
 }
 
 function checkValue(value: Plain, node: KeyNode, path: Path, source: Source, found: Problem[]): void {
   const { key } = node;
-  const spot = { at: source.at(path), path };
+  const checked: Checked = { value, node, path, source, found };
   const what = pathText(path);
   if (value === null) {
-    if (key.nullable || key.shape === 'any') return;
-    const empty = ownValue(emptyOf, key.shape);
-    if (empty === undefined || key.required) wrongType();
-    else
-      found.push(
-        report(problems.EmptyValue, { at: source.keyAt(path), path }, { what, write: `${lastOf(what)}: ${empty}` }),
-      );
+    checkEmpty(checked);
     return;
   }
-  switch (key.shape) {
-    case 'section':
-    case 'named':
-      if (isMap(value)) checkMap(value, node, path, source, found);
-      else wrongType();
-      break;
-    case 'map':
-      if (!isMap(value)) wrongType();
-      break;
-    case 'list':
-      if (!Array.isArray(value)) wrongType();
-      break;
-    case 'texts':
-    case 'commands':
-      checkList();
-      break;
-    case 'string':
-      if (typeof value !== 'string') wrongType();
-      break;
-    case 'duration':
-      if (typeof value !== 'string' || !new RegExp(durationPattern).test(value)) wrongType();
-      break;
-    case 'boolean':
-      if (typeof value !== 'boolean') wrongType();
-      break;
-    case 'integer':
-      if (!isNumber(value) || !Number.isInteger(Number(value))) wrongType();
-      break;
-    case 'number':
-      if (!isNumber(value)) wrongType();
-      break;
-    case 'any':
-      break;
-  }
+  if ((key.shape === 'section' || key.shape === 'named') && isMap(value)) checkMap(value, node, path, source, found);
+  else if ((key.shape === 'texts' || key.shape === 'commands') && Array.isArray(value))
+    checkEntries(value as readonly Plain[], checked);
+  else if (!hasShape[key.shape](value)) addWrongType(checked);
   if (isNumber(value) && key.minimum !== undefined && Number(value) < key.minimum) {
+    const spot = { at: source.at(path), path };
     found.push(report(problems.OutOfRange, spot, { what, value: shown(value), minimum: key.minimum }));
   }
-  if (key.choices) checkChoices(key.choices);
+  if (key.choices) checkChoices(key.choices, checked);
+}
 
-  function wrongType(): void {
-    if (typeof value === 'string' ? isPlaceholder(value) || value.includes('${env:') : braceIn(value) !== undefined)
-      return;
+const hasShape: Readonly<Record<KeyNode['key']['shape'], (value: Plain) => boolean>> = {
+  section: isMap,
+  named: isMap,
+  map: isMap,
+  list: Array.isArray,
+  texts: Array.isArray,
+  commands: Array.isArray,
+  string: (value) => typeof value === 'string',
+  duration: (value) => typeof value === 'string' && new RegExp(durationPattern).test(value),
+  boolean: (value) => typeof value === 'boolean',
+  integer: (value) => isNumber(value) && Number.isInteger(Number(value)),
+  number: (value) => isNumber(value),
+  any: () => true,
+};
+
+function checkEmpty(checked: Checked): void {
+  const { node, path, source, found } = checked;
+  const { key } = node;
+  if (key.nullable || key.shape === 'any') return;
+  const what = pathText(path);
+  const empty = ownValue(emptyOf, key.shape);
+  if (empty === undefined || key.required) addWrongType(checked);
+  else
+    found.push(
+      report(problems.EmptyValue, { at: source.keyAt(path), path }, { what, write: `${lastOf(what)}: ${empty}` }),
+    );
+}
+
+function addWrongType({ value, node, path, source, found }: Checked): void {
+  if (typeof value === 'string' ? isPlaceholder(value) || value.includes('${env:') : braceIn(value) !== undefined)
+    return;
+  const what = pathText(path);
+  const data = {
+    what,
+    wanted: wantedOf[node.key.shape],
+    got: kindOf(value),
+    value: isMap(value) || Array.isArray(value) || holdsSecret(what) ? '' : shown(value),
+    advice: adviceFor(value, node, lastOf(what)),
+  };
+  found.push(report(problems.WrongType, { at: source.at(path), path }, data));
+}
+
+/** The entries of a list that holds texts. */
+function checkEntries(entries: readonly Plain[], { node, path, source, found }: Checked): void {
+  for (const [index, entry] of entries.entries()) {
+    if (typeof entry === 'string') continue;
+    const here = [...path, index];
+    const at = { at: source.at(here), path: here };
+    if (node.key.shape === 'commands' && isMap(entry) && Object.keys(entry).length > 0) {
+      found.push(report(problems.CommandIsMapping, at, { what: pathText(here), key: Object.keys(entry)[0] as string }));
+      continue;
+    }
+    const holdsMore = isMap(entry) || Array.isArray(entry);
     const data = {
-      what,
-      wanted: wantedOf[key.shape],
-      got: kindOf(value),
-      value: isMap(value) || Array.isArray(value) || holdsSecret(what) ? '' : shown(value),
+      what: pathText(here),
+      wanted: 'a string',
+      got: kindOf(entry),
+      value: holdsMore ? '' : shown(entry),
+      advice: holdsMore || entry === null ? undefined : `quote it: '${shown(entry)}'`,
     };
-    found.push(report(problems.WrongType, spot, { ...data, advice: adviceFor(value, node, lastOf(what)) }));
+    found.push(report(problems.WrongType, at, data));
   }
+}
 
-  function checkList(): void {
-    if (!Array.isArray(value)) {
-      wrongType();
-      return;
-    }
-    for (const [index, entry] of (value as readonly Plain[]).entries()) {
-      if (typeof entry === 'string') continue;
-      const here = [...path, index];
-      const at = { at: source.at(here), path: here };
-      if (key.shape === 'commands' && isMap(entry) && Object.keys(entry).length > 0) {
-        found.push(
-          report(problems.CommandIsMapping, at, { what: pathText(here), key: Object.keys(entry)[0] as string }),
-        );
-      } else {
-        const advice =
-          isMap(entry) || Array.isArray(entry) || entry === null ? undefined : `quote it: '${shown(entry)}'`;
-        found.push(
-          report(problems.WrongType, at, {
-            what: pathText(here),
-            wanted: 'a text',
-            got: kindOf(entry),
-            value: isMap(entry) || Array.isArray(entry) ? '' : shown(entry),
-            advice,
-          }),
-        );
-      }
-    }
-  }
-
-  function checkChoices(choices: readonly string[]): void {
-    const given = key.shape === 'any' && Array.isArray(value) ? (value as readonly Plain[]) : [value];
-    if (given.length === 0) found.push(report(problems.BadChoice, spot, { what, value: 'an empty list', choices }));
-    for (const each of given) {
-      if (typeof each === 'string' && (choices.includes(each) || isPlaceholder(each))) continue;
-      if (typeof each !== 'string' && key.shape !== 'any') continue;
-      const near = typeof each === 'string' ? nearest(each, choices) : undefined;
-      found.push(report(problems.BadChoice, spot, { what, value: shown(each), choices, nearest: near }));
-    }
+function checkChoices(choices: readonly string[], { value, node, path, source, found }: Checked): void {
+  const { key } = node;
+  const spot = { at: source.at(path), path };
+  const what = pathText(path);
+  const given = key.shape === 'any' && Array.isArray(value) ? (value as readonly Plain[]) : [value];
+  if (given.length === 0) found.push(report(problems.BadChoice, spot, { what, value: 'an empty list', choices }));
+  for (const each of given) {
+    if (typeof each === 'string' && (choices.includes(each) || isPlaceholder(each))) continue;
+    if (typeof each !== 'string' && key.shape !== 'any') continue;
+    const near = typeof each === 'string' ? nearest(each, choices) : undefined;
+    found.push(report(problems.BadChoice, spot, { what, value: shown(each), choices, nearest: near }));
   }
 }
 
 const wantedOf = {
-  string: 'a text',
+  string: 'a string',
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
-  duration: 'a length of time with its unit',
+  duration: 'a duration with a unit',
   any: 'a value',
   map: 'a mapping',
   list: 'a list',
   commands: 'a list of commands',
-  texts: 'a list of texts',
+  texts: 'a list of strings',
   section: 'a mapping',
   named: 'a mapping of names',
 } as const;
@@ -210,7 +210,7 @@ function kindOf(value: Plain): string {
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Date) return 'a date';
   if (typeof value === 'object') return 'a mapping';
-  if (typeof value === 'string') return 'the text';
+  if (typeof value === 'string') return 'the string';
   if (typeof value === 'boolean') return 'the boolean';
   return 'the number';
 }
@@ -228,7 +228,7 @@ function adviceFor(value: Plain, node: KeyNode, name: string): string | undefine
   const { shape } = node.key;
   if (typeof value === 'string') {
     const variable = variableIn(value);
-    if (variable) return `write \${env:${variable.name}} to take it from the environment or from .env`;
+    if (variable) return `write \${env:${variable.name}} to read it from the environment or from .env`;
     if ((shape === 'integer' || shape === 'number') && /^[+-]?\d+(\.\d+)?$/.test(value.trim()))
       return `remove the quotes: ${name}: ${value.trim()}`;
     if (shape === 'boolean') return `write true or false without quotes`;
@@ -238,9 +238,9 @@ function adviceFor(value: Plain, node: KeyNode, name: string): string | undefine
   if (shape === 'string' && (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'))
     return `quote it: ${name}: '${shown(value)}'`;
   if (shape === 'string' && Array.isArray(value) && name === 'availability_zone')
-    return `write the zones in one text, comma-separated`;
+    return `write the zones as one comma-separated string`;
   if (shape === 'string' && name === 'head_node_type' && isMap(value))
-    return 'give the name of one of available_node_types';
+    return 'use the name of one of available_node_types';
   const example = exampleOf(node);
   return example === undefined ? undefined : `for example ${example}`;
 }

@@ -1,20 +1,19 @@
-import type { Key, Shape } from './key.ts';
+import type { Key, KeyShape } from './key.ts';
 import { isName, segmentsOf } from './key.ts';
 import { nearest } from './nearest.ts';
-import { keys } from './table.ts';
 
-/** What a shape is called towards people. */
-export const shapeNames: Readonly<Record<Shape, string>> = {
-  string: 'text',
+/** The name of a shape in help and docs. */
+export const shapeNames: Readonly<Record<KeyShape, string>> = {
+  string: 'string',
   integer: 'whole number',
   number: 'number',
   boolean: 'true or false',
-  duration: 'length of time',
+  duration: 'duration',
   any: 'any value',
   map: 'mapping',
   list: 'list',
   commands: 'list of commands',
-  texts: 'list of texts',
+  texts: 'list of strings',
   section: 'section',
   named: 'mapping by name',
 };
@@ -24,23 +23,23 @@ export interface Explanation {
   readonly text: string;
 }
 
-/** The keys that a user may mean by a path, or by its last part alone; those of today come first. */
-export function explainKey(asked: string): Explanation {
+/** The keys that a user may mean by a path, or by its last part alone; current ones come first. */
+export function explainKey(keys: readonly Key[], asked: string): Explanation {
   const wanted = asked.trim();
   const found = keys.filter((key) => key.path === wanted || key.path.endsWith(`.${wanted}`));
   const shown = found.length > 0 ? found : longest(keys.filter((key) => matches(key.path, wanted)));
   const ordered = [...shown].sort((a, b) => rank(a) - rank(b));
-  return { keys: ordered, text: ordered.map(textOf).join('\n') };
+  return { keys: ordered, text: ordered.map((key) => textOf(key, keys)).join('\n') };
 }
 
-/** Ray's keys of today, Manta's own, those of earlier versions. */
+/** Ray's current keys, Manta's own, those of earlier versions. */
 const rank = (key: Key): number => (key.legacy !== undefined ? 2 : key.manta ? 1 : 0);
 
 /** The most exact of several keys that fit a path with names in it. */
 const longest = (fitting: readonly Key[]): readonly Key[] =>
   [...fitting].sort((a, b) => segmentsOf(b.path).length - segmentsOf(a.path).length).slice(0, 1);
 
-export function listKeys(): Explanation {
+export function listKeys(keys: readonly Key[]): Explanation {
   const width = Math.max(...keys.map((key) => key.path.length));
   return {
     keys,
@@ -48,7 +47,7 @@ export function listKeys(): Explanation {
   };
 }
 
-export function nearestKey(asked: string): string | undefined {
+export function nearestKey(keys: readonly Key[], asked: string): string | undefined {
   const last = asked.slice(asked.lastIndexOf('.') + 1);
   const found =
     nearest(
@@ -70,7 +69,7 @@ function matches(path: string, asked: string): boolean {
   return path.includes('<') && new RegExp(`^${pattern.join('\\.')}$`).test(asked);
 }
 
-function textOf(key: Key): string {
+function textOf(key: Key, keys: readonly Key[]): string {
   const lines: [string, string | undefined][] = [
     [
       'type',
@@ -86,15 +85,15 @@ function textOf(key: Key): string {
         : `${key.path.slice(key.path.lastIndexOf('.') + 1)}: ${JSON.stringify(key.example)}`,
     ],
     ['today', key.legacy],
-    ['note', key.manta ? "Manta's own; Ray passes over it" : undefined],
+    ['note', key.manta ? "Manta's own; Ray ignores it" : undefined],
   ];
   const shown = lines.filter((line): line is [string, string] => line[1] !== undefined);
   const facts = shown.map(([name, value]) => `  ${`${name}:`.padEnd(11)}${value}\n`).join('');
-  return `${key.path}\n  ${key.doc}\n${facts}${childrenText(key)}`;
+  return `${key.path}\n  ${key.doc}\n${facts}${childrenText(key, keys)}`;
 }
 
 /** What stands right under a key, and under the names in it, one line each. */
-function childrenText({ path }: Key): string {
+function childrenText({ path }: Key, keys: readonly Key[]): string {
   const rows = keys
     .filter((key) => key.path.startsWith(`${path}.`))
     .map((key) => ({ name: key.path.slice(path.length + 1), text: markedDoc(key) }))

@@ -1,7 +1,8 @@
-import { type Plain } from '../cluster.ts';
+import type { Plain } from '../cluster.ts';
+import type { ProviderKind } from '../provider-facts.ts';
 
 /** What a key holds. `section` has children in the table; `named` holds entries that the user names. */
-export type Shape =
+export type KeyShape =
   | 'string'
   | 'integer'
   | 'number'
@@ -19,7 +20,7 @@ export type Shape =
 export interface Key {
   /** Dotted; `<type>` and `<name>` stand for names the user chooses. */
   readonly path: string;
-  readonly shape: Shape;
+  readonly shape: KeyShape;
   /** One line. */
   readonly doc: string;
   /** In words; absent where there is none. */
@@ -31,8 +32,10 @@ export interface Key {
   readonly choices?: readonly string[];
   /** Children that the table does not list are passed through. */
   readonly open?: boolean;
-  /** Provider types that read it; absent: all. */
+  /** Provider types that read it; absent: all. The table of keys fills it in from what providers declare. */
   readonly providers?: readonly string[];
+  /** Kinds of providers that read it, where those decide; the table turns them into names. */
+  readonly kinds?: readonly ProviderKind[];
   /** Set on keys of earlier Ray versions: what to write today. */
   readonly legacy?: string;
   /** `env` values and placeholders in it belong to a shell. */
@@ -41,9 +44,9 @@ export interface Key {
   readonly manta?: boolean;
 }
 
-export type Extra = Omit<Key, 'path' | 'shape' | 'doc'>;
+export type Extra = Omit<Key, 'path' | 'shape' | 'doc' | 'providers'>;
 
-export const key = (path: string, shape: Shape, doc: string, extra: Extra = {}): Key => ({
+export const key = (path: string, shape: KeyShape, doc: string, extra: Extra = {}): Key => ({
   path,
   shape,
   doc,

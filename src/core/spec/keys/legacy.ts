@@ -19,7 +19,7 @@ export const legacyKeys: readonly Key[] = [
   old(
     'min_workers',
     'integer',
-    'Workers that always run (Ray before 1.3); still read on local clusters.',
+    'Minimum number of workers (Ray before 1.3); still read on local clusters.',
     'available_node_types.<type>.min_workers',
     { minimum: 0, example: 1 },
   ),
@@ -33,7 +33,7 @@ export const legacyKeys: readonly Key[] = [
   old(
     'autoscaling_mode',
     'string',
-    '`aggressive` started all that was asked for at once (Ray before 1.1).',
+    '`aggressive` launched all demand at once (Ray before 1.1).',
     'upscaling_speed: 99999 for aggressive',
     { example: 'default' },
   ),
@@ -47,7 +47,7 @@ export const legacyKeys: readonly Key[] = [
   old(
     'worker_default_node_type',
     'string',
-    'Type of the workers that min_workers and initial_workers ask for (Ray 1.0).',
+    'Type of the workers from min_workers and initial_workers (Ray 1.0).',
     'available_node_types.<type>.min_workers',
     { example: 'worker' },
   ),
@@ -90,36 +90,24 @@ export const legacyKeys: readonly Key[] = [
     'available_node_types.<type>.worker_setup_commands',
     { shell: true },
   ),
-  old('provider.worker_node_ips', 'list', 'Short-lived other name of worker_ips (2023).', 'provider.worker_ips', {
-    providers: ['local'],
-    example: ['10.0.0.2'],
-  }),
   old('available_instance_types', 'map', 'First form of node types (2020).', 'available_node_types', { open: true }),
   old('available_instances', 'map', 'First form of node types (2020).', 'available_node_types', { open: true }),
   old('provider.available_instance_types', 'map', 'First form of node types (2020).', 'available_node_types', {
     open: true,
   }),
-  old(
-    'init_commands',
-    'commands',
-    'Commands for the workers, set-up and start in one (2017).',
-    'worker_start_ray_commands',
-    { shell: true },
-  ),
+  old('init_commands', 'commands', 'Setup and start commands for the workers (2017).', 'worker_start_ray_commands', {
+    shell: true,
+  }),
   old(
     'worker_init_commands',
     'commands',
-    'Commands for the workers, set-up and start in one (2017).',
+    'Setup and start commands for the workers (2017).',
     'worker_start_ray_commands',
     { shell: true },
   ),
-  old(
-    'head_init_commands',
-    'commands',
-    'Commands for the head, set-up and start in one (2017).',
-    'head_start_ray_commands',
-    { shell: true },
-  ),
+  old('head_init_commands', 'commands', 'Setup and start commands for the head (2017).', 'head_start_ray_commands', {
+    shell: true,
+  }),
   old('node_creation_commands', 'commands', 'Name of setup_commands in Ray projects (2019).', 'setup_commands', {
     shell: true,
   }),

@@ -1,11 +1,11 @@
 import { durationPattern } from '../../duration.ts';
 import type { Plain } from '../cluster.ts';
-import type { Key, Shape } from './key.ts';
-import { type KeyNode, keyTree } from './table.ts';
+import type { Key, KeyShape } from './key.ts';
+import type { KeyNode } from './table.ts';
 
 type Schema = { [key: string]: Plain | Schema | readonly Schema[] };
 
-const typeOf: Partial<Record<Shape, string>> = {
+const typeOf: Partial<Record<KeyShape, string>> = {
   string: 'string',
   integer: 'integer',
   number: 'number',
@@ -20,7 +20,7 @@ const typeOf: Partial<Record<Shape, string>> = {
 };
 
 /** The JSON Schema (draft-07, which editors know) of cluster files, from the key table. */
-export function clusterSchema(): object {
+export function clusterSchema(keyTree: KeyNode): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'cluster.yaml',
@@ -62,7 +62,7 @@ function typePart(key: Key): Schema {
 }
 
 /** Numbers and booleans may be taken from the environment, which is a text in the file. */
-const takesEnvironment = (shape: Shape): boolean => shape === 'integer' || shape === 'number' || shape === 'boolean';
+const takesEnvironment = (shape: KeyShape): boolean => shape === 'integer' || shape === 'number' || shape === 'boolean';
 
 function childrenPart(node: KeyNode): Schema {
   if (node.key.shape === 'named') return node.named ? { additionalProperties: schemaOf(node.named) } : {};

@@ -1,9 +1,9 @@
 import { ownValue } from '../../../base/own-value.ts';
-import type { PlainMap } from '../cluster.ts';
 import { defaultsOf } from '../defaults.ts';
 import type { Environment } from '../env.ts';
 import type { Path, Problem } from '../problem.ts';
 import { pathText, report } from '../problems.ts';
+import { factsOf, type ProviderTable } from '../provider-table.ts';
 import { resolveCluster } from '../resolve.ts';
 import type { Source } from '../source.ts';
 import { readYaml } from '../yaml/read.ts';
@@ -17,23 +17,23 @@ export type Conversion =
   | { readonly problems: readonly Problem[] };
 
 /**
- * A file of any era in the keys of today, by edits of its text: comments and everything else stay. The result is read
+ * A file of any era with current keys, by edits of its text: comments and everything else stay. The result is read
  * again and must mean the same; a file that cannot be edited so is refused, never changed in meaning.
  */
-export function convertCluster(source: Source, env: Environment): Conversion {
-  const before = resolveCluster(source, env);
+export function convertCluster(source: Source, env: Environment, providers: ProviderTable): Conversion {
+  const before = resolveCluster(source, env, providers);
   const { spec } = before;
   if (spec === undefined) return { problems: before.problems };
   let current = source;
-  for (let pass = 0; pass < passes && hasLegacy(current); pass++) {
-    const read = readYaml(source.file, applyEdits(current.text, editsFor(current)));
-    const after = 'source' in read ? resolveCluster(read.source, env).spec : undefined;
+  for (let pass = 0; pass < passes && hasLegacy(current, providers); pass++) {
+    const read = readYaml(source.file, applyEdits(current.text, editsFor(current, providers)));
+    const after = 'source' in read ? resolveCluster(read.source, env, providers).spec : undefined;
     const difference = after === undefined ? undefined : firstDifference(spec, after, []);
     if (!('source' in read) || after === undefined) return refuse('the edited text cannot be read');
     if (difference !== undefined) return refuse(`${pathText(difference)} would change`);
     current = read.source;
   }
-  return hasLegacy(current)
+  return hasLegacy(current, providers)
     ? refuse('its text cannot be edited')
     : { text: current.text, changed: current.text !== source.text };
 
@@ -48,8 +48,10 @@ export function convertCluster(source: Source, env: Environment): Conversion {
 /** A key that stands twice in a file shows its other text only when the last one is gone. */
 const passes = 3;
 
-const hasLegacy = (source: Source): boolean =>
-  legacyPath(modernise(source, defaultsOf(source.value as PlainMap)).problems).length > 0;
+function hasLegacy(source: Source, providers: ProviderTable): boolean {
+  const facts = factsOf(providers, source.value);
+  return legacyPath(modernise(source, defaultsOf(facts), facts).problems).length > 0;
+}
 
 function legacyPath(problems: readonly Problem[]): Path {
   const codes: readonly string[] = [legacyProblems.LegacyKey.code, legacyProblems.LegacyIgnored.code];

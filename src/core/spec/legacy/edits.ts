@@ -3,221 +3,219 @@ import type { Plain, PlainMap } from '../cluster.ts';
 import { defaultsOf } from '../defaults.ts';
 import { mapOf } from '../plain.ts';
 import type { Path } from '../problem.ts';
+import { factsOf, type ProviderTable } from '../provider-table.ts';
 import { isMap, type Source } from '../source.ts';
-import { legacyHeadType, legacySpeed, legacyWorkerType, modernise, renamed, sharedStart } from './modernise.ts';
-import { type Edit, indented, lineStart, newlineOf, nextLine } from './text-edit.ts';
+import { legacySpeed, modernise, renamed, sharedStart } from './modernise.ts';
+import { legacyHeadType, legacyWorkerType } from './node-types.ts';
+import { SourceEdits } from './source-edits.ts';
+import { type Edit, indented } from './text-edit.ts';
 
-/** The edits that put the keys of today in place of legacy ones. Comments stay; what cannot be edited is left alone. */
-export function editsFor(source: Source): Edit[] {
-  const raw = source.value as PlainMap;
-  const { value: modern, typeNames } = modernise(source, defaultsOf(raw));
-  const text = source.text;
-  const newline = newlineOf(text);
-  const edits: Edit[] = [];
-  const gone = new Set<string>();
-  const isLocal = isMap(raw.provider) && raw.provider.type === 'local';
+/** The edits that replace legacy keys with current ones. Comments stay; what cannot be edited is left alone. */
+export const editsFor = (source: Source, providers: ProviderTable): readonly Edit[] =>
+  new LegacyEditor(source, providers).edits();
 
-  renameKeys();
-  prependSharedStart();
-  replaceSpeed();
-  if (!isLocal) replaceNodes();
-  dropKeys();
-  setInitialWorkers();
-  return edits;
+class LegacyEditor {
+  readonly #source: Source;
+  readonly #text: SourceEdits;
+  readonly #raw: PlainMap;
+  readonly #modern: PlainMap;
+  readonly #typeNames: readonly string[];
+  readonly #isLocal: boolean;
+  /** Top-level keys that go as a whole, at the end. */
+  readonly #gone = new Set<string>();
 
-  /** Lines of a key with its value; undefined where the key does not begin its line. */
-  function linesOf(path: Path): { readonly start: number; readonly end: number; readonly indent: string } | undefined {
-    const place = source.rangeOf(path);
-    if (!place?.key || place.shared) return undefined;
-    const start = lineStart(text, place.key.start);
-    const indent = text.slice(start, place.key.start);
-    if (indent.trim() !== '') return undefined;
-    const last = Math.max(place.key.end, place.value.end);
-    return { start, end: nextLine(text, endOfValue(place.key.end, last)), indent };
+  constructor(source: Source, providers: ProviderTable) {
+    const raw = source.value as PlainMap;
+    const facts = factsOf(providers, raw);
+    const { value, typeNames } = modernise(source, defaultsOf(facts), facts);
+    this.#source = source;
+    this.#text = new SourceEdits(source);
+    this.#raw = raw;
+    this.#modern = value;
+    this.#typeNames = typeNames;
+    this.#isLocal = facts?.kind === 'own-hosts';
   }
 
-  /** A block's value may end with the line break itself. */
-  function endOfValue(key: number, end: number): number {
-    return end > key && text[end - 1] === '\n' ? end - 1 : end;
+  edits(): readonly Edit[] {
+    this.#renameKeys();
+    this.#prependSharedStart();
+    this.#replaceSpeed();
+    if (!this.#isLocal) this.#replaceNodes();
+    this.#dropKeys();
+    this.#setInitialWorkers();
+    return this.#text.edits;
   }
 
-  /** Takes a key out; its comments stay where they are. */
-  function remove(path: Path): void {
-    const lines = linesOf(path);
-    if (!lines) return;
-    const comments = commentsIn(lines).map((comment) => lines.indent + comment + newline);
-    edits.push({ start: lines.start, end: lines.end, text: comments.join('') });
-  }
-
-  /** The comments of some lines, whole ones and those behind a value. */
-  function commentsIn(lines: { readonly start: number; readonly end: number }): readonly string[] {
-    return Array.from(
-      text.slice(lines.start, lines.end).matchAll(/(?:^|[ \t])(#[^\r\n]*)/gm),
-      (match) => match[1] as string,
-    );
-  }
-
-  function insertLines(offset: number, lines: readonly string[]): void {
-    const before = offset > 0 && text[offset - 1] !== '\n' ? newline : '';
-    edits.push({ start: offset, end: offset, text: before + lines.map((line) => line + newline).join('') });
-  }
-
-  function renameKeys(): void {
-    for (const [old, today] of Object.entries(renamed)) rename([], old, today, raw);
-    if (isMap(raw.provider)) rename(['provider'], 'worker_node_ips', 'worker_ips', raw.provider);
-    for (const [name, type] of Object.entries(isMap(raw.available_node_types) ? raw.available_node_types : {})) {
+  #renameKeys(): void {
+    for (const [old, today] of Object.entries(renamed)) this.#rename([], old, today, this.#raw);
+    if (isMap(this.#raw.provider)) this.#rename(['provider'], 'worker_node_ips', 'worker_ips', this.#raw.provider);
+    for (const [name, type] of Object.entries(
+      isMap(this.#raw.available_node_types) ? this.#raw.available_node_types : {},
+    )) {
       if (!isMap(type)) continue;
       const path = ['available_node_types', name];
-      rename(path, 'setup_commands', 'worker_setup_commands', type);
-      rename(path, 'min_worker_nodes', 'min_workers', type);
-      rename(path, 'max_worker_nodes', 'max_workers', type);
+      this.#rename(path, 'setup_commands', 'worker_setup_commands', type);
+      this.#rename(path, 'min_worker_nodes', 'min_workers', type);
+      this.#rename(path, 'max_worker_nodes', 'max_workers', type);
     }
   }
 
-  function rename(parent: Path, old: string, today: string, map: PlainMap): void {
+  #rename(parent: Path, old: string, today: string, map: PlainMap): void {
     if (!Object.hasOwn(map, old)) return;
     const path = [...parent, old];
-    const { key } = source.rangeOf(path) ?? {};
+    const { key } = this.#source.rangeOf(path) ?? {};
     if (
       Object.hasOwn(map, today) ||
-      (parent.length === 0 && (today === 'worker_default_node_type' || (today === 'min_workers' && !isLocal)))
+      (parent.length === 0 && (today === 'worker_default_node_type' || (today === 'min_workers' && !this.#isLocal)))
     ) {
-      if (parent.length === 0) gone.add(old);
-      else remove(path);
-    } else if (key) edits.push({ start: key.start, end: key.end, text: today });
+      if (parent.length === 0) this.#gone.add(old);
+      else this.#text.remove(path);
+    } else if (key) this.#text.edit({ start: key.start, end: key.end, text: today });
   }
 
-  function prependSharedStart(): void {
-    const used = sharedStart.filter((key) => Object.hasOwn(raw, key));
+  #prependSharedStart(): void {
+    const used = sharedStart.filter((key) => Object.hasOwn(this.#raw, key));
     if (used.length === 0) return;
-    for (const key of used) gone.add(key);
+    for (const key of used) this.#gone.add(key);
     for (const key of ['head_start_ray_commands', 'worker_start_ray_commands'] as const) {
-      const original = Object.hasOwn(raw, key)
+      const original = Object.hasOwn(this.#raw, key)
         ? key
-        : Object.keys(renamed).find((old) => Object.hasOwn(raw, old) && renamed[old] === key);
-      const range = original === undefined ? undefined : source.rangeOf([original])?.value;
-      const list = JSON.stringify(modern[key]);
-      if (range) edits.push({ start: range.start, end: endOfValue(range.start, range.end), text: list });
-      else insertLines(text.length, [`${key}: ${list}`]);
+        : Object.keys(renamed).find((old) => Object.hasOwn(this.#raw, old) && renamed[old] === key);
+      const range = original === undefined ? undefined : this.#source.rangeOf([original])?.value;
+      const list = JSON.stringify(this.#modern[key]);
+      if (range)
+        this.#text.edit({ start: range.start, end: this.#text.endOfValue(range.start, range.end), text: list });
+      else this.#text.insertLines(this.#source.text.length, [`${key}: ${list}`]);
     }
   }
 
-  function replaceSpeed(): void {
-    const speed = raw.upscaling_speed === undefined ? legacySpeed(raw) : undefined;
+  #replaceSpeed(): void {
+    const speed = this.#raw.upscaling_speed === undefined ? legacySpeed(this.#raw) : undefined;
     for (const key of ['autoscaling_mode', 'target_utilization_fraction'] as const) {
-      const place = Object.hasOwn(raw, key) ? source.rangeOf([key]) : undefined;
+      const place = Object.hasOwn(this.#raw, key) ? this.#source.rangeOf([key]) : undefined;
       if (!place?.key) continue;
       if (speed?.from === key)
-        edits.push({ start: place.key.start, end: place.value.end, text: `upscaling_speed: ${speed.value}` });
-      else gone.add(key);
+        this.#text.edit({ start: place.key.start, end: place.value.end, text: `upscaling_speed: ${speed.value}` });
+      else this.#gone.add(key);
     }
   }
 
-  function replaceNodes(): void {
-    const types = isMap(modern.available_node_types) ? modern.available_node_types : {};
-    if (!('available_node_types' in raw)) {
-      if (modern.available_node_types !== undefined) writeNodeTypes(types);
+  #replaceNodes(): void {
+    const types = isMap(this.#modern.available_node_types) ? this.#modern.available_node_types : {};
+    if (!('available_node_types' in this.#raw)) {
+      if (this.#modern.available_node_types !== undefined) this.#writeNodeTypes(types);
       return;
     }
-    for (const key of ['head_node', 'worker_nodes']) if (Object.hasOwn(raw, key)) gone.add(key);
-    for (const [name, type] of Object.entries(types)) if (isMap(type)) editNodeType(name, type);
-    if (modern.head_node_type !== raw.head_node_type && modern.head_node_type !== undefined) {
-      const lines = linesOf(['available_node_types']);
-      if (lines) insertLines(lines.end, [`head_node_type: ${String(modern.head_node_type)}`]);
+    for (const key of ['head_node', 'worker_nodes']) if (Object.hasOwn(this.#raw, key)) this.#gone.add(key);
+    for (const [name, type] of Object.entries(types)) if (isMap(type)) this.#editNodeType(name, type);
+    if (this.#modern.head_node_type !== this.#raw.head_node_type && this.#modern.head_node_type !== undefined) {
+      const lines = this.#text.linesOf(['available_node_types']);
+      if (lines) this.#text.insertLines(lines.end, [`head_node_type: ${String(this.#modern.head_node_type)}`]);
     }
   }
 
   /** `head_node` and `worker_nodes` become node types; the text of each becomes its node_config. */
-  function writeNodeTypes(types: PlainMap): void {
+  #writeNodeTypes(types: PlainMap): void {
     const blocks: string[] = [];
-    for (const name of typeNames) {
+    for (const name of this.#typeNames) {
       const { node_config: launch, ...rest } = ownValue(types, name) as PlainMap;
       const old = name === legacyHeadType ? 'head_node' : name === legacyWorkerType ? 'worker_nodes' : undefined;
-      const own = old === undefined ? undefined : nodeText(old);
+      const own = old === undefined ? undefined : this.#nodeText(old);
 
-      const facts = Object.entries(rest).map(([key, value]) => `        ${key}: ${JSON.stringify(value)}${newline}`);
-      const config = own ?? `${commentLines(old)}        node_config: ${JSON.stringify(launch ?? {})}${newline}`;
-      blocks.push(`    ${nameText(name)}:${newline}${facts.join('')}${config}`);
+      const facts = Object.entries(rest).map(
+        ([key, value]) => `        ${key}: ${JSON.stringify(value)}${this.#text.newline}`,
+      );
+      const config =
+        own ?? `${this.#commentLines(old)}        node_config: ${JSON.stringify(launch ?? {})}${this.#text.newline}`;
+      blocks.push(`    ${nameText(name)}:${this.#text.newline}${facts.join('')}${config}`);
     }
     const places = ['head_node', 'worker_nodes'].flatMap((key) =>
-      Object.hasOwn(raw, key) ? [{ key, lines: linesOf([key]) }] : [],
+      Object.hasOwn(this.#raw, key) ? [{ key, lines: this.#text.linesOf([key]) }] : [],
     );
     const [first, second] = places.sort((a, b) => (a.lines?.start ?? 0) - (b.lines?.start ?? 0));
-    for (const key of ['available_instance_types', 'available_instances']) if (Object.hasOwn(raw, key)) gone.add(key);
-    if (isMap(raw.provider) && 'available_instance_types' in raw.provider)
-      remove(['provider', 'available_instance_types']);
+    for (const key of ['available_instance_types', 'available_instances'])
+      if (Object.hasOwn(this.#raw, key)) this.#gone.add(key);
+    if (isMap(this.#raw.provider) && 'available_instance_types' in this.#raw.provider)
+      this.#text.remove(['provider', 'available_instance_types']);
     if (!first?.lines) {
-      insertLines(text.length, [`available_node_types:${newline}${blocks.join('')}head_node_type: ${legacyHeadType}`]);
+      this.#text.insertLines(this.#source.text.length, [
+        `available_node_types:${this.#text.newline}${blocks.join('')}head_node_type: ${legacyHeadType}`,
+      ]);
       return;
     }
-    const between = second?.lines ? text.slice(first.lines.end, second.lines.start) : '';
-    const tail = `head_node_type: ${legacyHeadType}${newline}`;
+    const between = second?.lines ? this.#source.text.slice(first.lines.end, second.lines.start) : '';
+    const tail = `head_node_type: ${legacyHeadType}${this.#text.newline}`;
     const inPlace =
       second?.lines &&
       first.key === 'head_node' &&
       blocks.length === 2 &&
       between.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line));
     if (inPlace && second.lines) {
-      edits.push({ ...first.lines, text: `available_node_types:${newline}${blocks[0] as string}` });
-      edits.push({ ...second.lines, text: `${blocks[1] as string}${tail}` });
+      this.#text.edit({ ...first.lines, text: `available_node_types:${this.#text.newline}${blocks[0] as string}` });
+      this.#text.edit({ ...second.lines, text: `${blocks[1] as string}${tail}` });
       return;
     }
-    edits.push({ ...first.lines, text: `available_node_types:${newline}${blocks.join('')}${tail}` });
-    if (second) moveAway(second.key);
+    this.#text.edit({ ...first.lines, text: `available_node_types:${this.#text.newline}${blocks.join('')}${tail}` });
+    if (second) this.#moveAway(second.key);
   }
 
   /** Takes out a node whose text stands elsewhere now; its comments stay only where that text has none of them. */
-  function moveAway(key: string): void {
-    const lines = linesOf([key]);
-    if (lines) edits.push({ ...lines, text: '' });
-    const isType = key === 'head_node' || Object.hasOwn(mapOf(modern.available_node_types), legacyWorkerType);
-    if (lines && !isType) insertLines(lines.end, commentsIn(lines));
+  #moveAway(key: string): void {
+    const lines = this.#text.linesOf([key]);
+    if (lines) this.#text.edit({ ...lines, text: '' });
+    const isType = key === 'head_node' || Object.hasOwn(mapOf(this.#modern.available_node_types), legacyWorkerType);
+    if (lines && !isType) this.#text.insertLines(lines.end, this.#text.commentsIn(lines));
   }
 
   /** The comments of a legacy node whose text goes. */
-  function commentLines(key: string | undefined): string {
-    const lines = key !== undefined && Object.hasOwn(raw, key) ? linesOf([key]) : undefined;
+  #commentLines(key: string | undefined): string {
+    const lines = key !== undefined && Object.hasOwn(this.#raw, key) ? this.#text.linesOf([key]) : undefined;
     return lines
-      ? commentsIn(lines)
-          .map((comment) => `        ${comment}${newline}`)
+      ? this.#text
+          .commentsIn(lines)
+          .map((comment) => `        ${comment}${this.#text.newline}`)
           .join('')
       : '';
   }
 
   /** The lines of a legacy node as a node_config eight columns further in; undefined where its text cannot be kept. */
-  function nodeText(key: string): string | undefined {
-    const value = ownValue(raw, key);
-    const lines = Object.hasOwn(raw, key) ? linesOf([key]) : undefined;
-    const place = source.rangeOf([key]);
+  #nodeText(key: string): string | undefined {
+    const value = ownValue(this.#raw, key);
+    const lines = Object.hasOwn(this.#raw, key) ? this.#text.linesOf([key]) : undefined;
+    const place = this.#source.rangeOf([key]);
     if (!lines || !place?.key || !isMap(value) || Object.keys(value).length === 0 || 'resources' in value)
       return undefined;
-    const block = text.slice(place.key.end, lines.end);
-    const ended = block.endsWith('\n') ? block : block + newline;
+    const block = this.#source.text.slice(place.key.end, lines.end);
+    const ended = block.endsWith('\n') ? block : block + this.#text.newline;
     const [head = '', ...rest] = ended.split('\n');
     return `        node_config${head}\n${indented(rest.join('\n'), 8)}`;
   }
 
   /** What a legacy key adds to a node type that the file lists. */
-  function editNodeType(name: string, type: PlainMap): void {
-    const own = isMap(raw.available_node_types) ? ownValue(raw.available_node_types, name) : undefined;
+  #editNodeType(name: string, type: PlainMap): void {
+    const own = isMap(this.#raw.available_node_types) ? ownValue(this.#raw.available_node_types, name) : undefined;
     const path = ['available_node_types', name];
     if (own === undefined) {
-      const sibling = linesOf(['available_node_types', source.keys(['available_node_types'])[0] ?? '']);
-      if (sibling) insertLines(sibling.start, [`${sibling.indent}${nameText(name)}: ${JSON.stringify(type)}`]);
+      const sibling = this.#text.linesOf([
+        'available_node_types',
+        this.#source.keys(['available_node_types'])[0] ?? '',
+      ]);
+      if (sibling)
+        this.#text.insertLines(sibling.start, [`${sibling.indent}${nameText(name)}: ${JSON.stringify(type)}`]);
       return;
     }
     if (!isMap(own)) return;
-    const first = linesOf([...path, source.keys(path)[0] ?? '']);
+    const first = this.#text.linesOf([...path, this.#source.keys(path)[0] ?? '']);
     const add = (key: string, value: Plain | undefined): void => {
-      if (first) insertLines(first.start, [`${first.indent}${key}: ${JSON.stringify(value)}`]);
+      if (first) this.#text.insertLines(first.start, [`${first.indent}${key}: ${JSON.stringify(value)}`]);
     };
     if (!('resources' in own)) add('resources', {});
     if (type.min_workers !== undefined && type.min_workers !== (own.min_workers ?? own.min_worker_nodes)) {
-      const given = source.rangeOf([...path, 'min_workers'])?.value;
-      if (given) edits.push({ ...given, text: String(type.min_workers) });
+      const given = this.#source.rangeOf([...path, 'min_workers'])?.value;
+      if (given) this.#text.edit({ ...given, text: String(type.min_workers) });
       else add('min_workers', type.min_workers);
     }
-    editLaunchConfig(
+    this.#editLaunchConfig(
       path,
       isMap(own.node_config) ? own.node_config : undefined,
       isMap(type.node_config) ? type.node_config : {},
@@ -225,13 +223,13 @@ export function editsFor(source: Source): Edit[] {
     );
   }
 
-  function editLaunchConfig(
+  #editLaunchConfig(
     path: Path,
     own: PlainMap | undefined,
     wanted: PlainMap,
     add: (key: string, value: Plain) => void,
   ): void {
-    const place = source.rangeOf([...path, 'node_config']);
+    const place = this.#source.rangeOf([...path, 'node_config']);
     if (!place) {
       add('node_config', wanted);
       return;
@@ -239,48 +237,50 @@ export function editsFor(source: Source): Edit[] {
     const missing = Object.entries(wanted).filter(([key]) => own === undefined || !Object.hasOwn(own, key));
     if (missing.length === 0) return;
     const first =
-      own === undefined ? undefined : linesOf([...path, 'node_config', source.keys([...path, 'node_config'])[0] ?? '']);
+      own === undefined
+        ? undefined
+        : this.#text.linesOf([...path, 'node_config', this.#source.keys([...path, 'node_config'])[0] ?? '']);
     if (first)
-      insertLines(
+      this.#text.insertLines(
         first.start,
         missing.map(([key, value]) => `${first.indent}${key}: ${JSON.stringify(value)}`),
       );
     else
-      edits.push({
+      this.#text.edit({
         ...place.value,
         text: `${place.value.start === place.key?.end ? ' ' : ''}${JSON.stringify(wanted)}`,
       });
   }
 
-  function dropKeys(): void {
-    const dropped = isLocal
+  #dropKeys(): void {
+    const dropped = this.#isLocal
       ? [
           'head_node',
           'worker_nodes',
           'initial_workers',
           'worker_default_node_type',
-          ...('available_node_types' in raw ? [] : ['head_node_type']),
+          ...('available_node_types' in this.#raw ? [] : ['head_node_type']),
         ]
       : ['min_workers', 'initial_workers', 'worker_default_node_type'];
-    for (const key of new Set([...dropped, ...gone])) if (Object.hasOwn(raw, key)) remove([key]);
-    if (isMap(raw.docker) && 'install_docker' in raw.docker) {
-      const place = source.rangeOf(['docker']);
-      if (Object.keys(raw.docker).length > 1) remove(['docker', 'install_docker']);
-      else if (place) edits.push({ ...place.value, text: '{}' });
+    for (const key of new Set([...dropped, ...this.#gone])) if (Object.hasOwn(this.#raw, key)) this.#text.remove([key]);
+    if (isMap(this.#raw.docker) && 'install_docker' in this.#raw.docker) {
+      const place = this.#source.rangeOf(['docker']);
+      if (Object.keys(this.#raw.docker).length > 1) this.#text.remove(['docker', 'install_docker']);
+      else if (place) this.#text.edit({ ...place.value, text: '{}' });
     }
   }
 
-  function setInitialWorkers(): void {
-    const given = isMap(raw.provider) && isMap(raw.provider.manta) ? raw.provider.manta : undefined;
-    const wanted = isMap(modern.provider) ? modern.provider.manta : undefined;
+  #setInitialWorkers(): void {
+    const given = isMap(this.#raw.provider) && isMap(this.#raw.provider.manta) ? this.#raw.provider.manta : undefined;
+    const wanted = isMap(this.#modern.provider) ? this.#modern.provider.manta : undefined;
     if (!isMap(wanted) || given !== undefined) return;
-    const provider = isMap(raw.provider) ? raw.provider : {};
-    const last = source.keys(['provider']).at(-1) ?? '';
-    const lines = linesOf(['provider', last]);
-    if (lines) insertLines(lines.end, [`${lines.indent}manta: ${JSON.stringify(wanted)}`]);
+    const provider = isMap(this.#raw.provider) ? this.#raw.provider : {};
+    const last = this.#source.keys(['provider']).at(-1) ?? '';
+    const lines = this.#text.linesOf(['provider', last]);
+    if (lines) this.#text.insertLines(lines.end, [`${lines.indent}manta: ${JSON.stringify(wanted)}`]);
     else
-      edits.push({
-        ...(source.rangeOf(['provider'])?.value as { start: number; end: number }),
+      this.#text.edit({
+        ...(this.#source.rangeOf(['provider'])?.value as { start: number; end: number }),
         text: JSON.stringify({ ...provider, manta: wanted }),
       });
   }

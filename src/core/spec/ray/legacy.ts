@@ -1,6 +1,6 @@
 import { ownValue } from '../../../base/own-value.ts';
 import type { Plain, PlainMap } from '../cluster.ts';
-import { RayRefusal, rayProblems } from './problems.ts';
+import { RayConfigError, rayProblems } from './problems.ts';
 import { expectMap, isTrue, kindOf, type Mutable } from './truth.ts';
 
 export const LEGACY_HEAD = 'ray-legacy-head-node-type';
@@ -12,7 +12,7 @@ export function mergeLegacyTypes(config: Mutable): Mutable {
   const names = Object.keys(defaults);
   const headType = config.head_node_type;
   if (names.length !== 2) {
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.legacy,
       ['provider', 'type'],
       `head_node and worker_nodes do not work with provider '${String((config.provider as PlainMap).type)}'`,
@@ -20,7 +20,7 @@ export function mergeLegacyTypes(config: Mutable): Mutable {
     );
   }
   if (typeof headType === 'object' && headType !== null && !(headType instanceof Date)) {
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.type,
       ['head_node_type'],
       `'head_node_type' must be text, found ${kindOf(headType)}`,
@@ -37,7 +37,7 @@ export function mergeLegacyTypes(config: Mutable): Mutable {
   }
   if (isTrue(workerNodes)) {
     if (!Object.hasOwn(config, 'max_workers'))
-      throw new RayRefusal(rayProblems.missing, [], "there is no 'max_workers'", "add 'max_workers:'");
+      throw new RayConfigError(rayProblems.missing, [], "there is no 'max_workers'", "add 'max_workers:'");
     types[LEGACY_WORKER] = {
       node_config: workerNodes,
       resources: resourcesOf(workerNodes),
@@ -57,7 +57,7 @@ export function mergeLegacyTypes(config: Mutable): Mutable {
 function legacyNode(config: Mutable, key: 'head_node' | 'worker_nodes'): Mutable {
   const other = key === 'head_node' ? 'worker_nodes' : 'head_node';
   if (!Object.hasOwn(config, key)) {
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.legacy,
       [other],
       `there is '${other}' and no '${key}'`,
@@ -72,7 +72,7 @@ const resourcesOf = (node: PlainMap): Plain => (isTrue(node.resources) ? (node.r
 function defaultType(defaults: PlainMap, name: Plain | undefined): Plain {
   const type = typeof name === 'string' ? ownValue(defaults, name) : undefined;
   if (type === undefined)
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.head,
       ['head_node_type'],
       `it has no node type '${String(name)}' to take the place of the empty 'head_node'`,

@@ -1,6 +1,6 @@
 import type { Plain, PlainMap } from '../cluster.ts';
 import { isMap } from '../source.ts';
-import { RayRefusal, rayProblems } from './problems.ts';
+import { RayConfigError, rayProblems } from './problems.ts';
 import { isTrue, kindOf, type Mutable } from './truth.ts';
 
 /** The one node type of provider local. */
@@ -11,7 +11,7 @@ export function prepareOnPremise(file: Mutable, provider: PlainMap): { config: M
   for (const key of ['head_node', 'worker_nodes', 'available_node_types']) {
     if (!isTrue(file[key])) continue;
     if (key === 'available_node_types' && holdsOwnType(file[key])) return { config: file, prepared: true };
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.onPremise,
       [key],
       `provider local takes no '${key}'`,
@@ -33,7 +33,7 @@ function holdsOwnType(types: Plain | undefined): boolean {
 
 function limitByFile(file: Mutable, type: Mutable): void {
   if (!Object.hasOwn(file, 'max_workers')) {
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.onPremise,
       ['provider', 'coordinator_address'],
       "a cluster with a coordinator needs 'max_workers'",
@@ -48,7 +48,7 @@ function limitByFile(file: Mutable, type: Mutable): void {
 /** Every host that is listed is wanted, unless the file says less; never more than there are. */
 function limitByHosts(file: Mutable, provider: PlainMap, type: Mutable): void {
   if (!Object.hasOwn(provider, 'worker_ips') || !Object.hasOwn(provider, 'head_ip')) {
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.onPremise,
       ['provider'],
       "'head_ip' and 'worker_ips' are needed, or 'coordinator_address'",
@@ -69,7 +69,7 @@ function lengthOf(hosts: Plain | undefined): number {
   if (Array.isArray(hosts)) return hosts.length;
   if (isMap(hosts)) return Object.keys(hosts).length;
   if (typeof hosts === 'string') return [...hosts].length;
-  throw new RayRefusal(
+  throw new RayConfigError(
     rayProblems.onPremise,
     ['provider', 'worker_ips'],
     `'worker_ips' must be a list, found ${kindOf(hosts)}`,
@@ -81,7 +81,7 @@ const isMore = (value: Plain, hosts: number): boolean => Number(value) > hosts;
 
 function atMost(value: Plain, hosts: number, key: string): Plain {
   if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'boolean') {
-    throw new RayRefusal(rayProblems.type, [key], `'${key}' must be a whole number, found ${kindOf(value)}`);
+    throw new RayConfigError(rayProblems.type, [key], `'${key}' must be a whole number, found ${kindOf(value)}`);
   }
   return isMore(value, hosts) ? hosts : value;
 }

@@ -1,55 +1,57 @@
 import type { Plain, PlainMap } from '../cluster.ts';
 import type { Problem } from '../problem.ts';
+import type { ProviderFacts } from '../provider-facts.ts';
+import { factsOf, type ProviderTable } from '../provider-table.ts';
 import type { Source } from '../source.ts';
 import { copyPlain, pythonFacts, setEntry, setPythonFacts } from '../yaml/python.ts';
-import { defaultsOf } from './defaults.ts';
+import { rayDefaultsOf } from './defaults.ts';
 import { mergeLegacyTypes } from './legacy.ts';
 import { prepareOnPremise } from './on-premise.ts';
-import { RayRefusal, rayProblem, rayProblems } from './problems.ts';
+import { RayConfigError, rayProblem, rayProblems } from './problems.ts';
 import { expectMap, isTrue, type Mutable } from './truth.ts';
 
-export type Prepared = { readonly config: PlainMap } | { readonly problems: readonly Problem[] };
+export type PreparedConfig = { readonly config: PlainMap } | { readonly problems: readonly Problem[] };
 
 /**
- * What Ray's `prepare_config` makes of a file: the provider's defaults filled in, legacy node types converted, set-up
+ * What Ray's `prepare_config` makes of a file: the provider's defaults filled in, legacy node types converted, setup
  * commands joined, minimum and maximum set for each node type. Fails where Ray fails, with the position of the reason.
  */
-export function prepareAsRay(source: Source): Prepared {
+export function prepareAsRay(source: Source, providers: ProviderTable): PreparedConfig {
   try {
-    return { config: prepare(source.value) };
+    return { config: prepare(source.value, factsOf(providers, source.value)) };
   } catch (refusal) {
-    if (!(refusal instanceof RayRefusal)) throw refusal;
+    if (!(refusal instanceof RayConfigError)) throw refusal;
     const { problem, path, message, hint } = refusal;
     return { problems: [rayProblem(source, problem, path, message, { hint })] };
   }
 }
 
-function prepare(value: Plain): PlainMap {
+function prepare(value: Plain, facts: ProviderFacts | undefined): PlainMap {
   const file = expectMap(copyPlain(value), [], 'the file');
   const provider = Object.hasOwn(file, 'provider') ? expectMap(file.provider, ['provider'], 'provider') : {};
-  if (provider.type === 'kuberay') return file;
-  if (provider.type !== 'local') return fillIn(file);
+  if (facts?.ray === 'as-is') return file;
+  if (facts?.ray === undefined || facts.kind !== 'own-hosts') return fillIn(file, facts);
   const { config, prepared } = prepareOnPremise(file, provider);
-  return prepared ? config : fillIn(config);
+  return prepared ? config : fillIn(config, facts);
 }
 
-function fillIn(file: Mutable): PlainMap {
-  const config = withDefaults(file);
+function fillIn(file: Mutable, facts: ProviderFacts | undefined): PlainMap {
+  const config = withDefaults(file, facts);
   joinSetupCommands(config);
   checkContainer(config);
   fillWorkerLimits(config);
   return config;
 }
 
-function withDefaults(file: Mutable): Mutable {
+function withDefaults(file: Mutable, facts: ProviderFacts | undefined): Mutable {
   if (!Object.hasOwn(file, 'provider')) {
-    throw new RayRefusal(rayProblems.provider, [], "there is no 'provider'", "add 'provider:' with its 'type:'");
+    throw new RayConfigError(rayProblems.provider, [], "there is no 'provider'", "add 'provider:' with its 'type:'");
   }
   const type = (file.provider as PlainMap).type;
-  const defaults = typeof type === 'string' ? defaultsOf(type) : undefined;
+  const defaults = facts && rayDefaultsOf(facts);
   if (defaults === undefined) {
     const message = type === undefined ? "'provider' has no 'type'" : `it has no provider '${String(type)}'`;
-    throw new RayRefusal(rayProblems.provider, type === undefined ? ['provider'] : ['provider', 'type'], message);
+    throw new RayConfigError(rayProblems.provider, type === undefined ? ['provider'] : ['provider', 'type'], message);
   }
   let config = replaceKeys(defaults, file);
   if (!Object.hasOwn(config, 'auth')) config.auth = {};
@@ -80,7 +82,7 @@ function joinSetupCommands(config: Mutable): void {
 function joined(config: Mutable, first: string, second: string): Plain {
   for (const key of [first, second]) {
     if (!Object.hasOwn(config, key))
-      throw new RayRefusal(
+      throw new RayConfigError(
         rayProblems.missing,
         [],
         `there is no '${key}', and provider '${providerType(config)}' has no default for it`,
@@ -91,7 +93,7 @@ function joined(config: Mutable, first: string, second: string): Plain {
   if (Array.isArray(a) && Array.isArray(b)) return [...a, ...b];
   if (typeof a === 'string' && typeof b === 'string') return a + b;
   const wrong = Array.isArray(a) ? second : first;
-  throw new RayRefusal(
+  throw new RayConfigError(
     rayProblems.type,
     [wrong],
     `'${wrong}' must be a list of commands`,
@@ -108,7 +110,7 @@ function checkContainer(config: Mutable): void {
     : {};
   for (const [remote, local] of Object.entries(mounts)) {
     if (typeof local !== 'string')
-      throw new RayRefusal(
+      throw new RayConfigError(
         rayProblems.type,
         ['file_mounts', remote],
         `the local path of the mount '${remote}' must be text`,
@@ -125,7 +127,7 @@ function checkContainer(config: Mutable): void {
   const message = hasImage
     ? "there is an image under 'docker' and no 'container_name'"
     : "there is a 'container_name' under 'docker' and no image";
-  throw new RayRefusal(
+  throw new RayConfigError(
     rayProblems.container,
     ['docker'],
     message,
@@ -135,7 +137,7 @@ function checkContainer(config: Mutable): void {
 
 function fillWorkerLimits(config: Mutable): void {
   if (!Object.hasOwn(config, 'max_workers')) {
-    throw new RayRefusal(
+    throw new RayConfigError(
       rayProblems.missing,
       [],
       `there is no 'max_workers', and provider '${providerType(config)}' has no default for it`,

@@ -17,17 +17,17 @@ const declare = (what: string, title: string, meaning: string): RayProblem => ({
   meaning,
 });
 
-/** Reasons for which Ray refuses a file, each with its own code; `docs/errors.md` lists them. */
+/** Reasons for Ray to refuse a file, each with its own code; `docs/errors.md` lists them. */
 export const rayProblems = {
   shape: declare(
     'SHAPE',
     'Ray cannot read the file',
-    'A part of the file is not the kind of value that Ray needs to fill in its defaults.',
+    'Part of the file has the wrong type, so Ray cannot fill in its defaults.',
   ),
   provider: declare(
     'PROVIDER',
     'a provider that Ray does not know',
-    'The file names no provider, or one that this version of Ray does not have.',
+    'The file has no provider, or one that this version of Ray does not have.',
   ),
   legacy: declare(
     'LEGACY',
@@ -61,7 +61,7 @@ export const rayProblems = {
 } as const satisfies Record<string, RayProblem>;
 
 /** Ends the preparation of a config; never leaves this folder. */
-export class RayRefusal extends Error {
+export class RayConfigError extends Error {
   readonly problem: RayProblem;
   readonly path: Path;
   readonly hint: string | undefined;

@@ -1,7 +1,7 @@
 import type { Plain } from '../cluster.ts';
 import type { Path } from '../problem.ts';
 import { isMap } from '../source.ts';
-import { RayRefusal, rayProblems } from './problems.ts';
+import { RayConfigError, rayProblems } from './problems.ts';
 
 /** A mapping of a config in the making. */
 export type Mutable = Record<string, Plain>;
@@ -16,7 +16,7 @@ export function isTrue(value: Plain | undefined): boolean {
 /** The value as a mapping that may be changed: callers own the copy they work on. */
 export function expectMap(value: Plain | undefined, path: Path, what: string): Mutable {
   if (isMap(value)) return value;
-  throw new RayRefusal(rayProblems.shape, path, `${what} must be a mapping, found ${kindOf(value)}`);
+  throw new RayConfigError(rayProblems.shape, path, `${what} must be a mapping, found ${kindOf(value)}`);
 }
 
 export function kindOf(value: Plain | undefined): string {

@@ -11,7 +11,7 @@ import {
   type Use,
 } from './node.ts';
 import { readFloat, readInteger } from './number.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 import { pythonFloat, setEntry, setPythonFacts } from './python.ts';
 import { readTimestamp, Timestamp } from './timestamp.ts';
 
@@ -112,7 +112,7 @@ class Constructor {
       for (const item of expectKind(node, 'sequence').items) {
         const [pair, ...others] = expectKind(item.node, 'mapping').pairs;
         if (pair === undefined || others.length > 0) {
-          throw new Refusal(yamlProblems.tag, item.start, 'each item of an ordered mapping holds exactly one key');
+          throw new YamlError(yamlProblems.tag, item.start, 'each item of an ordered mapping holds exactly one key');
         }
         const couple: Plain[] = [];
         this.#fillList(couple, [pair.key, pair.value]);
@@ -128,7 +128,11 @@ class Constructor {
     if (typeof value === 'string') return { name: value, identity: `s${value}` };
     if (value instanceof Timestamp) return { name: value.text, identity: `t${value.text}`, shown: value.text };
     if (typeof value === 'object' && value !== null) {
-      throw new Refusal(yamlProblems.key, use.start, `a ${Array.isArray(value) ? 'list' : 'mapping'} cannot be a key`);
+      throw new YamlError(
+        yamlProblems.key,
+        use.start,
+        `a ${Array.isArray(value) ? 'list' : 'mapping'} cannot be a key`,
+      );
     }
     if (value === null) return { name: 'null', identity: 'null', shown: 'None' };
     if (typeof value === 'boolean')
@@ -144,7 +148,7 @@ function expectKind<K extends 'sequence' | 'mapping'>(
 ): K extends 'sequence' ? SequenceNode : MappingNode {
   if (node.kind !== kind) {
     const shown = node.tag.replace(STANDARD, '!!');
-    throw new Refusal(yamlProblems.tag, node.start, `a ${kind} is needed for the tag ${shown}, found a ${node.kind}`);
+    throw new YamlError(yamlProblems.tag, node.start, `a ${kind} is needed for the tag ${shown}, found a ${node.kind}`);
   }
   return node as K extends 'sequence' ? SequenceNode : MappingNode;
 }
@@ -177,7 +181,7 @@ const readers: Readonly<Record<string, (text: string, node: Node) => Scalar>> = 
 function known<T extends Plain>(value: T | undefined, node: Node, text: string, what: string): T {
   if (value !== undefined) return value;
   const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
-  throw new Refusal(yamlProblems.value, node.start, `'${shown}' is not ${what} that can be read`);
+  throw new YamlError(yamlProblems.value, node.start, `'${shown}' is not ${what} that can be read`);
 }
 
 /** PyYAML lets a mapping with the key `=` stand for the scalar behind it. */
@@ -187,24 +191,24 @@ function scalarOf(node: Node): ScalarNode {
     current = current.pairs.find((pair) => pair.key.node.tag === `${STANDARD}value`)?.value.node;
   }
   if (current?.kind === 'scalar') return current;
-  throw new Refusal(
+  throw new YamlError(
     yamlProblems.tag,
     node.start,
     `a single value is needed for the tag ${node.tag.replace(STANDARD, '!!')}, found a ${node.kind}`,
   );
 }
 
-function refuseTag(node: Node): Refusal {
+function refuseTag(node: Node): YamlError {
   if (node.tag === `${STANDARD}value`)
-    return new Refusal(yamlProblems.value, node.start, "'=' alone is not a value", "quote it: '='");
-  if (node.tag === `${STANDARD}merge`) return new Refusal(yamlProblems.merge, node.start, "'<<' can only be a key");
+    return new YamlError(yamlProblems.value, node.start, "'=' alone is not a value", "quote it: '='");
+  if (node.tag === `${STANDARD}merge`) return new YamlError(yamlProblems.merge, node.start, "'<<' can only be a key");
   if (node.tag === `${STANDARD}binary` || node.tag === `${STANDARD}set`) {
-    return new Refusal(
+    return new YamlError(
       yamlProblems.tag,
       node.start,
       `${node.tag.replace(STANDARD, '!!')} has no place in a cluster file: Ray cannot write it as JSON`,
       'use text or a list',
     );
   }
-  return new Refusal(yamlProblems.tag, node.start, `unknown tag '${node.tag.replace(STANDARD, '!!')}'`);
+  return new YamlError(yamlProblems.tag, node.start, `unknown tag '${node.tag.replace(STANDARD, '!!')}'`);
 }

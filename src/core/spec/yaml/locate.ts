@@ -1,5 +1,5 @@
 import type { Path, Position } from '../problem.ts';
-import type { Place, Source } from '../source.ts';
+import type { Source, SourceSpan } from '../source.ts';
 import type { Constructed } from './construct.ts';
 import type { Node, Pair, Use } from './node.ts';
 
@@ -95,7 +95,7 @@ function stepInto({ use, shared }: Step, part: string | number, entries: Constru
   return pair && { use: pair.value, pair, shared: shared || use.alias || pair.merged };
 }
 
-function placeOf({ use, pair, shared }: Step): Place {
+function placeOf({ use, pair, shared }: Step): SourceSpan {
   const value = { start: use.start, end: use.end };
   return pair === undefined ? { value, shared } : { key: { start: pair.key.start, end: pair.key.end }, value, shared };
 }

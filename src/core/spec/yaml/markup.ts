@@ -1,5 +1,5 @@
 import { type Cursor, END, isBlank, isDigit, isHexDigit, isSpaceOrBreak, isWord } from './cursor.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 import type { Directive, TagToken, Token } from './token.ts';
 
 const BANG = 0x21;
@@ -8,8 +8,8 @@ const nameEnds = new Set([...'?:,]}%@`'].map((sign) => sign.charCodeAt(0)));
 const uriSigns = new Set([..."-;/?:@&=+$,_.!~*'()[]%"].map((sign) => sign.charCodeAt(0)));
 const isUri = (code: number): boolean => isWord(code) || uriSigns.has(code);
 
-const wrong = (offset: number, message: string, hint?: string): Refusal =>
-  new Refusal(yamlProblems.syntax, offset, message, hint);
+const wrong = (offset: number, message: string, hint?: string): YamlError =>
+  new YamlError(yamlProblems.syntax, offset, message, hint);
 
 /** `&name` or `*name`. */
 export function scanAnchor(cursor: Cursor): Token {

@@ -1,7 +1,7 @@
 import type { Constructed } from './construct.ts';
 import type { Node, Pair, Use } from './node.ts';
 import { DEEPEST } from './parser.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 
 /** Characters of a value with all its aliases written out, a few for each node on top. */
 const MOST_EXPANDED = 16 * 1024 * 1024;
@@ -14,7 +14,7 @@ interface Extent {
 
 /**
  * Refuses values that a few aliases make endless, deep or huge, so that nobody further on needs to think of it:
- * whoever walks a value that passed does bounded work.
+ * anyone who walks a value that passed does bounded work.
  */
 export function refuseExplosions(root: Node, entries: Constructed['entries']): void {
   const measured = new Map<Node, Extent>();
@@ -25,7 +25,7 @@ export function refuseExplosions(root: Node, entries: Constructed['entries']): v
     if (node.kind === 'scalar') return { size: node.text.length + PER_NODE, depth: 0 };
     const extent = measured.get(node) ?? measureCollection(use, level);
     if (level + extent.depth > DEEPEST) {
-      throw new Refusal(yamlProblems.tooDeep, use.start, `more than ${DEEPEST} levels of lists and mappings`);
+      throw new YamlError(yamlProblems.tooDeep, use.start, `more than ${DEEPEST} levels of lists and mappings`);
     }
     return extent;
   };
@@ -33,9 +33,9 @@ export function refuseExplosions(root: Node, entries: Constructed['entries']): v
   const measureCollection = (use: Use, level: number): Extent => {
     const { node } = use;
     if (level > DEEPEST)
-      throw new Refusal(yamlProblems.tooDeep, use.start, `more than ${DEEPEST} levels of lists and mappings`);
+      throw new YamlError(yamlProblems.tooDeep, use.start, `more than ${DEEPEST} levels of lists and mappings`);
     if (open.has(node))
-      throw new Refusal(yamlProblems.recursive, use.start, 'this alias stands inside of what it refers to');
+      throw new YamlError(yamlProblems.recursive, use.start, 'this alias stands inside of what it refers to');
     open.add(node);
     let size = PER_NODE;
     let depth = 0;
@@ -44,7 +44,7 @@ export function refuseExplosions(root: Node, entries: Constructed['entries']): v
       size += extent.size;
       depth = Math.max(depth, extent.depth);
       if (size > MOST_EXPANDED)
-        throw new Refusal(yamlProblems.expansion, child.start, 'the aliases up to here expand to more than 16 MiB');
+        throw new YamlError(yamlProblems.expansion, child.start, 'the aliases up to here expand to more than 16 MiB');
     }
     open.delete(node);
     const extent = { size, depth: depth + 1 };

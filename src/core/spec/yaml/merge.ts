@@ -1,5 +1,5 @@
 import { type MappingNode, type Pair, STANDARD, type Use } from './node.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 
 /** Pairs that all merges of a document may bring in. */
 const MOST_MERGED = 100_000;
@@ -31,7 +31,7 @@ export function flattenMerges(node: MappingNode, budget: MergeBudget): void {
       flattenMerges(mapping, budget);
       budget.left -= mapping.pairs.length;
       if (budget.left < 0)
-        throw new Refusal(yamlProblems.expansion, value.start, 'the merges up to here bring in too many keys');
+        throw new YamlError(yamlProblems.expansion, value.start, 'the merges up to here bring in too many keys');
       for (const pair of mapping.pairs) merged.push({ ...pair, merged: true });
     }
   }
@@ -41,7 +41,7 @@ export function flattenMerges(node: MappingNode, budget: MergeBudget): void {
 function mergedMappings(value: Use): MappingNode[] {
   if (value.node.kind === 'mapping') return [value.node];
   if (value.node.kind !== 'sequence') {
-    throw new Refusal(
+    throw new YamlError(
       yamlProblems.merge,
       value.start,
       "'<<' needs a mapping or a list of mappings, found a single value",
@@ -50,7 +50,7 @@ function mergedMappings(value: Use): MappingNode[] {
   return value.node.items
     .map(({ node, start }) => {
       if (node.kind === 'mapping') return node;
-      throw new Refusal(
+      throw new YamlError(
         yamlProblems.merge,
         start,
         `'<<' needs a list of mappings, found a ${node.kind === 'sequence' ? 'list' : 'single value'} in it`,

@@ -1,6 +1,6 @@
 import { implicitTag } from './implicit.ts';
 import { type MappingNode, type Node, type SequenceNode, STANDARD, type Use } from './node.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 import { Scanner } from './scanner.ts';
 import { type Token, type TokenKind, tokenNames } from './token.ts';
 
@@ -46,7 +46,7 @@ class Parser {
     if (!this.#at('stream-end')) {
       const { start } = this.#scanner.peek();
       this.#documentStart();
-      throw new Refusal(yamlProblems.documents, start, 'a second YAML document starts here');
+      throw new YamlError(yamlProblems.documents, start, 'a second YAML document starts here');
     }
     return root.node;
   }
@@ -65,9 +65,9 @@ class Parser {
     return token;
   }
 
-  #unexpected(message: string, hint?: string): Refusal {
+  #unexpected(message: string, hint?: string): YamlError {
     const { kind, start } = this.#scanner.peek();
-    return new Refusal(yamlProblems.syntax, start, `${message}, found ${tokenNames[kind]}`, hint);
+    return new YamlError(yamlProblems.syntax, start, `${message}, found ${tokenNames[kind]}`, hint);
   }
 
   #documentStart(): void {
@@ -76,12 +76,12 @@ class Parser {
     for (let token = this.#take('directive'); token !== undefined; token = this.#take('directive')) {
       const { start, directive } = token;
       if (directive?.name === 'YAML') {
-        if (versioned) throw new Refusal(yamlProblems.syntax, start, 'a second %YAML directive');
-        if (directive.major !== 1) throw new Refusal(yamlProblems.syntax, start, 'only YAML 1 can be read');
+        if (versioned) throw new YamlError(yamlProblems.syntax, start, 'a second %YAML directive');
+        if (directive.major !== 1) throw new YamlError(yamlProblems.syntax, start, 'only YAML 1 can be read');
         versioned = true;
       } else if (directive?.name === 'TAG') {
         if (handles.has(directive.handle))
-          throw new Refusal(yamlProblems.syntax, start, `a second %TAG for '${directive.handle}'`);
+          throw new YamlError(yamlProblems.syntax, start, `a second %TAG for '${directive.handle}'`);
         handles.set(directive.handle, directive.prefix);
       }
     }
@@ -118,7 +118,7 @@ class Parser {
   #alias(token: Token): Use {
     const node = this.#anchors.get(token.text as string);
     if (node === undefined)
-      throw new Refusal(yamlProblems.alias, token.start, `no anchor '&${token.text}' above this alias`);
+      throw new YamlError(yamlProblems.alias, token.start, `no anchor '&${token.text}' above this alias`);
     return { node, start: token.start, end: token.end, alias: true };
   }
 
@@ -128,7 +128,7 @@ class Parser {
     const tag = this.#take('tag');
     const anchor = before ?? (tag && this.#take('anchor'));
     if (anchor !== undefined && this.#anchors.has(anchor.text as string)) {
-      throw new Refusal(yamlProblems.anchor, anchor.start, `the anchor '&${anchor.text}' is already defined`);
+      throw new YamlError(yamlProblems.anchor, anchor.start, `the anchor '&${anchor.text}' is already defined`);
     }
     const end = Math.max(start, anchor?.end ?? 0, tag?.end ?? 0);
     return { anchor, tag: tag && this.#fullTag(tag), start, end };
@@ -139,7 +139,7 @@ class Parser {
     if (handle === undefined) return suffix;
     const prefix = this.#handles.get(handle);
     if (prefix === undefined)
-      throw new Refusal(yamlProblems.tag, token.start, `the tag handle '${handle}' is not defined`);
+      throw new YamlError(yamlProblems.tag, token.start, `the tag handle '${handle}' is not defined`);
     return prefix + suffix;
   }
 
@@ -178,7 +178,7 @@ class Parser {
     if (anchor !== undefined) this.#anchors.set(anchor.text as string, node);
     this.#depth += 1;
     if (this.#depth > DEEPEST)
-      throw new Refusal(yamlProblems.tooDeep, start, `more than ${DEEPEST} levels of lists and mappings`);
+      throw new YamlError(yamlProblems.tooDeep, start, `more than ${DEEPEST} levels of lists and mappings`);
     node.end = fill(node);
     this.#depth -= 1;
     return written(node);

@@ -1,4 +1,4 @@
-/** Every way a text can fail to be YAML that Ray would read; `docs/errors.md` lists the codes. */
+/** Every reason why a text is not YAML that Ray can read; `docs/errors.md` lists the codes. */
 export interface YamlProblem {
   readonly code: string;
   readonly title: string;
@@ -24,12 +24,12 @@ export const yamlProblems = {
     'TAB',
     'a tab where YAML wants spaces',
     'YAML does not allow tabs for indentation or before a value.',
-    'replace the tab by spaces',
+    'replace the tab with spaces',
   ),
   character: declare(
     'CHARACTER',
     'a character that YAML does not allow',
-    'The text holds a control character or half of a surrogate pair, which YAML files must not hold.',
+    'The text contains a control character or half of a surrogate pair, which YAML does not allow.',
     'remove the character, or write it as an escape inside double quotes',
   ),
   encoding: declare(
@@ -53,7 +53,7 @@ export const yamlProblems = {
   anchor: declare(
     'ANCHOR',
     'an anchor defined twice',
-    'The same anchor name is defined more than once, which PyYAML refuses.',
+    'The same anchor name is defined more than once, which PyYAML rejects.',
     'rename one of the anchors',
   ),
   tag: declare(
@@ -65,7 +65,7 @@ export const yamlProblems = {
   value: declare(
     'VALUE',
     'a value that cannot be read',
-    'The value looks like a number, a date or a boolean, or is tagged as one, and is not.',
+    'The value looks like a number, a date or a boolean, or is tagged as one, but is not a valid one.',
     'quote the value if it is meant as text',
   ),
   key: declare(
@@ -83,7 +83,7 @@ export const yamlProblems = {
   recursive: declare(
     'RECURSIVE',
     'a value that contains itself',
-    'An alias refers to a collection that it is inside of.',
+    'An alias refers to a collection that contains it.',
     'write the value out where it is used',
   ),
   tooBig: declare(
@@ -110,7 +110,7 @@ export const yamlProblems = {
 const LONGEST_MESSAGE = 200;
 
 /** Ends the reading of a text; never leaves `readYaml`. */
-export class Refusal extends Error {
+export class YamlError extends Error {
   readonly problem: YamlProblem;
   readonly offset: number;
   readonly hint: string;

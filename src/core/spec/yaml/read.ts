@@ -4,7 +4,7 @@ import { type Constructed, construct } from './construct.ts';
 import { positionsOf, sourceOf } from './locate.ts';
 import { refuseExplosions } from './measure.ts';
 import { parseDocument } from './parser.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 
 /** In code units of the text; bytes where bytes are given. */
 const BIGGEST = 1024 * 1024;
@@ -12,14 +12,14 @@ const unprintable = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{1
 
 /**
  * Reads a cluster file as Ray does, with PyYAML's `safe_load`: the same value, and a refusal where it refuses.
- * Refused besides: what is no part of a JSON value (`!!binary`, `!!set`, a value that contains itself), and what is too
+ * Refused besides: what is not part of a JSON value (`!!binary`, `!!set`, a value that contains itself), and what is too
  * big, too deep or expands too far (problems.ts). Never throws; one problem at most.
  */
 export function readYaml(file: string, text: string): ReadResult {
   const positionOf = positionsOf(text);
   try {
     if (text.length > BIGGEST) {
-      throw new Refusal(
+      throw new YamlError(
         yamlProblems.tooBig,
         0,
         `${Math.ceil(text.length / BIGGEST)} MiB is too big for a cluster file`,
@@ -32,7 +32,7 @@ export function readYaml(file: string, text: string): ReadResult {
     refuseExplosions(root, constructed.entries);
     return { source: sourceOf(file, text, positionOf, { root, constructed }) };
   } catch (refusal) {
-    if (!(refusal instanceof Refusal)) throw refusal;
+    if (!(refusal instanceof YamlError)) throw refusal;
     const { problem, offset, message, hint } = refusal;
     const at = problem === yamlProblems.tooBig ? { line: 1, column: 1 } : positionOf(offset);
     return { problems: [{ code: problem.code, severity: 'error', at, path: [], message, hint }] };
@@ -62,5 +62,5 @@ function refuseUnprintable(text: string): void {
   const found = unprintable.exec(text);
   if (found === null) return;
   const code = (found[0].codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0');
-  throw new Refusal(yamlProblems.character, found.index, `the character U+${code} is not allowed in YAML`);
+  throw new YamlError(yamlProblems.character, found.index, `the character U+${code} is not allowed in YAML`);
 }

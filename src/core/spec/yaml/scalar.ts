@@ -1,6 +1,6 @@
 import { ownValue } from '../../../base/own-value.ts';
 import { type Cursor, END, isBlank, isBreak, isBreakOrEnd, isDigit, isHexDigit } from './cursor.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 import type { Token } from './token.ts';
 
 const TAB = 0x09;
@@ -105,7 +105,7 @@ export function scanQuoted(cursor: Cursor): Token {
       parts.push("'");
       cursor.offset += 2;
     } else if (code === END) {
-      throw new Refusal(yamlProblems.syntax, start, 'this quote is never closed', 'add the closing quote');
+      throw new YamlError(yamlProblems.syntax, start, 'this quote is never closed', 'add the closing quote');
     } else if (isSpaceOrTab(code) || isBreak(code)) {
       const spaces = cursor.takeWhile(isSpaceOrTab);
       const first = cursor.takeBreak();
@@ -124,7 +124,7 @@ function takeQuotedBreaks(cursor: Cursor, start: number): string {
   let breaks = '';
   for (;;) {
     if (cursor.atDocumentMarker()) {
-      throw new Refusal(
+      throw new YamlError(
         yamlProblems.syntax,
         start,
         'this quote is not closed before the end of the document',
@@ -152,7 +152,7 @@ function takeEscape(cursor: Cursor, start: number): string {
   }
   const length = ownValue(codeLengths, letter);
   if (length === undefined) {
-    throw new Refusal(
+    throw new YamlError(
       yamlProblems.syntax,
       cursor.offset - 1,
       `unknown escape '\\${letter}' in double quotes`,
@@ -162,12 +162,12 @@ function takeEscape(cursor: Cursor, start: number): string {
   cursor.offset += 1;
   for (let k = 0; k < length; k += 1) {
     if (!isHexDigit(cursor.peek(k))) {
-      throw new Refusal(yamlProblems.syntax, cursor.offset - 2, `'\\${letter}' needs ${length} hexadecimal digits`);
+      throw new YamlError(yamlProblems.syntax, cursor.offset - 2, `'\\${letter}' needs ${length} hexadecimal digits`);
     }
   }
   const code = Number.parseInt(cursor.text.slice(cursor.offset, cursor.offset + length), 16);
   if (code > 0x10ffff)
-    throw new Refusal(yamlProblems.syntax, cursor.offset - 2, 'this escape is not a character of Unicode');
+    throw new YamlError(yamlProblems.syntax, cursor.offset - 2, 'this escape is not a character of Unicode');
   cursor.offset += length;
   return String.fromCodePoint(code);
 }
@@ -223,7 +223,11 @@ function takeBlockHeader(cursor: Cursor): { chomp?: 'keep' | 'strip'; increment?
     const code = cursor.peek();
     if (!isDigit(code)) return;
     if (code === 0x30)
-      throw new Refusal(yamlProblems.syntax, cursor.offset, 'the indentation of a block scalar is a digit from 1 to 9');
+      throw new YamlError(
+        yamlProblems.syntax,
+        cursor.offset,
+        'the indentation of a block scalar is a digit from 1 to 9',
+      );
     header.increment = code - 0x30;
     cursor.offset += 1;
   };
@@ -234,7 +238,7 @@ function takeBlockHeader(cursor: Cursor): { chomp?: 'keep' | 'strip'; increment?
   cursor.skipSpaces();
   if (spaced && cursor.peek() === HASH) cursor.skipLine();
   if (!isBreakOrEnd(cursor.peek())) {
-    throw new Refusal(
+    throw new YamlError(
       yamlProblems.syntax,
       cursor.offset,
       `found ${cursor.shown()} behind the '|' or '>' of a block scalar`,

@@ -1,6 +1,6 @@
 import { Cursor, END, isBlank } from './cursor.ts';
 import { scanAnchor, scanDirective, scanTag } from './markup.ts';
-import { Refusal, yamlProblems } from './problems.ts';
+import { YamlError, yamlProblems } from './problems.ts';
 import { scanBlockScalar, scanPlain, scanQuoted } from './scalar.ts';
 import type { Token, TokenKind } from './token.ts';
 
@@ -105,14 +105,19 @@ export class Scanner {
     return code === 0x2d || (this.#level === 0 && (code === 0x3f || code === 0x3a));
   }
 
-  #unexpected(code: number): Refusal {
+  #unexpected(code: number): YamlError {
     const { offset } = this.#cursor;
-    if (code === 0x09) return new Refusal(yamlProblems.tab, offset, 'found a tab where YAML wants spaces');
+    if (code === 0x09) return new YamlError(yamlProblems.tab, offset, 'found a tab where YAML wants spaces');
     const sign = String.fromCharCode(code);
     if (sign === '%' && this.#cursor.text.charAt(offset - 1) === '{') {
-      return new Refusal(yamlProblems.syntax, offset - 1, "'{%' is not YAML", 'this is a template: render it first');
+      return new YamlError(yamlProblems.syntax, offset - 1, "'{%' is not YAML", 'this is a template: render it first');
     }
-    return new Refusal(yamlProblems.syntax, offset, `no value can start with '${sign}'`, `quote the value: "${sign}…"`);
+    return new YamlError(
+      yamlProblems.syntax,
+      offset,
+      `no value can start with '${sign}'`,
+      `quote the value: "${sign}…"`,
+    );
   }
 
   #skipToToken(): void {
@@ -181,7 +186,7 @@ export class Scanner {
     const candidate = this.#candidates[level];
     if (candidate === undefined) return;
     if (candidate.required) {
-      throw new Refusal(
+      throw new YamlError(
         yamlProblems.syntax,
         candidate.start,
         "expected ':' after this, as for the other keys of the mapping",
@@ -238,7 +243,7 @@ export class Scanner {
     } else {
       this.#dropCandidate(this.#level);
       if (this.#level === 0) {
-        throw new Refusal(
+        throw new YamlError(
           yamlProblems.syntax,
           this.#cursor.offset,
           `found ${this.#cursor.shown()} outside of brackets`,
@@ -266,7 +271,7 @@ export class Scanner {
   }
 
   #startBlock(kind: TokenKind, refusal: string, hint?: string): void {
-    if (!this.#keyAllowed) throw new Refusal(yamlProblems.syntax, this.#cursor.offset, refusal, hint);
+    if (!this.#keyAllowed) throw new YamlError(yamlProblems.syntax, this.#cursor.offset, refusal, hint);
     if (this.#deepen(this.#cursor.column)) this.#pushEmpty(kind);
   }
 

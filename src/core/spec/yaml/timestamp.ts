@@ -20,7 +20,7 @@ const form =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]|[ \t]+)(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d*))?(?:[ \t]*(Z|([-+])(\d{1,2})(?::(\d{2}))?))?)?\n?$/;
 const DAY_MINUTES = 24 * 60;
 
-/** Undefined where the text is no date of the calendar, as `2024-02-30`. */
+/** Undefined where the text is not a calendar date, as `2024-02-30`. */
 export function readTimestamp(text: string): Timestamp | undefined {
   const match = form.exec(text);
   if (match === null) return undefined;

@@ -6,13 +6,14 @@ import type { Clock } from '../../../base/clock.ts';
 import { makeFolder, writeLiveJson } from '../../../base/json-file.ts';
 import type { ProcessIdentity } from '../../../base/process.ts';
 import type { EndCause } from '../../../core/jobs/job.ts';
+import { DeviceBook, fits, minus, plus } from '../../../core/placement/booking.ts';
 import type { Resources } from '../../../core/resources.ts';
-import type { InstanceRecord } from '../../../providers/process/record.ts';
+import type { ProcessRecord } from '../../../providers/process/record.ts';
 import type { AttemptOrder, AttemptReport } from '../../runner.ts';
 import { AttemptFiles } from '../attempt-files.ts';
-import { DeviceBook, fits, minus, plus } from '../booking.ts';
 import { Channel } from '../channel.ts';
 import { embeddedErrors } from '../errors.ts';
+import { engineNames } from '../names.ts';
 import { nodeId, socketPath } from '../paths.ts';
 import type { AgentCalls, AgentRecord, CallName, DrainReason, GangMember, Hello, Superseded } from '../protocol.ts';
 import { protocolVersion } from '../protocol.ts';
@@ -26,7 +27,7 @@ import { PipePool } from './pipes.ts';
 import { ProcessScan } from './process-scan.ts';
 
 export interface AgentOptions {
-  readonly record: InstanceRecord;
+  readonly record: ProcessRecord;
   readonly identity: ProcessIdentity;
   readonly instanceFolder: string;
   readonly engineFolder: string;
@@ -38,7 +39,7 @@ export interface AgentOptions {
 const endGrace = 5_000;
 /** What the process gets to end by itself once its work has. */
 const lastGrace = 2_000;
-const noDevice = 'no graphics device has room';
+const noDevice = 'no GPU has enough free capacity';
 /** A gang's entrypoint may run on a node where others of its bundles are kept: they are booked apart. */
 const keptName = (attempt: string): string => `kept ${attempt}`;
 
@@ -76,7 +77,7 @@ export class Agent {
       instance: record.id,
       node: this.#node,
       files: new AttemptFiles(engineFolder),
-      environments: join(engineFolder, 'environments'),
+      environments: join(engineFolder, engineNames.environments),
       pipes: new PipePool(options.instanceFolder),
       lifeline: new Lifeline(record.id, options.env),
       scan: new ProcessScan(),
@@ -99,7 +100,7 @@ export class Agent {
       node: this.#node,
       socket: socketPath(engineFolder, record.id),
     };
-    this.#lease = new Lease(record.lease, () => void this.end('the lease of its node lapsed'));
+    this.#lease = new Lease(record.lease, () => void this.end('the lease of its node expired'));
   }
 
   /** Opens the socket, then signs in: who finds the record can connect. */
@@ -141,7 +142,7 @@ export class Agent {
   }
 
   get #recordFile(): string {
-    return join(makeFolder(join(this.#options.engineFolder, 'agents')), `${this.#record.instance}.json`);
+    return join(makeFolder(join(this.#options.engineFolder, engineNames.agents)), `${this.#record.instance}.json`);
   }
 
   get #available(): Resources {
@@ -261,9 +262,9 @@ export class Agent {
   }
 
   #refusal(resources: Resources): string | undefined {
-    if (this.#ending) return 'the node is ending';
+    if (this.#ending) return 'the node is shutting down';
     if (this.#draining) return 'the node is draining';
-    return fits(resources, this.#available) ? undefined : 'the node has no room';
+    return fits(resources, this.#available) ? undefined : 'the node does not have enough free resources';
   }
 
   #variables(devices: readonly number[], gang?: readonly GangMember[]): Record<string, string> {

@@ -174,7 +174,7 @@ export class RunningAttempt {
     return endProcesses(async () => (await this.tree()).map((row) => row.pid), grace);
   }
 
-  /** A job that never ran has no output: what its set-up said is what its reader looks for. */
+  /** A job that never ran has no output: what its setup said is what its reader looks for. */
   async #showSetup(message: string): Promise<void> {
     const folder = setupLogOf(this.order.log);
     const before = this.#log.size;
@@ -191,7 +191,7 @@ export class RunningAttempt {
     return { ...this.#extraEnv, [markVariable]: markOf(this.#host.instance, this.#word) };
   }
 
-  /** One program of the set-up; its output goes to the log of the set-up and its end to the error. */
+  /** One program of the setup; its output goes to the log of the setup and its end to the error. */
   #runStep(
     program: string,
     args: readonly string[],
@@ -217,7 +217,7 @@ export class RunningAttempt {
     child.on('error', reject);
     child.on('close', (code, ended) => {
       if (code === 0) resolve(text);
-      else reject(new Error(`${program} ended with ${ended ?? code}\n${text.trim()}`));
+      else reject(new Error(`${program} exited with ${ended ?? code}\n${text.trim()}`));
     });
     return promise;
   }
@@ -275,7 +275,7 @@ export class RunningAttempt {
     const given = async (time: Duration): Promise<boolean> =>
       Promise.race([closed.then(() => true), sleep(time, false, { ref: false })]);
     if (await given(outputGrace)) return;
-    // Whoever still holds the pipe has shed session and environment; the pipe gives it away.
+    // Anyone who still holds the pipe has shed session and environment; the pipe gives it away.
     for (const pid of holdersOfPipe(fd)) sendSignal(pid, 'SIGKILL');
     if (!(await given(outputGrace))) output.destroy();
   }
@@ -315,5 +315,5 @@ const setupWords = (order: AttemptOrder): string => [...new Set(order.setup.map(
 function ending(code: number | null, signal: NodeJS.Signals | null): Pick<EndRecord, 'cause' | 'message' | 'exitCode'> {
   if (code === 0) return { cause: 'succeeded', exitCode: 0, message: 'exit code 0' };
   if (signal === null) return { cause: 'failed', exitCode: code ?? 1, message: `exit code ${code}` };
-  return { cause: 'failed', exitCode: 128 + (osConstants.signals[signal] ?? 0), message: `ended by ${signal}` };
+  return { cause: 'failed', exitCode: 128 + (osConstants.signals[signal] ?? 0), message: `killed by ${signal}` };
 }

@@ -75,7 +75,7 @@ async function lookAt(folder: string): Promise<{ folder: string; usedAt: Instant
 }
 
 /**
- * Whoever begins to use it says so before looking whether it is ready: with the mark gone and nobody there after that,
+ * Anyone who begins to use it says so before looking whether it is ready: with the mark gone and nobody there after that,
  * everybody who comes later builds it again, and waits for the lock first.
  */
 async function removeUnused(cache: string, folder: string): Promise<boolean> {

@@ -17,7 +17,7 @@ import {
   useEnvironment,
 } from './environment-cache.ts';
 
-/** Runs a program of the set-up with its output in the log of the set-up; resolves with its output when it ends well. */
+/** Runs a program of the setup with its output in the log of the setup; resolves with its output when it ends well. */
 export type RunStep = (program: string, args: readonly string[], cwd: string) => Promise<string>;
 
 export interface Setup {
@@ -88,14 +88,11 @@ async function pythonEnvironment(
 async function findPython(kind: 'pip' | 'uv', { run, cache }: Setup): Promise<string> {
   const version = 'import sys; print(sys.executable, sys.version)';
   const python = await run('python3', ['-c', version], makeFolder(cache)).catch((error: unknown) => {
-    throw embeddedErrors.SetupFailed(
-      { step: kind, problem: 'there is no working python3 on the PATH of this machine' },
-      error,
-    );
+    throw embeddedErrors.SetupFailed({ step: kind, problem: 'no working python3 on PATH' }, error);
   });
   if (kind === 'uv')
     await run('uv', ['--version'], cache).catch((error: unknown) => {
-      throw embeddedErrors.SetupFailed({ step: kind, problem: 'there is no uv on the PATH of this machine' }, error);
+      throw embeddedErrors.SetupFailed({ step: kind, problem: 'uv is not on PATH' }, error);
     });
   return python.trim();
 }

@@ -1,37 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
+import { readShell } from '../../../base/shell-file.ts';
 
-/**
- * Reads the numbers of live sessions (`+n`, `-n`) until its input ends. When it ends without the word `end`, the agent
- * died: every session, and whatever carries the agent's mark, is killed. It needs no poll, no Node and no head.
- */
-const script = `
-trap '' HUP INT TERM
-sessions=' '
-while read -r line; do
-  case $line in
-    +*) sessions="$sessions\${line#+} " ;;
-    -*) one=\${line#-}; sessions="\${sessions%% $one *} \${sessions#* $one }" ;;
-    end) exit 0 ;;
-  esac
-done
-marked() {
-  if [ -d /proc/self ]; then
-    grep -ls ":$1:" /proc/[0-9]*/environ | sed 's|^/proc/||; s|/environ$||'
-  else
-    ps -A -E -ww -o pid=,command= | grep "MANTA_MARK=[^ ]*:$1:" | sed 's/^ *//; s/ .*//'
-  fi
-}
-for one in $sessions; do kill -9 -"$one"; done
-tries=0
-while [ $tries -lt 100 ]; do
-  pids=$(marked "$1")
-  [ -z "$pids" ] && exit 0
-  kill -9 $pids
-  tries=$((tries + 1))
-  sleep 0.05
-done
-`;
+const script = readShell(new URL('./lifeline.sh', import.meta.url));
 
 /** Ends the agent's work when the agent dies, however it dies. */
 export class Lifeline {

@@ -25,7 +25,7 @@ async function main(engineFolder: string, instanceFolder: string): Promise<void>
 
   const ended = new AbortController();
   const end = (because: string): void => ended.abort(because);
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('its node was ended'));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('its node was stopped'));
   process.on('SIGHUP', () => {});
 
   const boot = new Lease(bootLease, () => end('nobody renewed the lease of its node'));

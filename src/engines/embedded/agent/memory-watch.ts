@@ -36,6 +36,6 @@ export class MemoryWatch {
     if (tree.reduce((sum, row) => sum + row.resident, 0) <= limit) return;
     const used = proportionalMemory(tree.map((row) => row.pid));
     if (used > limit && attempt.running)
-      attempt.stop(0, 'memory-limit', `it used ${inMiB(used)} of memory and had asked for ${inMiB(limit)}`);
+      attempt.stop(0, 'memory-limit', `it used ${inMiB(used)} of memory and had requested ${inMiB(limit)}`);
   }
 }

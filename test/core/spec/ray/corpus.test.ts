@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { prepareAsRay } from '../../../../src/core/spec/ray/prepare.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
+import { providers } from '../../../../src/providers/table.ts';
 import { type CorpusFile, corpusFiles, corpusMissing } from '../yaml/corpus.ts';
 import { validateAsRay } from './validate.ts';
 
@@ -13,7 +14,7 @@ const differences: Readonly<Record<string, string>> = {
 function verdictOf({ name, text }: CorpusFile): string {
   const read = readYaml(name, text);
   if ('problems' in read) return 'YAMLERR';
-  const prepared = prepareAsRay(read.source);
+  const prepared = prepareAsRay(read.source, providers);
   if ('problems' in prepared) return 'PREPFAIL';
   return validateAsRay(prepared.config, read.source).length === 0 ? 'ACCEPT' : 'REJECT';
 }
@@ -27,7 +28,7 @@ describe('real cluster files', { skip: corpusMissing }, () => {
       if (prepared === undefined) continue;
       const read = readYaml(name, text);
       assert.ok('source' in read, name);
-      const result = prepareAsRay(read.source);
+      const result = prepareAsRay(read.source, providers);
       assert.ok('config' in result, `${name}: ${JSON.stringify(result)}`);
       assert.deepEqual(JSON.parse(JSON.stringify(result.config)), JSON.parse(prepared), name);
       compared += 1;
@@ -48,7 +49,7 @@ describe('real cluster files', { skip: corpusMissing }, () => {
       const named = /Additional properties are not allowed \((.*) (?:was|were) unexpected\)/.exec(verdict);
       const read = readYaml(name, text);
       if (named === null || 'problems' in read) continue;
-      const prepared = prepareAsRay(read.source);
+      const prepared = prepareAsRay(read.source, providers);
       assert.ok('config' in prepared, name);
       const problems = validateAsRay(prepared.config, read.source);
       for (const [, key] of (named[1] as string).matchAll(/'([^']*)'/g)) {

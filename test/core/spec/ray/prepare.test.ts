@@ -6,6 +6,7 @@ import { pythonJson } from '../../../../src/core/spec/ray/json.ts';
 import { prepareAsRay } from '../../../../src/core/spec/ray/prepare.ts';
 import type { Source } from '../../../../src/core/spec/source.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
+import { providers } from '../../../../src/providers/table.ts';
 import { validateAsRay } from './validate.ts';
 
 function sourceOf(text: string): Source {
@@ -15,7 +16,7 @@ function sourceOf(text: string): Source {
 }
 
 function prepare(text: string): PlainMap {
-  const result = prepareAsRay(sourceOf(text));
+  const result = prepareAsRay(sourceOf(text), providers);
   assert.ok('config' in result, JSON.stringify(result));
   return result.config;
 }
@@ -25,7 +26,7 @@ const typesOf = (config: PlainMap): Record<string, PlainMap> => config.available
 /** What Ray says against a file, wherever it says it. */
 function problemsOf(text: string): readonly Problem[] {
   const source = sourceOf(text);
-  const prepared = prepareAsRay(source);
+  const prepared = prepareAsRay(source, providers);
   return 'problems' in prepared ? prepared.problems : validateAsRay(prepared.config, source);
 }
 
@@ -108,7 +109,7 @@ describe('preparing', () => {
 
   test('the file itself is never changed', () => {
     const source = sourceOf(`${aws}head_node: {resources: {CPU: 1}}\nworker_nodes: {}\n`);
-    prepareAsRay(source);
+    prepareAsRay(source, providers);
     assert.deepEqual((source.value as PlainMap).head_node, { resources: { CPU: 1 } });
   });
 });

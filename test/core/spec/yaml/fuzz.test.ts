@@ -4,6 +4,7 @@ import type { Plain } from '../../../../src/core/spec/cluster.ts';
 import { prepareAsRay } from '../../../../src/core/spec/ray/prepare.ts';
 import { isMap, type Source } from '../../../../src/core/spec/source.ts';
 import { readYaml } from '../../../../src/core/spec/yaml/read.ts';
+import { providers } from '../../../../src/providers/table.ts';
 import { fc } from '../../../property.ts';
 import { validateAsRay } from '../ray/validate.ts';
 import { seed, yamlText } from './texts.ts';
@@ -21,7 +22,7 @@ test('whatever the text, reading, preparing and judging it answer', (t) => {
       }
       accepted += 1;
       checkPlaces(result.source, result.source.value, []);
-      const prepared = prepareAsRay(result.source);
+      const prepared = prepareAsRay(result.source, providers);
       const problems = 'problems' in prepared ? prepared.problems : validateAsRay(prepared.config, result.source);
       for (const problem of problems) checkPosition(text, problem.at);
     }),

@@ -1,7 +1,0 @@
-import { clusterSchema } from '../../core/spec/keys/schema.ts';
-import type { Run } from '../command.ts';
-
-export const run: Run = async (_invocation, io) => {
-  io.out(`${JSON.stringify(clusterSchema(), undefined, io.json ? undefined : 2)}\n`);
-  return 0;
-};

@@ -1,0 +1,83 @@
+import type { ClusterSpec, Plain, PlainMap } from '../../../core/spec/cluster.ts';
+import { legacyHeadType, legacyWorkerType } from '../../../core/spec/legacy/node-types.ts';
+import { isText, mapOf } from '../../../core/spec/plain.ts';
+import type { Path } from '../../../core/spec/problem.ts';
+import { isMap } from '../../../core/spec/source.ts';
+
+/** Something that the file launches: a node type, or a head that differs from the workers of its type. */
+export interface FileType {
+  /** Of the node type. */
+  readonly name: string;
+  /** Whether the head is launched so. */
+  readonly isHead: boolean;
+  /** Whether workers are. */
+  readonly hasWorkers: boolean;
+  /** Where its launch configuration stands in the file. */
+  readonly at: Path;
+  /** What the file says; members that it leaves out are the template's. */
+  readonly config: PlainMap;
+  /** Of the launch template, decoded, where the file has none of its own. */
+  readonly templateUserData?: string;
+  readonly usesSpot: boolean;
+}
+
+/** Files of earlier years have these in place of node types. */
+const legacyPaths: ReadonlyMap<string, Path> = new Map([
+  [legacyHeadType, ['head_node']],
+  [legacyWorkerType, ['worker_nodes']],
+]);
+
+const configPath = (type: string): Path => legacyPaths.get(type) ?? ['available_node_types', type, 'node_config'];
+
+const isSpot = (config: PlainMap): boolean => mapOf(config.InstanceMarketOptions).MarketType === 'spot';
+
+/** What the file launches, without what templates add. */
+export function typesInFile(spec: ClusterSpec): readonly FileType[] {
+  const headIsOwn = (config: PlainMap): boolean => JSON.stringify(config) !== JSON.stringify(spec.head.launchConfig);
+  return spec.nodeTypes.flatMap(({ name, launchConfig, offers }): readonly FileType[] => {
+    const base = { name, at: configPath(name), config: launchConfig };
+    const usesSpot = offers.some(({ market }) => market === 'spot');
+    if (name !== spec.headType) return [{ ...base, isHead: false, hasWorkers: true, usesSpot }];
+    if (!headIsOwn(launchConfig)) return [{ ...base, isHead: true, hasWorkers: true, usesSpot }];
+    const head = spec.head.launchConfig;
+    return [
+      { ...base, isHead: false, hasWorkers: true, usesSpot },
+      { name, at: ['head_node'], config: head, isHead: true, hasWorkers: false, usesSpot: isSpot(head) },
+    ];
+  });
+}
+
+export const headOf = (types: readonly FileType[]): FileType => types.find(({ isHead }) => isHead)!;
+
+const listOf = (value: Plain | undefined): readonly Plain[] =>
+  Array.isArray(value) ? (value as readonly Plain[]) : [];
+
+export const mapsOf = (value: Plain | undefined): readonly PlainMap[] => listOf(value).filter(isMap);
+
+/** `SubnetId`, or Ray's `SubnetIds`. */
+export const subnetsIn = ({ SubnetId: one, SubnetIds: several }: PlainMap): readonly string[] =>
+  isText(one) ? [one] : listOf(several).filter(isText);
+
+export const groupsIn = ({ SecurityGroupIds: ids }: PlainMap): readonly string[] => listOf(ids).filter(isText);
+
+/** Names of groups, which only a default VPC has, or none. */
+export const hasOwnGroups = (config: PlainMap): boolean =>
+  groupsIn(config).length > 0 || listOf(config.SecurityGroups).length > 0 || hasInterfaces(config);
+
+export const hasInterfaces = ({ NetworkInterfaces: given }: PlainMap): boolean => listOf(given).length > 0;
+
+/** A profile as the file has it: by name, by ARN, or an ARN written as a name. Undefined: none. */
+export function profileIn({ IamInstanceProfile: given }: PlainMap): ProfileName | undefined {
+  const { Arn: arn, Name: name } = mapOf(given);
+  if (isText(arn)) return { Arn: arn };
+  if (!isText(name)) return undefined;
+  return name.startsWith('arn:') ? { Arn: name } : { Name: name };
+}
+
+/** As RunInstances takes it. */
+export type ProfileName =
+  | { readonly Arn: string; readonly Name?: never }
+  | { readonly Name: string; readonly Arn?: never };
+
+/** The last part of an ARN, after its path. */
+export const plainName = ({ Arn: arn, Name: name }: ProfileName): string => name ?? arn.slice(arn.lastIndexOf('/') + 1);

@@ -1,0 +1,18 @@
+# Runs at every boot, as root: the cluster's own program, then what the file says.
+# boot_program: an sh program that returns at once, or empty; file_script: a script with its own first line, or empty.
+script=$(mktemp)
+if [ -n "$boot_program" ]; then
+  printf '%s' "$boot_program" > "$script"
+  sh "$script"
+fi
+if [ -n "$file_script" ]; then
+  printf '%s' "$file_script" > "$script"
+  case $file_script in
+    '#!'*)
+      chmod 700 "$script"
+      "$script"
+      ;;
+    *) sh "$script" ;;
+  esac
+fi
+rm -f "$script"

@@ -1,0 +1,16 @@
+/** Addresses of Google's APIs, and the links by which they name things. */
+
+const compute = 'https://compute.googleapis.com/compute/v1';
+const tpu = 'https://tpu.googleapis.com/v2';
+
+export const computeUrl = (project: string, path: string): string => `${compute}/projects/${project}/${path}`;
+export const tpuUrl = (path: string): string => `${tpu}/${path}`;
+
+/** The last part of a link, whether it is whole, partial or a name alone. */
+export const lastOf = (link: string): string => link.slice(link.lastIndexOf('/') + 1);
+
+export const regionOfZone = (zone: string): string => zone.replace(/-[a-z]$/, '');
+
+/** What a link to a thing of a zone becomes in another one. */
+export const inZone = (zone: string, collection: string, link: string): string =>
+  `zones/${zone}/${collection}/${lastOf(link)}`;

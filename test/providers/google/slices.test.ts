@@ -1,0 +1,119 @@
+// needs: openssl, google-discovery
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { providerErrors } from '../../../src/providers/errors.ts';
+import type { LaunchRequest } from '../../../src/providers/provider.ts';
+import { never, until } from '../../contract/waiting.ts';
+import { ask, clusterText, providerOf, standInGoogle, tpuZone } from './google-bed.ts';
+
+const slices = (token: string, more: Partial<LaunchRequest> = {}): LaunchRequest =>
+  ask(token, { type: 'slice', zone: tpuZone, slice: { hosts: 2 }, ...more });
+const queued = clusterText({ provider: ['manta: {node_types: {slice: {queued: true, market: spot}}}'] });
+
+test('the hosts of a slice have what Ray gives them, and addresses of their own', async (t) => {
+  const google = await standInGoogle(t);
+  const provider = providerOf(google);
+  const made = await provider.launch(slices('one'), never);
+  const name = made[0]!.id.split('/')[1]!;
+  const running = await until('both run', async () => {
+    const found = await provider.list(never);
+    return found.length === 2 && found.every(({ state }) => state === 'running') && found;
+  });
+  assert.deepEqual(
+    running.map(({ slice }) => slice?.resources),
+    [{ [name]: 1, 'TPU-v4-16-head': 1 }, { [name]: 1 }],
+  );
+  assert.equal(new Set(running.map(({ address }) => address?.inside)).size, 2);
+  assert.equal(new Set(running.map(({ address }) => address?.outside)).size, 2);
+});
+
+test('one host is the end of its slice, which is deleted once', async (t) => {
+  const google = await standInGoogle(t);
+  const provider = providerOf(google);
+  const made = await provider.launch(slices('two', { count: 2 }), never);
+  const [first] = made;
+  const ofFirst = made.filter(({ slice }) => slice?.id === first?.slice?.id).map(({ id }) => id);
+  await provider.terminate(ofFirst, never);
+  await until('it is gone', async () => (await provider.list(never)).length === 2);
+  const deletes = (await google.admin.calls()).filter(({ operation }) => operation === 'nodes.delete');
+  assert.equal(deletes.length, 1);
+  assert.equal((await provider.lastKnown(first!.id, never))?.ended, true);
+  assert.deepEqual(await provider.launch(slices('two', { count: 1 }), never).then((again) => again.length), 2);
+});
+
+test('a slice that was preempted is stopped until it is deleted', async (t) => {
+  const google = await standInGoogle(t);
+  const provider = providerOf(google);
+  const made = await provider.launch(slices('spot', { market: 'spot' }), never);
+  await until('it runs', async () => (await provider.list(never))[0]?.state === 'running');
+  await google.admin.preempt(google.idOf(`${made[0]!.id.split('/')[1]}/0`));
+  await until('all of it is stopped', async () =>
+    (await provider.list(never)).every(({ state }) => state === 'stopped'),
+  );
+  await provider.terminate([made[1]!.id], never);
+  await until('it is gone', async () => (await provider.list(never)).length === 0);
+});
+
+test('a slice that is under repair for five minutes is lost', async (t) => {
+  const google = await standInGoogle(t);
+  const start = Date.now();
+  const clock = { later: 0, now: () => start + clock.later, sleep: () => Promise.resolve() };
+  const provider = providerOf(google, { clock });
+  await provider.launch(slices('repair'), never);
+  for (const slice of google.world.tpu.slices.values()) slice.forced = 'REPAIRING';
+  const states = async (): Promise<string[]> => (await provider.list(never)).map(({ state }) => state);
+  assert.deepEqual(await states(), ['running', 'running']);
+  clock.later = 4 * 60_000;
+  assert.deepEqual(await states(), ['running', 'running']);
+  clock.later = 6 * 60_000;
+  assert.deepEqual(await states(), ['stopped', 'stopped']);
+});
+
+test('a queued slice is pending until there is room, and its request goes with it', async (t) => {
+  const google = await standInGoogle(t, { settings: { capacity: [{ limit: 0 }] } });
+  const provider = providerOf(google, { text: queued });
+  const made = await provider.launch(slices('waits', { market: 'spot' }), never);
+  assert.deepEqual(
+    made.map(({ state }) => state),
+    ['pending', 'pending'],
+  );
+  assert.deepEqual(
+    (await provider.list(never)).map(({ id, state, market }) => [id, state, market]),
+    made.map(({ id }) => [id, 'pending', 'spot']),
+  );
+  await google.admin.set({ capacity: [] });
+  await until('it runs', async () => (await provider.list(never)).every(({ state }) => state === 'running'));
+  await provider.terminate([made[0]!.id], never);
+  await until('it is gone', async () => (await provider.list(never)).length === 0);
+  assert.deepEqual(google.world.tpu.queue.all(), []);
+});
+
+test('a queued slice that still waits can be given up', async (t) => {
+  const google = await standInGoogle(t, { settings: { capacity: [{ limit: 0 }] } });
+  const provider = providerOf(google, { text: queued });
+  const made = await provider.launch(slices('waits', { market: 'spot' }), never);
+  await provider.terminate(
+    made.map(({ id }) => id),
+    never,
+  );
+  await until('nothing waits', async () => (await provider.list(never)).length === 0);
+  assert.deepEqual(google.world.tpu.queue.all(), []);
+});
+
+test('a quota of TPUs closes their zone', async (t) => {
+  const google = await standInGoogle(t);
+  google.project.quotas.push({ metric: 'TPUV4sPerProjectPerZoneForTPUAPI', limit: 8, zone: tpuZone });
+  const provider = providerOf(google);
+  await provider.launch(slices('fits'), never);
+  await assert.rejects(
+    provider.launch(slices('beyond'), never),
+    (error) => providerErrors.Quota.is(error) && error.data.closes === 'zone',
+  );
+});
+
+test('a list of slices that misses a zone is no list', async (t) => {
+  const google = await standInGoogle(t);
+  google.cloud.faults.add({ fault: 'unreachable', call: 'nodes.list', zone: 'us-east1-d', times: 1 });
+  await assert.rejects(providerOf(google).list(never), { code: providerErrors.Unreachable.code });
+});
