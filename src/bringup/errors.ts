@@ -121,8 +121,10 @@ export const bringupErrors = {
     code: 'MANTA_CONTAINER_ENGINE_MISSING',
     exit: 1,
     message: (e) => `${e.engine} is not installed on '${e.node}'`,
-    hint: (e) =>
-      `install it in the machine image, or with initialization_commands (${ownValue(installs, e.engine) ?? ''})`,
+    hint: (e) => {
+      const command = ownValue(installs, e.engine);
+      return `install it in the machine image, or in initialization_commands${command === undefined ? '' : ` with '${command}'`}`;
+    },
   }),
   ContainerEngineDown: defineError<At & { detail: string }>({
     code: 'MANTA_CONTAINER_ENGINE_DOWN',

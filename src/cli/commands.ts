@@ -44,7 +44,7 @@ export const commands: readonly Command[] = [
 /** What each group of commands is for. */
 export const groups: Groups = {
   config: 'read, check and convert cluster files',
-  cloud: 'look at what clusters need of their cloud',
+  cloud: 'show what a cluster needs from its cloud',
   job: 'run commands on a cluster',
   user: 'manage who may use a cluster',
   'host-key': "manage the host keys of a cluster's machines",

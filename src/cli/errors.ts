@@ -83,7 +83,7 @@ export const cliErrors = {
   OptionNeeded: defineError<{ command: string; option: string; needed: string }>({
     code: 'MANTA_CLI_OPTION_NEEDED',
     exit: 2,
-    message: (e) => `'${e.option}' of '${e.command}' has a meaning only together with ${e.needed}`,
+    message: (e) => `'${e.option}' of '${e.command}' only works together with ${e.needed}`,
   }),
   TwoClusters: defineError<{ word: string; name: string }>({
     code: 'MANTA_CLI_TWO_CLUSTERS',

@@ -41,7 +41,7 @@ export const headErrors = {
   NoRayHere: defineError<{ name: string }>({
     code: 'MANTA_HEAD_NO_RAY_HERE',
     exit: 4,
-    message: (e) => `the record of the cluster '${e.name}' names no Python with Ray`,
+    message: (e) => `the record of the cluster '${e.name}' does not say which Python has Ray`,
     hint: (e) => `run 'manta up -n ${e.name} --engine ray' again`,
   }),
   NoSuchThing: defineError<{ kind: string; id: string }>({
@@ -71,7 +71,7 @@ export const headErrors = {
   GatewayBusy: defineError({
     code: 'MANTA_GATEWAY_BUSY',
     exit: 6,
-    message: () => 'too many connections by this user, or too many requests on this connection',
+    message: () => 'too many connections from this user, or too many requests on this connection',
     hint: () => 'close some, or try again in a moment',
   }),
   GatewayNoAnswer: defineError<{ address: string; why: string }>({

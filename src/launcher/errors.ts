@@ -88,7 +88,7 @@ export const launcherErrors = {
     code: 'MANTA_LAUNCHER_NO_POLICIES',
     exit: 2,
     message: (e) => `'${e.file}' runs on '${e.provider}', which has no policies`,
-    hint: () => 'policies are for clouds whose accounts grant permissions one by one, such as aws',
+    hint: () => 'this provider needs no permissions to be granted',
   }),
   SeveralClusters: defineError<{
     name: string;
@@ -97,7 +97,7 @@ export const launcherErrors = {
     code: 'MANTA_LAUNCHER_SEVERAL_CLUSTERS',
     exit: 4,
     message: (e) =>
-      `the cloud has ${e.found.length} clusters named '${e.name}', and this machine started none of them:\n${e.found
+      `the cloud has several clusters named '${e.name}', and this machine started none of them:\n${e.found
         .map(({ id, instances }) => `  ${id}: ${instances.length === 0 ? 'no instances' : instances.join(', ')}`)
         .join('\n')}`,
     hint: () =>
@@ -139,8 +139,9 @@ export const launcherErrors = {
   LoginKeyClosed: defineError<{ at: Path; key: string; detail: string }>({
     code: 'MANTA_LAUNCHER_LOGIN_KEY_CLOSED',
     exit: 2,
-    message: (e) => `cannot read the public half of the private key ${e.key}: ${e.detail}`,
-    hint: (e) => `if it has a passphrase, write its public half down once: ssh-keygen -y -f ${e.key} > ${e.key}.pub`,
+    message: (e) => `cannot read the public key that belongs to ${e.key}: ${e.detail}`,
+    hint: (e) =>
+      `if the private key has a passphrase, save its public key once with 'ssh-keygen -y -f ${e.key} > ${e.key}.pub'`,
   }),
   OutdatedStart: defineError<{ at: Path; command: string; flag: string; now: string }>({
     code: 'MANTA_LAUNCHER_OUTDATED_START',

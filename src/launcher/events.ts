@@ -115,7 +115,7 @@ export const launcherEvents = {
     code: 'MANTA_LAUNCHER_NO_BOOT',
     level: 'warn',
     text: (e) =>
-      `${e.host} has neither user systemd nor cron, so mantad does not start on boot; after a reboot, the next manta command starts it`,
+      `${e.host} has neither cron nor systemd for users, so mantad does not start on boot; after a reboot, the next manta command starts it`,
   }),
   unreached: defineEvent<{ host: string; why: string; next?: string | undefined }>({
     code: 'MANTA_LAUNCHER_UNREACHED',

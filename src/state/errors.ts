@@ -71,7 +71,7 @@ export const stateErrors = {
     code: 'MANTA_HEAD_PREVIEW_PROVIDER',
     exit: 2,
     message: (e) =>
-      `${e.file} uses the provider '${e.type}', which is a preview: it has not been proven to leave nothing behind`,
+      `${e.file} uses the provider '${e.type}', which is a preview: it may leave machines or disks behind`,
     hint: () =>
       "to try it anyway, set 'preview: true' under provider.manta, and look at the cloud's console after 'manta down'",
   }),

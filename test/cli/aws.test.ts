@@ -99,5 +99,5 @@ test('a key that the file names and that is not here is refused, and never creat
   rmSync(`${key}.pub`);
   const closed = await manta(named, 'up', '--plan');
   assert.equal(closed.exit, 2, closed.stderr);
-  assert.match(closed.stderr, /bed\.yaml:6:43: cannot read the public half of .*passphrase/);
+  assert.match(closed.stderr, /bed\.yaml:6:43: cannot read the public key that belongs to .*passphrase/);
 });

@@ -13,14 +13,14 @@ export const googleErrors = {
   LoginExpired: defineError<{ detail: string }>({
     code: 'MANTA_GOOGLE_LOGIN_EXPIRED',
     exit: 5,
-    message: (e) => `your login at Google Cloud is not accepted any more: ${e.detail}`,
+    message: (e) => `Google Cloud no longer accepts your login: ${e.detail}`,
     hint: () => "run 'gcloud auth application-default login', then repeat the command",
   }),
   CredentialsExpire: defineError({
     code: 'MANTA_GOOGLE_CREDENTIALS_EXPIRE',
     exit: 2,
     message: () =>
-      'provider.gcp_credentials are a token, which is good for an hour: the head would soon be unable to launch or terminate instances',
+      'provider.gcp_credentials contain an access token, which expires within an hour: the head would soon be unable to launch or terminate instances',
     hint: () =>
       'remove gcp_credentials, so that the head uses its own service account, or write the key of a service account (type: service_account)',
   }),
@@ -61,7 +61,7 @@ export const preparationErrors = {
     message: (e) =>
       e.project === undefined
         ? 'provider.project_id is not set, and the Google credentials name no project'
-        : `there is no project '${e.project}' that you may use${e.detail ? `: ${e.detail}` : ''}`,
+        : `project '${e.project}' does not exist, or you have no access to it${e.detail ? `: ${e.detail}` : ''}`,
     hint: (e) =>
       e.project === undefined
         ? "set provider.project_id, or run 'gcloud config set project PROJECT'"
@@ -116,7 +116,7 @@ export const preparationErrors = {
   NoImage: defineError<InFile & { image: string }>({
     code: 'MANTA_GOOGLE_NO_IMAGE',
     exit: 2,
-    message: (e) => `${pathText(e.at)}: there is no image '${e.image}' that you may use`,
+    message: (e) => `${pathText(e.at)}: image '${e.image}' does not exist, or you have no access to it`,
     hint: () => "list images with 'gcloud compute images list', and families with '--show-deprecated'",
   }),
   OtherArchitecture: defineError<InFile & { image: string; images: string; machine: string; machines: string }>({

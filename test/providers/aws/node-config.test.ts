@@ -30,7 +30,7 @@ test('a member that AWS does not have is shown at its place, with the nearest na
       {
         at: '10:15',
         code: 'MANTA_SPEC_AWS_UNKNOWN_MEMBER',
-        message: "unknown member 'volumesize' of RunInstances",
+        message: "unknown field 'volumesize' of RunInstances",
         hint: "did you mean 'VolumeSize'?",
       },
     ],
@@ -44,7 +44,7 @@ test('a value of another type, and a member that is missing, are shown at their 
   assert.equal(type?.at, '7:48');
   assert.equal(type?.message, "'BlockDeviceMappings[0].Ebs.VolumeSize' must be a whole number, not 'big'");
   assert.equal(missing?.at, '8:7');
-  assert.equal(missing?.message, "'Monitoring' needs the member 'Enabled'");
+  assert.equal(missing?.message, "'Monitoring' needs the field 'Enabled'");
   assert.match(list?.message ?? '', /'SecurityGroupIds' must be a list, not 'sg-1'/);
 });
 

@@ -115,8 +115,7 @@ export const execCommands: readonly Command[] = [
     description:
       "Copies the script to the user's home directory and runs it with python, in the container if there is one. The exit code is that\n" +
       'of the script. Arguments after SCRIPT are passed to the script; put -- in front of them if some are also options of\n' +
-      'this command. Global options (--json, --quiet) go\n' +
-      'before SCRIPT.\n' +
+      'this command. Global options (--json, --quiet) go before SCRIPT.\n' +
       'With --tmux or --screen it keeps running without this terminal; pass the printed id to `manta sessions`.\n' +
       'For a queue, retries and logs that survive the head, use `manta job submit`.',
     args: [

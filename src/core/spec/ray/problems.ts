@@ -32,12 +32,12 @@ export const rayProblems = {
   legacy: declare(
     'LEGACY',
     'half of a legacy file',
-    'A file with head_node or worker_nodes and without available_node_types needs both of them.',
+    'A file that has head_node or worker_nodes, but no available_node_types, needs both.',
   ),
   onPremise: declare(
     'ON_PREMISE',
-    'a wrong on-premise cluster',
-    'Files for provider local name head_ip and worker_ips, or coordinator_address and max_workers, and no node types.',
+    'an invalid on-premises cluster',
+    'A file for the provider local must name head_ip and worker_ips, or coordinator_address and max_workers, and no node types.',
   ),
   container: declare(
     'CONTAINER',
@@ -47,7 +47,7 @@ export const rayProblems = {
   key: declare(
     'KEY',
     'a key that Ray refuses',
-    "Ray's schema allows no other keys than its own outside of provider, node_config, file_mounts and metadata.",
+    "Outside provider, node_config, file_mounts and metadata, Ray's schema allows only its own keys.",
   ),
   missing: declare('MISSING', 'a key that Ray requires', "Ray's schema requires a key that is not there."),
   type: declare('TYPE', 'a value of the wrong type', "The value is not of the type that Ray's schema asks for."),
