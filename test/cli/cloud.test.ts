@@ -62,7 +62,7 @@ test('down names what should have gone and ends with 1, until the next one compl
   const file = fileOf();
   const first = await manta(['down', '-y', file]);
   assert.equal(first.exit, 1, first.stderr);
-  assert.match(first.stdout, /should have gone[^]*security group g-1: could not be deleted: DependencyViolation/);
+  assert.match(first.stdout, /should be gone[^]*security group g-1: could not be deleted: DependencyViolation/);
   assert.match(first.stdout, /disk d-1: kept, because the file says so, \$8\.00 a month/);
   assert.deepEqual(clusterNames(home), ['bed']);
   world.remains = world.remains.slice(1);

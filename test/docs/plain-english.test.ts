@@ -12,12 +12,23 @@ const prose = (page: string): string =>
     .join('\n')
     .replace(/`[^`]*`/g, '``');
 
+/** Quotes messages as they once were. */
+const quotes = 'docs/decisions/0006-layout.md';
+
 describe('pages are written in plain English', () => {
-  for (const page of pages.filter((path) => !path.startsWith('docs/decisions/')))
+  for (const page of pages.filter((path) => path !== quotes))
     test(page, () => {
       for (const [index, line] of prose(readPage(page)).split('\n').entries())
         for (const { phrase, write } of bannedPhrases)
           assert.doesNotMatch(line, phrase, `${page}, line ${index + 1} of its prose: write '${write}'`);
+    });
+});
+
+describe('a page opens with who needs it, and ends with where to go next', () => {
+  for (const page of pages.filter((path) => path !== 'README.md' && !path.startsWith('docs/decisions/')))
+    test(page, () => {
+      assert.match(readPage(page), /^# .+\n\nRead this page (?:if|before) /);
+      assert.match(readPage(page).split(/^## /m).at(-1) ?? '', /^Next\n\n- \[/);
     });
 });
 

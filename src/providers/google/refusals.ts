@@ -147,7 +147,7 @@ function nextStep({ reason, details, message }: GoogleFailure): string {
   const { permission } = metadata;
   if (permission !== undefined && !message.includes(permission)) return ` (the permission ${permission} is missing)`;
   const [, constraint] = /\b(constraints\/[\w.]+)/.exec(message) ?? [];
-  return constraint === undefined ? '' : ` (the organisation policy ${constraint} forbids it)`;
+  return constraint === undefined ? '' : ` (the organization policy ${constraint} forbids it)`;
 }
 
 /** Why an instance that was accepted never ran. */

@@ -133,7 +133,7 @@ function remainsText(remains: readonly Remain[]): string {
   const [kept, stuck] = [true, false].map((keeps) => remains.filter((each) => (each.keeps !== undefined) === keeps));
   const keptText = kept?.length ? `These stay in the cloud:\n${kept.map(lineOf).join('')}` : '';
   const stuckText = stuck?.length
-    ? `These should have gone and are still in the cloud:\n${stuck.map(lineOf).join('')}Run it again to retry, or delete them in the cloud.\n`
+    ? `These should be gone but are still in the cloud:\n${stuck.map(lineOf).join('')}Run it again to retry, or delete them in the cloud.\n`
     : '';
   return keptText + stuckText;
 }

@@ -138,7 +138,7 @@ export function chooseGroup(
     ],
     warnings: [
       ...(keepsUp ? warnings : []),
-      ...(closed ? [`security group ${name} was not made by Manta and lets no SSH in; add a rule for port 22`] : []),
+      ...(closed ? [`security group ${name} was not created by Manta and does not allow SSH; add a rule for port 22`] : []),
     ],
   };
 }
@@ -163,7 +163,7 @@ function wantedRules(
     ],
     warnings: unknown
       ? [
-          `the address of this machine cannot be learned, so port 22 is open to ${everywhere}; narrow it with security_group, or set MANTA_CHECKIP_URL to a page that tells your address`,
+          `the public address of this machine is unknown, so port 22 is open to ${everywhere}; narrow it with security_group, or set MANTA_CHECKIP_URL to a page that returns your address`,
         ]
       : [],
   };

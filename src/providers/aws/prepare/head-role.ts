@@ -45,7 +45,7 @@ export async function lookForRole(
   const given = profileIn(headOf(types).config);
   const extra = scene.spec.provider.manta.headPolicies;
   const unused = (role: string): readonly string[] =>
-    extra.length > 0 ? [`head_policies has no effect: the head uses ${role}, which Manta did not make`] : [];
+    extra.length > 0 ? [`head_policies has no effect: the head uses ${role}, which Manta did not create`] : [];
   if (given !== undefined) return await givenProfile(scene, types, given, unused(plainName(given)));
   const keys = Object.values(mapOf(scene.spec.provider.config.aws_credentials));
   if (keys.some((value) => value !== null)) return { steps: [], warnings: unused('aws_credentials') };
@@ -90,7 +90,7 @@ function ownRole(name: string, { policy, document, made, attach }: Found): RoleL
   const lacks = own.lacksPolicy || own.lacksMember || attach.length > 0;
   const action = own.lacksProfile ? 'create' : lacks ? 'change' : 'found';
   const note =
-    'it can only run this cluster: unlike the role that Ray makes, it has no access to S3; list more policies in provider.manta.head_policies';
+    'it can only run this cluster: unlike the role that Ray creates, it has no access to S3; list more policies in provider.manta.head_policies';
   return {
     own,
     profile: { Name: name },

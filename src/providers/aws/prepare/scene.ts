@@ -91,7 +91,7 @@ export class Scene {
       pages.push(page);
       if (!page.NextToken) return pages;
       if (page.NextToken === next)
-        throw providerErrors.Unreachable({ call: callOf(action), detail: 'the list does not go on' });
+        throw providerErrors.Unreachable({ call: callOf(action), detail: 'the next page of the list is the same again' });
       next = page.NextToken;
     }
   }

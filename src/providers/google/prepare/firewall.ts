@@ -109,9 +109,9 @@ function sshWarnings(
   { ssh, here }: { readonly ssh: boolean; readonly here: string },
 ): readonly string[] {
   if (ssh) return [];
-  if (!isExternal(scene)) return [`no rule of network ${lastOf(subnet.network)} lets in SSH (port 22) from inside it`];
+  if (!isExternal(scene)) return [`no rule of network ${lastOf(subnet.network)} allows SSH (port 22) from inside it`];
   return here === anywhere
-    ? ['the address of this machine is not known, so the rule for SSH lets in everybody who has the key']
+    ? ['the public address of this machine is unknown, so the rule for SSH allows every address; logging in still needs the key']
     : [];
 }
 
@@ -124,7 +124,7 @@ function stepsOf(scene: GoogleScene, subnet: SubnetFound, missing: readonly NewR
       note: why,
     }),
   );
-  const what = isExternal(scene) ? 'SSH and traffic inside are let in' : 'traffic inside is let in';
+  const what = isExternal(scene) ? 'SSH and traffic inside are allowed' : 'traffic inside is allowed';
   return made.length > 0 ? made : [{ what: 'firewall', action: 'found', id: lastOf(subnet.network), note: what }];
 }
 
@@ -152,7 +152,7 @@ function unreadable(scene: GoogleScene, subnet: SubnetFound): Omit<FirewallLook,
     own: [],
     steps: [],
     warnings: [
-      `${what} cannot be read: it must let in SSH (port 22) from here and all traffic between instances of the cluster`,
+      `${what} cannot be read: it must allow SSH (port 22) from here, and all traffic between instances of the cluster`,
     ],
   };
 }
@@ -165,7 +165,7 @@ function foreign(subnet: SubnetFound, missing: readonly NewRule[]): Omit<Firewal
     own: [],
     steps: missing.length > 0 ? [] : [{ what: 'firewall', action: 'found', id: network, note: `of project ${owner}` }],
     warnings: missing.map(
-      ({ why }) => `no rule of the shared VPC (project ${owner}, network ${network}) lets this in: ${why}; ask for one`,
+      ({ why }) => `no rule of the shared VPC (project ${owner}, network ${network}) allows this: ${why}; ask for one`,
     ),
   };
 }

@@ -16,7 +16,7 @@ export function fileWarnings(
   return [
     ...(closed.length > 0
       ? [
-          `slices of ${closed.map(({ name }) => name).join(', ')} have no external addresses: their set-up commands reach the internet only through Cloud NAT`,
+          `slices of ${closed.map(({ name }) => name).join(', ')} have no external addresses: their setup commands reach the internet only through Cloud NAT`,
         ]
       : []),
     ...(policies.external === 'some' && isExternal(scene)

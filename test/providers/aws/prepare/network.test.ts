@@ -215,7 +215,7 @@ test('where the address cannot be learned, port 22 is open to all, with a warnin
   assert.ok(inbound(bed, 'ray-autoscaler-demo').includes('tcp 22 0.0.0.0/0'));
   here.address = '<html>sign in</html>';
   const { warnings } = await plan({ text: cluster() });
-  assert.match(warnings.join(), /cannot be learned/);
+  assert.match(warnings.join(), /public address of this machine is unknown/);
 });
 
 test('the rules of a group that somebody else keeps are left alone', async (t) => {
@@ -233,5 +233,5 @@ test('the rules of a group that somebody else keeps are left alone', async (t) =
   const { types } = await up({ text });
   assert.deepEqual(types['head']?.groups, [id]);
   assert.ok(!(await changes()).slice(before.length).includes('AuthorizeSecurityGroupIngress'));
-  assert.match((await plan({ text })).warnings.join(), /company was not made by Manta and lets no SSH in/);
+  assert.match((await plan({ text })).warnings.join(), /company was not created by Manta and does not allow SSH/);
 });
