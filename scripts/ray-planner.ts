@@ -15,7 +15,7 @@ export class RayPlanner {
   }
 
   private constructor(python: string, flags: readonly string[]) {
-    const script = fileURLToPath(new URL('../src/simulation/ray_planner.py', import.meta.url));
+    const script = fileURLToPath(new URL('../src/simulation/ray/ray_planner.py', import.meta.url));
     this.child = spawn(python, [script, ...flags], { stdio: ['pipe', 'pipe', 'inherit'] });
     createInterface({ input: this.child.stdout! }).on('line', (line) => this.waiting.shift()?.resolve(line));
     this.child.on('error', (error) => this.fail(error));

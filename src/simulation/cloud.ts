@@ -6,7 +6,7 @@ import type { LaunchRequest, Provider, ProviderInstance, SliceMember } from '../
 import type { Faults } from './faults.ts';
 import { asListed, never, type SimulatedMachine } from './machine.ts';
 import type { Random } from './random.ts';
-import { type CloudBehaviour, draw } from './scenario.ts';
+import { type CloudBehaviour, draw } from './scenario/scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import type { Watcher } from './watcher.ts';
 

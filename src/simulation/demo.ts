@@ -1,4 +1,4 @@
-import type { ScenarioFile } from './scenario-file.ts';
+import type { ScenarioFile } from './scenario/scenario-file.ts';
 import { cluster, onDemand, spot, usualCloud } from './workloads/catalog.ts';
 
 /** Half an hour in ten seconds: a burst, a gang, spot machines that are taken back, and everything gone at the end. */

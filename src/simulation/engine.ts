@@ -7,7 +7,7 @@ import { engineErrors } from '../engines/errors.ts';
 import type { Faults } from './faults.ts';
 import type { SimulatedMachine } from './machine.ts';
 import type { Random } from './random.ts';
-import type { ScenarioSubmission } from './scenario.ts';
+import type { ScenarioSubmission } from './scenario/scenario.ts';
 import type { VirtualTime } from './virtual-time.ts';
 import type { Watcher } from './watcher.ts';
 import {

@@ -8,9 +8,9 @@ import type { FaultName, FaultRates } from './faults.ts';
 import { Judge, type Violation } from './judge.ts';
 import { MantaDecider } from './manta-decider.ts';
 import { type Measures, RunMeter, type RunSample } from './meter.ts';
-import { RayDecider } from './ray-decider.ts';
-import type { RayReply } from './ray-process.ts';
-import type { Scenario } from './scenario.ts';
+import { RayDecider } from './ray/ray-decider.ts';
+import type { RayReply } from './ray/ray-process.ts';
+import type { Scenario } from './scenario/scenario.ts';
 import { World, worldStart } from './world.ts';
 
 const hour = 3_600_000;

@@ -5,7 +5,7 @@ import type { SimulatedEngine } from './engine.ts';
 import { simulationErrors } from './errors.ts';
 import type { Faults } from './faults.ts';
 import type { Random } from './random.ts';
-import { draw, type Spread } from './scenario.ts';
+import { draw, type Spread } from './scenario/scenario.ts';
 import type { Timer, VirtualTime } from './virtual-time.ts';
 
 interface SetUp {

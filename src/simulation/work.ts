@@ -2,7 +2,7 @@ import type { Duration, Instant } from '../base/clock.ts';
 import { ownValue } from '../base/own-value.ts';
 import type { GangDemand, PlacementRule, Request } from '../core/demand.ts';
 import { amountOf, type LabelSelector, type Labels, type Resources, sumResources } from '../core/resources.ts';
-import type { Strategy } from './scenario.ts';
+import type { Strategy } from './scenario/scenario.ts';
 import type { Timer } from './virtual-time.ts';
 
 /** A task or actor of a simulated driver. */

@@ -4,7 +4,7 @@ import { SimulatedEngine } from './engine.ts';
 import { type FaultRates, Faults } from './faults.ts';
 import { never, type SimulatedMachine } from './machine.ts';
 import { type Random, seededRandom } from './random.ts';
-import { type Scenario, submissions } from './scenario.ts';
+import { type Scenario, submissions } from './scenario/scenario.ts';
 import { SimulatedStarter } from './starter.ts';
 import { VirtualClock, VirtualTime } from './virtual-time.ts';
 import { type Watcher, watchAll } from './watcher.ts';

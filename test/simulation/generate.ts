@@ -1,6 +1,6 @@
 import type { ScalingSpec, ScalingType } from '../../src/core/scaling.ts';
 import type { Random } from '../../src/simulation/random.ts';
-import type { Scenario, Spread, WorkItem } from '../../src/simulation/scenario.ts';
+import type { Scenario, Spread, WorkItem } from '../../src/simulation/scenario/scenario.ts';
 
 const minute = 60_000;
 

@@ -1,7 +1,7 @@
 import { type FaultRates, faultProfiles } from '../../src/simulation/faults.ts';
-import { readScenario } from '../../src/simulation/read-scenario.ts';
-import type { Scenario } from '../../src/simulation/scenario.ts';
-import type { ScenarioFile } from '../../src/simulation/scenario-file.ts';
+import { readScenario } from '../../src/simulation/scenario/read-scenario.ts';
+import type { Scenario } from '../../src/simulation/scenario/scenario.ts';
+import type { ScenarioFile } from '../../src/simulation/scenario/scenario-file.ts';
 import type { Watcher } from '../../src/simulation/watcher.ts';
 import { World } from '../../src/simulation/world.ts';
 

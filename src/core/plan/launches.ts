@@ -1,4 +1,4 @@
-import type { Bin } from './bin.ts';
+import type { Bin } from './packing/bin.ts';
 import type { Pass } from './pass.ts';
 import { whyNot } from './passed.ts';
 import type { Launch, LaunchReason, Passed } from './plan.ts';

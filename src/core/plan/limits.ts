@@ -1,6 +1,6 @@
 import type { InstanceView } from '../instance.ts';
 import { amountOf } from '../resources.ts';
-import { type Bin, isExempt } from './bin.ts';
+import { type Bin, isExempt } from './packing/bin.ts';
 import type { Pass } from './pass.ts';
 import type { EndReason } from './plan.ts';
 import type { TypeInfo } from './state.ts';

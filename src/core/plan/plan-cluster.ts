@@ -5,15 +5,15 @@ import type { ScalingSpec } from '../scaling.ts';
 import type { View } from '../view.ts';
 import { launchesOf } from './launches.ts';
 import { endAboveClusterLimit, endAboveTypeLimits, endOutdated, launchFloors, mayEnd } from './limits.ts';
+import { placeDemand } from './packing/place.ts';
+import { explainUnplaced } from './packing/unplaced.ts';
 import { openPass, type Pass } from './pass.ts';
-import { placeDemand } from './place.ts';
 import type { Action, Plan } from './plan.ts';
 import { manta, type Policy } from './policy.ts';
 import { endIdle } from './retire.ts';
 import { endBrokenSlices } from './slices.ts';
 import { limitSpeed } from './speed.ts';
 import { endStopped, isKept } from './stopped.ts';
-import { explainUnplaced } from './unplaced.ts';
 
 /**
  * What to launch and what to end, from everything known at one instant. Pure: the same view, spec, time and policy

@@ -1,7 +1,7 @@
 import type { InstanceView } from '../instance.ts';
 import { isPending } from '../lifecycle.ts';
-import type { Bin } from './bin.ts';
 import { end, mayEnd } from './limits.ts';
+import type { Bin } from './packing/bin.ts';
 import type { Pass } from './pass.ts';
 
 /** Ends what is left of a slice that has lost a host: its hosts only work together. */

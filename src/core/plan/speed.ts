@@ -1,6 +1,6 @@
 import type { Duration, Instant } from '../../base/clock.ts';
 import { isPending } from '../lifecycle.ts';
-import type { Bin } from './bin.ts';
+import type { Bin } from './packing/bin.ts';
 import type { Pass } from './pass.ts';
 import type { Shape } from './shape.ts';
 import type { TypeInfo } from './state.ts';

@@ -2,7 +2,7 @@ import type { Duration } from '../../base/clock.ts';
 import type { Unserved } from '../../core/plan/words.ts';
 import { amountOf } from '../../core/resources.ts';
 import type { RunSample } from '../meter.ts';
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../scenario/scenario.ts';
 import type { Simulation } from '../simulate.ts';
 import { ratio } from './amounts.ts';
 

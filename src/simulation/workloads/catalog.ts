@@ -1,4 +1,4 @@
-import type { ScenarioCluster, TypeFile } from '../scenario-file.ts';
+import type { ScenarioCluster, TypeFile } from '../scenario/scenario-file.ts';
 
 const GiB = 1024 ** 3;
 

@@ -1,4 +1,4 @@
-import type { ScenarioFile } from '../scenario-file.ts';
+import type { ScenarioFile } from '../scenario/scenario-file.ts';
 import { cluster, onDemand, usualCloud } from './catalog.ts';
 
 /** Accelerators and gangs. */

@@ -1,4 +1,4 @@
-import type { ScenarioFile } from '../scenario-file.ts';
+import type { ScenarioFile } from '../scenario/scenario-file.ts';
 import { cluster, onDemand, spot, usualCloud } from './catalog.ts';
 
 /** Prices, spot machines and machines that are not to be had. */

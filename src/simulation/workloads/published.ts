@@ -1,4 +1,4 @@
-import type { ScenarioFile } from '../scenario-file.ts';
+import type { ScenarioFile } from '../scenario/scenario-file.ts';
 import { cpuWorkloads } from './cpu.ts';
 import { gpuWorkloads } from './gpu.ts';
 import { marketWorkloads } from './market.ts';

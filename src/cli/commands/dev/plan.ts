@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
 import { messageOf } from '../../../base/errors.ts';
 import { planErrors } from '../../../core/plan/errors.ts';
+import { nodeTypeOrder } from '../../../core/plan/packing/ray-order.ts';
 import { plan } from '../../../core/plan/plan-cluster.ts';
 import { manta, type Policy, ray } from '../../../core/plan/policy.ts';
 import { toRayAnswer } from '../../../core/plan/ray-answer.ts';
 import { readRayRequest } from '../../../core/plan/ray-form.ts';
-import { nodeTypeOrder } from '../../../core/plan/ray-order.ts';
 import type { Run } from '../../command.ts';
 import type { devPlanOptions } from './declaration.ts';
 

@@ -2,7 +2,7 @@ import type { Level } from '../../../base/events.ts';
 import type { RunSample } from '../../../simulation/meter.ts';
 import { clockText, moneyText } from '../../../simulation/report/amounts.ts';
 import { columns, squeeze } from '../../../simulation/report/drawing.ts';
-import type { Scenario } from '../../../simulation/scenario.ts';
+import type { Scenario } from '../../../simulation/scenario/scenario.ts';
 import type { Io } from '../../command.ts';
 import { styleFor } from '../../render/style.ts';
 

@@ -30,7 +30,8 @@ export async function allPages<Page extends { readonly NextToken?: string | unde
     if (items === undefined) throw providerErrors.Unreachable({ call, detail: 'the response has no list' });
     found.push(...items);
     if (!answer.NextToken) return found;
-    if (answer.NextToken === token) throw providerErrors.Unreachable({ call, detail: 'the next page of the list is the same again' });
+    if (answer.NextToken === token)
+      throw providerErrors.Unreachable({ call, detail: 'the next page of the list is the same again' });
     token = answer.NextToken;
   }
   throw providerErrors.Unreachable({ call, detail: `the list has more than ${mostPages} pages` });

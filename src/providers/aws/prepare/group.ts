@@ -138,7 +138,9 @@ export function chooseGroup(
     ],
     warnings: [
       ...(keepsUp ? warnings : []),
-      ...(closed ? [`security group ${name} was not created by Manta and does not allow SSH; add a rule for port 22`] : []),
+      ...(closed
+        ? [`security group ${name} was not created by Manta and does not allow SSH; add a rule for port 22`]
+        : []),
     ],
   };
 }

@@ -91,7 +91,10 @@ export class Scene {
       pages.push(page);
       if (!page.NextToken) return pages;
       if (page.NextToken === next)
-        throw providerErrors.Unreachable({ call: callOf(action), detail: 'the next page of the list is the same again' });
+        throw providerErrors.Unreachable({
+          call: callOf(action),
+          detail: 'the next page of the list is the same again',
+        });
       next = page.NextToken;
     }
   }

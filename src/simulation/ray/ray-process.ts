@@ -4,8 +4,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { rayVersion } from '../core/ray-version.ts';
-import { simulationErrors } from './errors.ts';
+import { rayVersion } from '../../core/ray-version.ts';
+import { simulationErrors } from '../errors.ts';
 
 /** What Ray's planner answers; of its fields those that a reconciler acts on. */
 export interface RayReply {

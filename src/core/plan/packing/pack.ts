@@ -1,10 +1,10 @@
+import type { Policy } from '../policy.ts';
+import type { ShapeRun, Vocabulary } from '../shape.ts';
+import type { DemandSource, State, States, TypeInfo } from '../state.ts';
 import type { Bin } from './bin.ts';
 import { buy, type Purchase } from './buy.ts';
 import { fillBins } from './fill.ts';
 import { makeQueue } from './fit.ts';
-import type { Policy } from './policy.ts';
-import type { ShapeRun, Vocabulary } from './shape.ts';
-import type { DemandSource, State, States, TypeInfo } from './state.ts';
 
 /** Where demand may go: nodes that exist or are already planned, and types that may be launched. */
 export interface PackingSpace {

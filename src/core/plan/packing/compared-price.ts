@@ -1,7 +1,7 @@
-import type { InstanceView } from '../instance.ts';
-import { amountOf, type Resources } from '../resources.ts';
-import type { ShapeRun } from './shape.ts';
-import type { TypeInfo } from './state.ts';
+import type { InstanceView } from '../../instance.ts';
+import { amountOf, type Resources } from '../../resources.ts';
+import type { ShapeRun } from '../shape.ts';
+import type { TypeInfo } from '../state.ts';
 
 /** How much more a broader type may cost and still be taken: less than what a node that few can use loses by idling. */
 const worthIt = 1.2;

@@ -1,8 +1,8 @@
+import type { DemandSource, State } from '../state.ts';
 import type { Bin } from './bin.ts';
 import { type Fit, fit, holdsAny, type Queue, roomAfter, shapesOf } from './fit.ts';
 import { Heap, type Ranked } from './heap.ts';
 import type { Packer } from './pack.ts';
-import type { DemandSource, State } from './state.ts';
 
 export interface Filled {
   /** Bins that took something, in the order in which they were chosen. */

@@ -1,11 +1,11 @@
-import { nodesByMachine } from '../autoscaler/observe.ts';
-import type { Duration, Instant } from '../base/clock.ts';
-import type { EngineNode } from '../engines/engine.ts';
-import type { ProviderInstance } from '../providers/provider.ts';
-import type { Decider } from './decider.ts';
+import { nodesByMachine } from '../../autoscaler/observe.ts';
+import type { Duration, Instant } from '../../base/clock.ts';
+import type { EngineNode } from '../../engines/engine.ts';
+import type { ProviderInstance } from '../../providers/provider.ts';
+import type { Decider } from '../decider.ts';
+import type { World } from '../world.ts';
 import type { RayReply } from './ray-process.ts';
 import { type RayInstance, type RayInstanceStatus, rayRequest } from './ray-request.ts';
-import type { World } from './world.ts';
 
 /** What Ray's reconciler waits for, as its defaults have it. */
 const rayTimes = {

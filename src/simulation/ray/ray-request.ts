@@ -1,6 +1,6 @@
-import type { Demand, Request } from '../core/demand.ts';
-import type { ScalingSpec } from '../core/scaling.ts';
-import type { EngineNode } from '../engines/engine.ts';
+import type { Demand, Request } from '../../core/demand.ts';
+import type { ScalingSpec } from '../../core/scaling.ts';
+import type { EngineNode } from '../../engines/engine.ts';
 
 /** An instance of Ray's instance manager. */
 export interface RayInstance {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { ScalingSpec } from '../core/scaling.ts';
-import { readYamlBytes } from '../core/spec/yaml/read.ts';
-import { simulationErrors } from './errors.ts';
+import type { ScalingSpec } from '../../core/scaling.ts';
+import { readYamlBytes } from '../../core/spec/yaml/read.ts';
+import { simulationErrors } from '../errors.ts';
 import { readScenario } from './read-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import type { ScenarioFile } from './scenario-file.ts';

@@ -1,7 +1,7 @@
-import type { Duration } from '../base/clock.ts';
-import { ownValue } from '../base/own-value.ts';
-import type { Path } from '../core/spec/problem.ts';
-import { inFileOrder } from '../core/spec/source.ts';
+import type { Duration } from '../../base/clock.ts';
+import { ownValue } from '../../base/own-value.ts';
+import type { Path } from '../../core/spec/problem.ts';
+import { inFileOrder } from '../../core/spec/source.ts';
 import type { Spread } from './scenario.ts';
 
 /** What is wrong in a workload file, and where in its tree. */

@@ -1,11 +1,11 @@
-import type { Instant } from '../../base/clock.ts';
-import { clusterRoom, leavingWorkers, typeFloor, typeRoom } from './limits.ts';
-import type { Pass } from './pass.ts';
-import { whyNot } from './passed.ts';
+import type { Instant } from '../../../base/clock.ts';
+import { clusterRoom, leavingWorkers, typeFloor, typeRoom } from '../limits.ts';
+import type { Pass } from '../pass.ts';
+import { whyNot } from '../passed.ts';
+import type { InfeasibleDemand, Passed, Waiting } from '../plan.ts';
+import type { Shape } from '../shape.ts';
+import type { HeldBack } from '../speed.ts';
 import { couldHold, type Unplaced } from './place.ts';
-import type { InfeasibleDemand, Passed, Waiting } from './plan.ts';
-import type { Shape } from './shape.ts';
-import type { HeldBack } from './speed.ts';
 
 /** Turns what found no place into standing answers: never possible, or waiting, for what, and until when. */
 export function explainUnplaced(

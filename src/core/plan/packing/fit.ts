@@ -1,5 +1,5 @@
-import type { Shape, ShapeRun, Vocabulary } from './shape.ts';
-import { type DemandSource, type LabelValues, labelMatch, type State, usage } from './state.ts';
+import type { Shape, ShapeRun, Vocabulary } from '../shape.ts';
+import { type DemandSource, type LabelValues, labelMatch, type State, usage } from '../state.ts';
 
 /** What one node of a state would take of the demand that is left, and how good that is. */
 export interface Fit {

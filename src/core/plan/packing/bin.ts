@@ -1,7 +1,7 @@
-import type { InstanceView } from '../instance.ts';
-import type { EndReason } from './plan.ts';
-import type { Shape } from './shape.ts';
-import type { State } from './state.ts';
+import type { InstanceView } from '../../instance.ts';
+import type { EndReason } from '../plan.ts';
+import type { Shape } from '../shape.ts';
+import type { State } from '../state.ts';
 
 /** A node of this pass: one that exists, or one that the plan will launch. */
 export interface Bin {

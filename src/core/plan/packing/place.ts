@@ -1,10 +1,10 @@
-import type { GangDemand, StandingDemand } from '../demand.ts';
+import type { GangDemand, StandingDemand } from '../../demand.ts';
+import { clusterRoom, typeRoom } from '../limits.ts';
+import type { Pass } from '../pass.ts';
+import type { ShapeRun } from '../shape.ts';
+import { demand, type State, standing, type TypeInfo } from '../state.ts';
 import { type Bin, isExempt, type LaunchCause } from './bin.ts';
-import { clusterRoom, typeRoom } from './limits.ts';
 import { type Packed, type PackingSpace, type PoolType, pack } from './pack.ts';
-import type { Pass } from './pass.ts';
-import type { ShapeRun } from './shape.ts';
-import { demand, type State, standing, type TypeInfo } from './state.ts';
 
 /** Demand for which this pass found no place. */
 export interface Unplaced {

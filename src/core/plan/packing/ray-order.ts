@@ -1,4 +1,4 @@
-import type { Fields } from './ray-fields.ts';
+import type { Fields } from '../ray-fields.ts';
 
 const numberKey = /(?<!\\)"(0|[1-9]\d*)"(?=\s*:)/g;
 

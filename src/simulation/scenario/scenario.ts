@@ -1,8 +1,8 @@
-import type { Duration } from '../base/clock.ts';
-import type { Market, NodeTypeName } from '../core/instance.ts';
-import type { LabelSelector, Resources } from '../core/resources.ts';
-import type { ScalingSpec } from '../core/scaling.ts';
-import type { Random } from './random.ts';
+import type { Duration } from '../../base/clock.ts';
+import type { Market, NodeTypeName } from '../../core/instance.ts';
+import type { LabelSelector, Resources } from '../../core/resources.ts';
+import type { ScalingSpec } from '../../core/scaling.ts';
+import type { Random } from '../random.ts';
 
 /** What to simulate, checked and in numbers. Times count from the start of the run, in milliseconds. */
 export interface Scenario {

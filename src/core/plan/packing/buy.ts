@@ -1,7 +1,7 @@
+import type { Shape } from '../shape.ts';
+import type { DemandSource, State, TypeInfo } from '../state.ts';
 import { type Fit, fit, makeQueue, type Queue, roomAfter, shapesOf } from './fit.ts';
 import type { Packer, PackingSpace } from './pack.ts';
-import type { Shape } from './shape.ts';
-import type { DemandSource, State, TypeInfo } from './state.ts';
 
 /** Units of one type to launch, filled alike. */
 export interface Purchase {

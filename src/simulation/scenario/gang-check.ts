@@ -1,9 +1,9 @@
-import type { GangDemand } from '../core/demand.ts';
-import { isPending } from '../core/lifecycle.ts';
-import type { Plan } from '../core/plan/plan.ts';
-import { amountOf, type Resources, sumResources } from '../core/resources.ts';
-import type { ScalingSpec } from '../core/scaling.ts';
-import type { View } from '../core/view.ts';
+import type { GangDemand } from '../../core/demand.ts';
+import { isPending } from '../../core/lifecycle.ts';
+import type { Plan } from '../../core/plan/plan.ts';
+import { amountOf, type Resources, sumResources } from '../../core/resources.ts';
+import type { ScalingSpec } from '../../core/scaling.ts';
+import type { View } from '../../core/view.ts';
 
 /**
  * A gang for which something is launched although what runs, what is pending and what is launched cannot hold all of
