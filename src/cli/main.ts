@@ -15,7 +15,7 @@ import { parse } from './parse.ts';
 import { wantsColor } from './render/style.ts';
 
 /** What a run takes from its process; `node:process` is one of these. */
-export interface Surroundings {
+export interface ProcessContext {
   readonly stdin: Readable;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -36,7 +36,7 @@ export interface Stop {
 /** Runs one command line to its exit code. Everything that goes wrong is shown, nothing is thrown. */
 export async function main(
   words: readonly string[],
-  surroundings: Surroundings,
+  surroundings: ProcessContext,
   stop: AbortController = new AbortController(),
   commands: readonly Command[] = allCommands,
 ): Promise<number> {
@@ -91,7 +91,11 @@ const endsByInterrupt = ({ untilInterrupted }: Command, { options }: ParsedInvoc
   typeof untilInterrupted === 'string' ? options[untilInterrupted] === true : untilInterrupted === true;
 
 /** For a fault that no command was waiting for; returns the exit code. */
-export function reportFault(thrown: unknown, words: readonly string[], { stdout, stderr, env }: Surroundings): number {
+export function reportFault(
+  thrown: unknown,
+  words: readonly string[],
+  { stdout, stderr, env }: ProcessContext,
+): number {
   const globals = globalsTyped(words);
   const error = toMantaError(thrown);
   const renderer = chooseRenderer(
@@ -132,7 +136,7 @@ function ioOf({ surroundings, globals, renderer, signal }: Wiring): Io {
 }
 
 interface Wiring {
-  readonly surroundings: Surroundings;
+  readonly surroundings: ProcessContext;
   readonly globals: Globals;
   readonly renderer: ReturnType<typeof chooseRenderer>;
   readonly signal: AbortSignal;

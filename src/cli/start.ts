@@ -1,6 +1,6 @@
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
-import type { Stop, Surroundings } from './main.ts';
+import type { ProcessContext, Stop } from './main.ts';
 import { main, reportFault } from './main.ts';
 
 const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -23,7 +23,7 @@ export async function start(table: readonly Command[] = commands): Promise<void>
       stop.abort({ signal, exit } satisfies Stop);
     });
   }
-  const surroundings: Surroundings = {
+  const surroundings: ProcessContext = {
     get stdin() {
       return process.stdin;
     },

@@ -29,8 +29,8 @@ export interface GivenAddress {
   readonly from: string;
 }
 
-/** How a head is spoken to. */
-export interface Manner {
+/** How requests to a head are sent. */
+export interface RequestSettings {
   /** `--headers`: JSON. */
   readonly headers?: string;
   /** `--verify`: `true`, `false`, or a path. @default true */
@@ -66,9 +66,9 @@ export function targetFor(
   meant: MeantCluster | GivenAddress,
   env: Env,
   events: EventSink,
-  manner: Manner = {},
+  settings: RequestSettings = {},
 ): Target {
-  const shared = { headers: headersOf(manner, env), verify: manner.verify ?? 'true' };
+  const shared = { headers: headersOf(settings, env), verify: settings.verify ?? 'true' };
   const target =
     'address' in meant
       ? remoteTarget(meant, env, events)
@@ -197,7 +197,7 @@ function overSsh(
   };
 }
 
-function headersOf({ headers }: Manner, env: Env): Record<string, string> {
+function headersOf({ headers }: RequestSettings, env: Env): Record<string, string> {
   const [text, from] = headers === undefined ? [env['RAY_JOB_HEADERS'], 'RAY_JOB_HEADERS'] : [headers, '--headers'];
   if (text === undefined || text === '') return {};
   let value: unknown;

@@ -54,7 +54,7 @@ describe('the shipped bundle', () => {
     assert.equal(run(['simulate', '--demo', '--json']).status, 0);
     assert.equal(run(['config', 'schema']).status, 0);
     const users = Object.entries(metafile.outputs).filter(
-      ([, { inputs }]) => 'src/simulation/ray-process.ts' in inputs,
+      ([, { inputs }]) => 'src/simulation/ray/ray-process.ts' in inputs,
     );
     assert.equal(users.length, 1);
     assert.ok(existsSync(join(shipped, 'dist', 'chunks', 'ray_planner.py')));

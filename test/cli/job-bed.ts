@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { main, type Surroundings } from '../../src/cli/main.ts';
+import { main, type ProcessContext } from '../../src/cli/main.ts';
 import type { OutputStream } from '../../src/cli/output.ts';
 
 export interface Ran {
@@ -50,7 +50,7 @@ export function startManta(words: readonly string[], { env = {}, cwd = emptyHome
   const stdin = Object.assign(new PassThrough(), { isTTY: terminal });
   const stop = new AbortController();
   let onInterrupt: (() => void) | undefined;
-  const surroundings: Surroundings = {
+  const surroundings: ProcessContext = {
     stdin,
     stdout: stream('stdout'),
     stderr: stream('stderr'),

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import type { Command, Run } from '../../src/cli/command.ts';
-import { main, type Surroundings } from '../../src/cli/main.ts';
+import { main, type ProcessContext } from '../../src/cli/main.ts';
 import type { OutputStream } from '../../src/cli/output.ts';
 
 /** A process's edges, recorded. */
-export interface Screen extends Surroundings {
+export interface Screen extends ProcessContext {
   readonly shown: { stdout: string; stderr: string };
   /** As if the reader of standard output went away. */
   closeOutput(): void;

@@ -73,7 +73,7 @@ test('those that can be asked say how they are, and one that is slow holds up no
   const late = Promise.withResolvers<ClusterAnswer>();
   const watch = new ClusterWatch(
     {
-      hasLine: (name) => name !== 'far',
+      isConnected: (name) => name !== 'far',
       ask: async (name) => {
         asked.push(name);
         if (name === 'slow') return await late.promise;

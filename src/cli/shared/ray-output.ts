@@ -8,19 +8,19 @@ import { printable } from '../render/renderer.ts';
 import type { rayLogOptions } from './cluster-options.ts';
 
 /** What `ray job` prints on standard output, line for line, for scripts that read it. */
-export interface RayVoice {
+export interface RayOutput {
   /** The line that every job command begins with. */
   server(http: HttpClient): Promise<void>;
   line(text: string): void;
   submitted(job: string): void;
   /** Where a job stands, or how it ended. */
-  standing(job: JobFacts): void;
+  status(job: JobFacts): void;
 }
 
 type Level = 'INFO' | 'SUCC' | 'WARN' | 'ERR';
 
 /** Only where a script called Manta by the name of `ray`. */
-export function rayVoice({ options }: InvocationOf<typeof rayLogOptions>, io: Io): RayVoice | undefined {
+export function rayOutput({ options }: InvocationOf<typeof rayLogOptions>, io: Io): RayOutput | undefined {
   if (io.asRay !== true) return undefined;
   const { logStyle: style } = options;
   // By Ray's own rule it is standard input that decides.
@@ -47,7 +47,7 @@ export function rayVoice({ options }: InvocationOf<typeof rayLogOptions>, io: Io
       }
       say('');
     },
-    standing({ id, state, message }) {
+    status({ id, state, message }) {
       if (state === 'succeeded') return banner(`Job '${id}' succeeded`, 'SUCC');
       if (state === 'stopped') return say(`Job '${id}' was stopped`, 'WARN');
       if (state === 'failed') banner(`Job '${id}' failed`, 'ERR');

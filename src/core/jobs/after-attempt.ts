@@ -3,7 +3,7 @@ import type { Attempt, EndCause, Job, JobState, Retries } from './job.ts';
 import { errorTypeOf, failureText, withoutOutput } from './messages.ts';
 
 /** What follows the end of an attempt: another one at an instant, or the end of the job. */
-export type Sequel =
+export type AfterAttempt =
   | { readonly kind: 'again'; readonly at: Instant; readonly message: string }
   | { readonly kind: 'over'; readonly state: JobState; readonly message: string; readonly errorType?: string };
 
@@ -23,7 +23,7 @@ export const longestPause: Duration = 300_000;
  * Decides what follows `attempt`, the last of `job`, which has ended. Each cause has its own budget: a preemption never
  * uses up the retries that are meant for the job's own failures. A job that was asked to stop is never run again.
  */
-export function afterAttempt(job: Job, attempt: Attempt, now: Instant, lastLines?: string): Sequel {
+export function afterAttempt(job: Job, attempt: Attempt, now: Instant, lastLines?: string): AfterAttempt {
   const cause = attempt.cause ?? 'node-lost';
   if (cause === 'succeeded') return { kind: 'over', state: 'succeeded', message: failureText({ cause }) };
   if (cause === 'stopped' || job.stopAskedAt !== undefined) {

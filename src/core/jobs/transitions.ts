@@ -1,5 +1,5 @@
 import type { Instant } from '../../base/clock.ts';
-import { afterAttempt, type Sequel } from './after-attempt.ts';
+import { type AfterAttempt, afterAttempt } from './after-attempt.ts';
 import { type Attempt, type EndCause, isOver, type Job } from './job.ts';
 import { errorTypeOf, failureText, messages } from './messages.ts';
 
@@ -186,7 +186,7 @@ function withEnd(job: Job, end: End, now: Instant, lastLines?: string): Transiti
   return { job: follow(next, ended, afterAttempt(next, ended, now, lastLines)) };
 }
 
-function follow(job: Job, attempt: Attempt, sequel: Sequel): Job {
+function follow(job: Job, attempt: Attempt, sequel: AfterAttempt): Job {
   if (sequel.kind === 'again') return { ...job, state: 'held', notBefore: sequel.at, message: sequel.message };
   const failure = sequel.errorType ?? (sequel.state === 'failed' ? errorTypeOf(attempt.cause ?? 'failed') : undefined);
   return {

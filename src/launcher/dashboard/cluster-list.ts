@@ -79,15 +79,15 @@ function stateOf({ role, ended, endingSince, turningOff }: ClusterRecord, serves
 }
 
 /** What a cluster answered, or why it did not, and when. */
-interface Heard {
+interface Reply {
   readonly at: number;
   readonly answer?: ClusterAnswer;
   readonly silence?: string;
 }
 
-export interface ClusterEars {
+export interface ClusterConnections {
   /** Whether a cluster can be asked without anything being started for it. */
-  readonly hasLine: (name: string) => boolean;
+  readonly isConnected: (name: string) => boolean;
   readonly ask: (name: string, signal: AbortSignal) => Promise<ClusterAnswer>;
 }
 
@@ -96,32 +96,32 @@ const holdsFor = 5_000;
 
 /** Asks clusters how they are, each at most once at a time, and never waits for one longer than it is told to. */
 export class ClusterWatch {
-  readonly #ears: ClusterEars;
+  readonly #connections: ClusterConnections;
   readonly #signal: AbortSignal;
-  readonly #heard = new Map<string, Heard>();
+  readonly #replies = new Map<string, Reply>();
   readonly #asking = new Map<string, Promise<void>>();
   /** Questions without an answer, which may be older than their askers wait. */
-  readonly #open = new Map<string, Promise<Omit<Heard, 'at'>>>();
+  readonly #open = new Map<string, Promise<Omit<Reply, 'at'>>>();
 
-  constructor(ears: ClusterEars, signal: AbortSignal) {
-    this.#ears = ears;
+  constructor(connections: ClusterConnections, signal: AbortSignal) {
+    this.#connections = connections;
     this.#signal = signal;
   }
 
   /** The clusters with what they said last. Those that are asked now have `within` to answer in time for this. */
   async look(clusters: readonly ListedCluster[], within: number): Promise<readonly ListedCluster[]> {
     const open = clusters.filter(({ state }) => state === 'running' || state === 'not asked');
-    const asked = open.filter(({ name }) => this.#ears.hasLine(name)).map(({ name }) => this.#ask(name));
+    const asked = open.filter(({ name }) => this.#connections.isConnected(name)).map(({ name }) => this.#ask(name));
     let late: NodeJS.Timeout | undefined;
     await Promise.race([Promise.all(asked), new Promise((resolve) => (late = setTimeout(resolve, within)))]);
     clearTimeout(late);
     return clusters
-      .map((cluster) => (open.includes(cluster) ? withHeard(cluster, this.#heard.get(cluster.name)) : cluster))
+      .map((cluster) => (open.includes(cluster) ? withReply(cluster, this.#replies.get(cluster.name)) : cluster))
       .toSorted((one, other) => rank(one) - rank(other));
   }
 
   #ask(name: string): Promise<void> {
-    if (performance.now() - (this.#heard.get(name)?.at ?? Number.NEGATIVE_INFINITY) < holdsFor)
+    if (performance.now() - (this.#replies.get(name)?.at ?? Number.NEGATIVE_INFINITY) < holdsFor)
       return Promise.resolve();
     const asking = this.#asking.get(name) ?? this.#askNow(name).finally(() => this.#asking.delete(name));
     this.#asking.set(name, asking);
@@ -129,8 +129,8 @@ export class ClusterWatch {
   }
 
   /** Puts the question, which is answered or fails in its own time. */
-  #put(name: string): Promise<Omit<Heard, 'at'>> {
-    const asked = this.#ears
+  #put(name: string): Promise<Omit<Reply, 'at'>> {
+    const asked = this.#connections
       .ask(name, this.#signal)
       .then(
         (answer) => ({ answer }),
@@ -148,16 +148,16 @@ export class ClusterWatch {
     const waited = new Promise<{ silence: string }>((resolve) => {
       late = setTimeout(() => resolve({ silence: 'it has not answered in time' }), askWithin);
     });
-    const heard = await Promise.race([asked, waited]);
+    const reply = await Promise.race([asked, waited]);
     clearTimeout(late);
-    this.#heard.set(name, { at: performance.now(), ...heard });
+    this.#replies.set(name, { at: performance.now(), ...reply });
   }
 }
 
-function withHeard(cluster: ListedCluster, heard: Heard | undefined): ListedCluster {
-  if (heard === undefined) return cluster;
-  if (heard.answer === undefined) return { ...cluster, state: 'silent', silence: heard.silence ?? '' };
-  const { nodes, jobs, turnOff } = heard.answer;
+function withReply(cluster: ListedCluster, reply: Reply | undefined): ListedCluster {
+  if (reply === undefined) return cluster;
+  if (reply.answer === undefined) return { ...cluster, state: 'silent', silence: reply.silence ?? '' };
+  const { nodes, jobs, turnOff } = reply.answer;
   return {
     ...cluster,
     state: 'running',

@@ -105,7 +105,7 @@ export const idByKey = (
 ): string => createHash('sha256').update(`${what} ${publicKey.trim()}`).digest('hex').slice(0, 16);
 
 /** Takes the key back that a look has made, where nothing came of it. */
-export async function unmakeKey(host: Host, cluster: string, look: HeadLook, signal: AbortSignal): Promise<void> {
+export async function removeUnusedKey(host: Host, cluster: string, look: HeadLook, signal: AbortSignal): Promise<void> {
   if (look.cluster !== undefined || look.record !== undefined) return;
   const { path } = folderOnHead(cluster);
   const { cluster: record, key } = stateNames;

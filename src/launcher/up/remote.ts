@@ -31,7 +31,7 @@ import { folderOnHead } from '../../state/state-folder.ts';
 import { launcherErrors } from '../errors.ts';
 import { launcherEvents } from '../events.ts';
 import { lockAndLook } from '../head/lock.ts';
-import { type HeadLook, unmakeKey } from '../head/look.ts';
+import { type HeadLook, removeUnusedKey } from '../head/look.ts';
 import { versionOf } from '../head/ship.ts';
 import { runningJobs, workersNow } from '../reach/current-cluster.ts';
 import { madeByRay } from '../reach/ray-compat.ts';
@@ -129,13 +129,13 @@ async function bringUpLocked(
   const order = headOrderFor(request, ray, files, await tokenFor(request, look, signal));
   const plan = await planFor(request, order, { ray, files, look }, signal);
   if (!(await request.agree(plan))) {
-    await unmakeKey(host, name, look, signal);
+    await removeUnusedKey(host, name, look, signal);
     return { done: false, plan };
   }
   if (cluster.spec.provider.kind !== 'cloud') {
     const claimant = { clusterId: ray.id, cluster: name, owner: ownerOf(), headAddress: ray.address };
     await requireClaim(host, claimant, ray.instance, { signal }).catch(async (error: unknown) => {
-      await unmakeKey(host, name, look, signal);
+      await removeUnusedKey(host, name, look, signal);
       throw error;
     });
   }

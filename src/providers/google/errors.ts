@@ -13,7 +13,7 @@ export const googleErrors = {
   LoginExpired: defineError<{ detail: string }>({
     code: 'MANTA_GOOGLE_LOGIN_EXPIRED',
     exit: 5,
-    message: (e) => `Google Cloud no longer accepts your login: ${e.detail}`,
+    message: (e) => `your Google Cloud login is no longer valid: ${e.detail}`,
     hint: () => "run 'gcloud auth application-default login', then repeat the command",
   }),
   CredentialsExpire: defineError({

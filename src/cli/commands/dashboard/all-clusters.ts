@@ -44,7 +44,7 @@ export async function holdAll(
   const home = stateHome(io.env);
   const watch = new ClusterWatch(
     {
-      hasLine: (name) => open.has(name) || servingOf(stateFolder(home, name)) !== undefined,
+      isConnected: (name) => open.has(name) || servingOf(stateFolder(home, name)) !== undefined,
       ask: (name, signal) => speak(name, signal, (http) => http.json<ClusterAnswer>('GET', '/api/manta/v1/cluster')),
     },
     io.signal,

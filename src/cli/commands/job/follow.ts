@@ -1,7 +1,7 @@
 import type { Ending, JobsClient, OutputPiece } from '../../../client/jobs.ts';
 import type { Io } from '../../command.ts';
 import { cliEvents } from '../../events.ts';
-import { type RayVoice, rayExitCode } from '../../shared/ray-output.ts';
+import { type RayOutput, rayExitCode } from '../../shared/ray-output.ts';
 
 /** Exit codes of commands that wait for a job; docs/exit-codes.md. */
 const stoppedExit = 8;
@@ -41,14 +41,14 @@ export interface FollowOptions {
   /** The attempt to begin with. */
   readonly attempt: number;
   /** Tells the end in Ray's words, with Ray's exit code. */
-  readonly voice?: RayVoice | undefined;
+  readonly ray?: RayOutput | undefined;
 }
 
 /** Prints output until the job is over and says what became of it; returns the exit code. Ctrl-C asks what it means. */
 export async function followToEnd(
   jobs: JobsClient,
   id: string,
-  { detaching, attempt, voice }: FollowOptions,
+  { detaching, attempt, ray }: FollowOptions,
   io: Io,
 ): Promise<number> {
   const gate = new Gate();
@@ -69,8 +69,8 @@ export async function followToEnd(
   };
   try {
     const ending = await printOutput(jobs.follow(id, { from: attempt }), io, { gate, signal: detaching.signal });
-    if (voice === undefined) return await tellEnd(jobs, id, ending, io);
-    voice.standing(await jobs.get(id));
+    if (ray === undefined) return await tellEnd(jobs, id, ending, io);
+    ray.status(await jobs.get(id));
     return rayExitCode(ending.state);
   } catch (error) {
     if (io.signal.aborted || detaching.detached()) io.events.emit(cliEvents.jobDetached, { job: id });

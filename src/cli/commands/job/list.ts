@@ -2,16 +2,16 @@ import type { JobFacts } from '../../../client/jobs.ts';
 import { openJobs } from '../../../client/jobs.ts';
 import type { Run } from '../../command.ts';
 import { withHead } from '../../shared/cluster-connection.ts';
-import { jobDetailsText, rayVoice } from '../../shared/ray-output.ts';
+import { jobDetailsText, rayOutput } from '../../shared/ray-output.ts';
 import { jobTable } from '../../shared/tables.ts';
 import type { jobListOptions } from './declaration.ts';
 
 export const run: Run<typeof jobListOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
-    const voice = rayVoice(invocation, io);
-    if (voice !== undefined) {
-      await voice.server(http);
-      voice.line(jobDetailsText(await http.json<Record<string, unknown>[]>('GET', '/api/jobs/')));
+    const ray = rayOutput(invocation, io);
+    if (ray !== undefined) {
+      await ray.server(http);
+      ray.line(jobDetailsText(await http.json<Record<string, unknown>[]>('GET', '/api/jobs/')));
       return 0;
     }
     const { state, user, search, limit } = invocation.options;

@@ -3,7 +3,7 @@ import { openJobs } from '../../../client/jobs.ts';
 import type { InvocationOf, Run } from '../../command.ts';
 import { cliErrors } from '../../errors.ts';
 import { withHead } from '../../shared/cluster-connection.ts';
-import { rayVoice } from '../../shared/ray-output.ts';
+import { rayOutput } from '../../shared/ray-output.ts';
 import { instantOf } from '../../shared/times.ts';
 import type { jobLogsOptions } from './declaration.ts';
 import { printOutput } from './follow.ts';
@@ -13,12 +13,12 @@ export const run: Run<typeof jobLogsOptions> = (invocation, io) =>
     const id = invocation.args[0]!;
     const query = queryOf(invocation);
     const jobs = await openJobs({ http, signal: io.signal, events: io.events });
-    const voice = rayVoice(invocation, io);
-    await voice?.server(http);
+    const ray = rayOutput(invocation, io);
+    await ray?.server(http);
     const { grep, tail, ...place } = query;
     if (invocation.options.follow) {
       await printOutput(jobs.follow(id, query), io, grep === undefined ? {} : { grep });
-      voice?.standing(await jobs.get(id));
+      ray?.status(await jobs.get(id));
     } else if (grep !== undefined && tail !== undefined) {
       await printOutput(lastLines(jobs.read(id, { ...place, grep }), tail), io);
     } else await printOutput(jobs.read(id, query), io);

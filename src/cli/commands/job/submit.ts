@@ -5,7 +5,7 @@ import { openJobs } from '../../../client/jobs.ts';
 import type { Io, Run } from '../../command.ts';
 import { cliEvents } from '../../events.ts';
 import { withHead } from '../../shared/cluster-connection.ts';
-import { rayVoice } from '../../shared/ray-output.ts';
+import { rayOutput } from '../../shared/ray-output.ts';
 import { localTime } from '../../shared/times.ts';
 import type { jobSubmitOptions } from './declaration.ts';
 import { followToEnd, interruptible } from './follow.ts';
@@ -18,8 +18,8 @@ export const run: Run<typeof jobSubmitOptions> = async (invocation, io) => {
     invocation,
     io,
     async (http) => {
-      const voice = rayVoice(invocation, io);
-      await voice?.server(http);
+      const ray = rayOutput(invocation, io);
+      await ray?.server(http);
       const jobs = await openJobs({ http, signal: detaching.signal, events: io.events });
       const whole = await withUploads(body, http, io);
       const job = await jobs.submit(whole).catch((error: unknown) => {
@@ -28,13 +28,13 @@ export const run: Run<typeof jobSubmitOptions> = async (invocation, io) => {
       });
       const { id, notBefore } = job;
       const leave = invocation.options.noWait || body.cron !== undefined;
-      if (voice !== undefined) voice.submitted(id);
+      if (ray !== undefined) ray.submitted(id);
       else if (!leave) io.events.emit(cliEvents.jobSubmitted, { job: id });
       if (!leave) {
-        voice?.line('Tailing logs until the job exits (disable with --no-wait):');
-        return await followToEnd(jobs, id, { attempt: 1, detaching, voice }, io);
+        ray?.line('Tailing logs until the job exits (disable with --no-wait):');
+        return await followToEnd(jobs, id, { attempt: 1, detaching, ray }, io);
       }
-      if (voice !== undefined) return 0;
+      if (ray !== undefined) return 0;
       io.out(io.json ? `${JSON.stringify({ id, state: job.state })}\n` : `Job '${id}' submitted successfully\n`);
       if (body.cron === undefined) io.events.emit(cliEvents.jobNextSteps, { job: id });
       else
