@@ -29,7 +29,7 @@ export function exitCodeOf(files: readonly { readonly opened: boolean; readonly 
 }
 
 /** The spec of a file for a command that works with it; throws when the file cannot be used as it is. */
-export async function loadSpec(name: string, io: Io): Promise<ClusterSpec> {
+export async function loadSpecFile(name: string, io: Io): Promise<ClusterSpec> {
   return usable(await loadFile(name, io), (first) => `line ${first.at.line}: ${first.message}`).spec;
 }
 

@@ -18,7 +18,7 @@ import { type Simulation, type SimulationOptions, simulateManta, simulateRay } f
 import { publishedWorkloads } from '../../../simulation/workloads/published.ts';
 import type { Io, Run } from '../../command.ts';
 import type { OptionValues } from '../../option-values.ts';
-import { loadSpec } from '../../shared/load-file.ts';
+import { loadSpecFile } from '../../shared/load-file.ts';
 import type { simulateOptions } from './declaration.ts';
 import { LiveDrawing } from './live.ts';
 
@@ -48,7 +48,7 @@ async function chooseScenarios(args: readonly string[], options: Options, io: Io
   if (options.demo) return [builtInScenario(demoScenario)];
   if (options.workloads === 'published') return publishedWorkloads.map(builtInScenario);
   const [cluster] = args;
-  const spec = cluster === undefined ? undefined : await loadSpec(cluster, io);
+  const spec = cluster === undefined ? undefined : await loadSpecFile(cluster, io);
   const { workload } = options;
   if (workload !== undefined) {
     const path = resolve(io.cwd, workload);
