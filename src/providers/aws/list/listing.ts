@@ -36,6 +36,9 @@ export async function allPages<Page extends { readonly NextToken?: string | unde
   throw providerErrors.Unreachable({ call, detail: `the list has more than ${mostPages} pages` });
 }
 
+/** For one page that is throttled the pages before it are not asked for again. */
+const askFor = (token: string | undefined) => (token === undefined ? 'ask' : 'askUnthrottled');
+
 /** Instances of the region that pass the filters, each once, in any state that EC2 still shows. */
 export async function describeInstances(
   aws: AwsClient,
@@ -47,7 +50,7 @@ export async function describeInstances(
     call,
     (NextToken) => {
       const command = new DescribeInstancesCommand({ Filters: [...filters], MaxResults: 1000, NextToken });
-      return aws.ask({ call }, (options) => aws.ec2.send(command, options), signal);
+      return aws[askFor(NextToken)]({ call }, (options) => aws.ec2.send(command, options), signal);
     },
     ({ Reservations }) => Reservations,
   );
@@ -67,7 +70,7 @@ export async function describeSpotRequests(
     call,
     (NextToken) => {
       const command = new DescribeSpotInstanceRequestsCommand({ Filters: [...filters], MaxResults: 1000, NextToken });
-      return aws.ask({ call }, (options) => aws.ec2.send(command, options), signal);
+      return aws[askFor(NextToken)]({ call }, (options) => aws.ec2.send(command, options), signal);
     },
     ({ SpotInstanceRequests }) => SpotInstanceRequests,
   );
@@ -134,7 +137,7 @@ async function blockEnds(
       call,
       (NextToken) => {
         const command = new DescribeCapacityReservationsCommand({ CapacityReservationIds: [...ids], NextToken });
-        return aws.ask({ call }, (options) => aws.ec2.send(command, options), signal);
+        return aws[askFor(NextToken)]({ call }, (options) => aws.ec2.send(command, options), signal);
       },
       ({ CapacityReservations }) => CapacityReservations,
     ),
