@@ -28,7 +28,12 @@ async function launchedAt(t: TestContext, m5: number, c5: number, file = text) {
     { type: 'c5.large', market: 'on-demand', price: c5 },
   ] as const;
   const work = [{ tasks: 1, needs: { CPU: 2 }, duration: '1m' }];
-  const { aws, world, loop, existing } = await virtualBed(t, { text: file, settings: { prices }, prepared: both, work });
+  const { aws, world, loop, existing } = await virtualBed(t, {
+    text: file,
+    settings: { prices },
+    prepared: both,
+    work,
+  });
   loop.start();
   await world.time.run(world.time.now + 30_000, () => loop.happened('RUNNING').length > 0);
   assert.ok((await aws.admin.calls({ call: 'GetProducts' })).length > 0, 'prices are asked for');
