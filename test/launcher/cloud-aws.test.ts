@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { labAccount } from '../../lab/aws/open.ts';
 import { mantaTags } from '../../src/core/ray-tags.ts';
+import { downWithoutHead } from '../../src/launcher/down/cloud.ts';
 import { type CloudRequest, openCloudOf, specFor } from '../../src/launcher/head/cloud-client.ts';
 import { planCloud } from '../../src/launcher/up/cloud-plan.ts';
 import { readyCloud } from '../../src/launcher/up/prepare-cloud.ts';
@@ -15,6 +16,7 @@ import { readLaptopRecord } from '../../src/state/cluster-record.ts';
 import { readConfig } from '../../src/state/load-spec.ts';
 import { stateFolder } from '../../src/state/state-folder.ts';
 import { never } from '../contract/waiting.ts';
+import { clientsOf } from '../lab/aws-bed.ts';
 import { ask, clusterText, fastClock, region, standInAws } from '../providers/aws/aws-bed.ts';
 
 /** A laptop with one cluster on AWS, of stand-ins, as far as `up` goes without a host to log in to. */
@@ -45,13 +47,16 @@ async function laptop(t: TestContext) {
     const provider = await openCloudOf(requestFor(text), clusterId);
     const spec = (await provider.learn(never))(specFor(requestFor(text)));
     const { offers, launchHash, resources } = spec.nodeTypes.find(({ name }) => name === 'worker')!;
-    const { zone = '', pricePerHour } = offers[0]!;
+    const { zone = '', market, pricePerHour } = offers[0]!;
     const tags = { [mantaTags.launchHash]: launchHash };
-    const [made] = await provider.launch(ask(token, { zone, tags }), never);
-    const { machine_type: machine } = aws.cloud.truth().find(({ id }) => id === made?.id)!;
-    return { zone: made?.zone, machine, launchHash, pricePerHour, cpus: resources['CPU'] };
+    const [made] = await provider.launch(ask(token, { zone, market, tags }), never);
+    const { id, machine_type: machine } = aws.cloud.truth().find((each) => each.id === made?.id)!;
+    return { id, offers, zone: made?.zone, machine, launchHash, pricePerHour, cpus: resources['CPU'] };
   };
-  return { aws, plan, up, worker };
+  const clients = clientsOf(aws.localEndpoint, aws.credentials);
+  t.after(() => clients.destroy());
+  const down = (text: string) => downWithoutHead(requestFor(text), { unseen: 0, forget: false }, never);
+  return { aws, ec2: clients.ec2, plan, up, worker, down };
 }
 
 const opened = (port: number): readonly string[] => [
@@ -89,4 +94,46 @@ test('a file that is edited between two ups counts as it is now, in everything t
   const larger = before.replace(/(head:\s+node_config:\s+InstanceType: )m5.large/, '$1m5.xlarge');
   const { head } = await plan(larger);
   assert.deepEqual([head.action, head.machine], ['replace', 'm5.xlarge']);
+});
+
+test('a launch template that says spot makes spot offers, and its request carries the tags of the cluster', async (t) => {
+  const { aws, ec2, plan, up, worker, down } = await laptop(t);
+  const market = (price: string) => ({ MarketType: 'spot' as const, SpotOptions: { MaxPrice: price } });
+  await ec2.createLaunchTemplate({
+    LaunchTemplateName: 'cheap',
+    LaunchTemplateData: { InstanceMarketOptions: market('0.09') },
+  });
+  const text = clusterText({ worker: ['LaunchTemplate: {LaunchTemplateName: cheap}'] });
+  const { offer } = (await plan(text)).workers[0]!;
+  assert.equal(offer.market, 'spot');
+  assert.ok(offer.pricePerHour !== undefined && offer.pricePerHour < 0.09);
+  const { clusterId } = await up(text);
+  const { offers } = await worker(text, clusterId, 'one');
+  assert.deepEqual(new Set(offers.map((each) => each.market)), new Set(['spot']));
+  const [request] = aws.world.spotRequests.of(labAccount);
+  assert.equal(request?.tags['manta-cluster-id'], clusterId);
+  assert.equal(Number(request?.maxPrice), 0.09, 'what the template says of spot is kept');
+  const gone = await down(text);
+  assert.deepEqual([gone.left, gone.remains?.filter(({ keeps }) => keeps === undefined) ?? []], [[], []]);
+  const head = clusterText({ head: ['LaunchTemplate: {LaunchTemplateName: cheap}'] });
+  assert.match((await plan(head)).warnings.join(), /the head \(head\) is a spot instance/);
+});
+
+test('an instance with termination protection is named by down, and goes with the next one', async (t) => {
+  const { aws, ec2, up, worker, down } = await laptop(t);
+  const text = clusterText();
+  const { clusterId } = await up(text);
+  const { id } = await worker(text, clusterId, 'kept');
+  const protect = (Value: boolean) => ec2.modifyInstanceAttribute({ InstanceId: id, DisableApiTermination: { Value } });
+  await protect(true);
+  const { left } = await down(text);
+  assert.equal(left.length, 1);
+  assert.match(left[0]!.why, new RegExp(`cannot terminate ${id}: .*disableApiTermination`));
+  assert.deepEqual(
+    aws.cloud.existing().map((each) => each.id),
+    [id],
+  );
+  await protect(false);
+  assert.deepEqual((await down(text)).left, []);
+  assert.deepEqual(aws.cloud.existing(), []);
 });

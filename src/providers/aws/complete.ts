@@ -26,7 +26,9 @@ function completeType(type: NodeType, own: PreparedAwsType, prices: readonly Aws
   return {
     ...type,
     ...(!type.resourcesKnown && { resources: resourcesOf(type, own), resourcesKnown: true }),
-    offers: type.offers.flatMap((offer) => inZones(offer, own)).map((offer) => withPrice(offer, type, mine)),
+    offers: marketsOf(type, own)
+      .flatMap((offer) => inZones(offer, own))
+      .map((offer) => withPrice(offer, type, mine)),
   };
 }
 
@@ -35,6 +37,13 @@ function resourcesOf({ resources, launchConfig }: NodeType, own: PreparedAwsType
   const likely = awsResources(launchConfig) ?? {};
   const given = Object.entries(resources).filter(([name, amount]) => ownValue(likely, name) !== amount);
   return { ...resources, ...own.resources, ...Object.fromEntries(given) };
+}
+
+/** A launch cannot take back what its template says: where that is spot, nothing is on demand. */
+function marketsOf({ offers }: NodeType, { templateSpot }: PreparedAwsType): readonly Offer[] {
+  if (templateSpot === undefined) return offers;
+  const spot = offers.map((offer) => (offer.market === 'on-demand' ? { ...offer, market: 'spot' as const } : offer));
+  return [...new Map(spot.map((offer) => [`${offer.market} ${offer.zone}`, offer])).values()];
 }
 
 /** An offer in any zone is one in each where the cluster has a subnet, for a launch goes to one zone. */

@@ -7,6 +7,8 @@ const typeSchema = v.object({
   image: v.string(),
   /** The launch template names the image, and a launch leaves it to that. */
   templateImage: v.optional(v.literal(true)),
+  /** The launch template asks for spot instances, and the file does not say otherwise. */
+  templateSpot: v.optional(v.literal(true)),
   /** The device that the image boots from. */
   rootDevice: v.optional(v.string()),
   /** What it gives to Ray, as far as AWS says. */

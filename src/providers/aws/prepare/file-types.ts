@@ -18,6 +18,8 @@ export interface FileType {
   readonly config: PlainMap;
   /** Of the launch template, decoded, where the file has none of its own. */
   readonly templateUserData?: string;
+  /** The launch template asks for spot instances, and the file does not say otherwise. */
+  readonly templateSpot?: true;
   readonly usesSpot: boolean;
 }
 
@@ -29,7 +31,7 @@ const legacyPaths: ReadonlyMap<string, Path> = new Map([
 
 const configPath = (type: string): Path => legacyPaths.get(type) ?? ['available_node_types', type, 'node_config'];
 
-const isSpot = (config: PlainMap): boolean => mapOf(config.InstanceMarketOptions).MarketType === 'spot';
+export const isSpot = (config: PlainMap): boolean => mapOf(config.InstanceMarketOptions).MarketType === 'spot';
 
 /** What the file launches, without what templates add. */
 export function typesInFile(spec: ClusterSpec): readonly FileType[] {

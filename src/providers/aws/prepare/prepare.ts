@@ -184,6 +184,7 @@ function preparedType(
     instanceType,
     image: image.id,
     ...('LaunchTemplate' in type.config && !isDefault(type.config.ImageId) && { templateImage: true as const }),
+    ...(type.templateSpot && { templateSpot: true as const }),
     ...(image.rootDevice !== undefined && { rootDevice: image.rootDevice }),
     resources: { ...machines.get(instanceType)!.resources },
     ...(places && { subnets: places.map(({ id, zone }) => ({ id, zone })) }),
