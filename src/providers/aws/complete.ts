@@ -28,7 +28,8 @@ function completeType(type: NodeType, own: PreparedAwsType, prices: readonly Aws
     ...(!type.resourcesKnown && { resources: resourcesOf(type, own), resourcesKnown: true }),
     offers: marketsOf(type, own)
       .flatMap((offer) => inZones(offer, own))
-      .map((offer) => withPrice(offer, type, mine)),
+      .map((offer) => withPrice(offer, type, mine))
+      .map((offer) => withDisks(offer, own)),
   };
 }
 
@@ -51,6 +52,10 @@ function inZones(offer: Offer, { subnets = [] }: PreparedAwsType): readonly Offe
   if (offer.zone !== undefined || subnets.length === 0) return [offer];
   return [...new Set(subnets.map(({ zone }) => zone))].map((zone) => ({ ...offer, zone }));
 }
+
+/** Only machines on demand are ever stopped. */
+const withDisks = (offer: Offer, { stoppedPerHour }: PreparedAwsType): Offer =>
+  stoppedPerHour === undefined || offer.market !== 'on-demand' ? offer : { ...offer, stoppedPerHour };
 
 /** Where the zone is not known, the dearest counts: what is promised is not more than that. */
 function withPrice(offer: Offer, { launchConfig }: NodeType, prices: readonly AwsPrice[]): Offer {

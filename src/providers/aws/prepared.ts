@@ -11,6 +11,8 @@ const typeSchema = v.object({
   templateSpot: v.optional(v.literal(true)),
   /** The device that the image boots from. */
   rootDevice: v.optional(v.string()),
+  /** Dollars an hour for one that is stopped; absent where that is not known, or none is ever stopped. */
+  stoppedPerHour: v.optional(v.number()),
   /** What it gives to Ray, as far as AWS says. */
   resources: v.record(v.string(), v.number()),
   /** Where it may go, in order of preference, those of the file too; absent where it has interfaces of its own. */
