@@ -7,7 +7,7 @@ import { awsErrors } from '../errors.ts';
 import { awsEvents } from '../events.ts';
 import type { PreparedAws, PreparedAwsType } from '../prepared.ts';
 import { askKnownPrices, type KnownPrices } from './ask-prices.ts';
-import { type FileType, hasOwnGroups, typesInFile } from './file-types.ts';
+import { checkTags, type FileType, hasOwnGroups, typesInFile } from './file-types.ts';
 import { chooseGroup, type GroupLook, groupsInVpcs, lookAtGroups, makeGroup } from './group.ts';
 import { lookForRole, type RoleLook } from './head-role.ts';
 import { type ChosenImage, chooseImage, isDefault, lookAtImages } from './images.ts';
@@ -88,6 +88,7 @@ async function look(scene: Scene): Promise<Look> {
   const written = typesInFile(scene.spec);
   checkZones(scene, written);
   const types = await withTemplates(scene, written);
+  checkTags(types);
   const asked = askAccount(scene);
   const [account, machines, images, allSubnets, groups, address, key, role, spotRole, prices] = await allOf([
     asked,
