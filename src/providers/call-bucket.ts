@@ -4,7 +4,7 @@ export interface CallBucketOptions {
   readonly clock: Clock;
   /** Calls a second at first, and at most. @default 20 */
   readonly perSecond?: number;
-  /** Calls that may be made at once after a pause. @default 40 */
+  /** Calls that may be made at once after a pause, while nothing is throttled. @default 40 */
   readonly burst?: number;
 }
 
@@ -84,7 +84,9 @@ export class CallBucket {
 
   #fill(): void {
     const now = this.#now();
-    this.#tokens = Math.min(this.#burst, this.#tokens + (this.#rate * Math.max(0, now - this.#filledAt)) / 1000);
+    // A cloud that lets few calls through lets few through at once, too.
+    const most = Math.max(1, (this.#burst * this.#rate) / this.#fastest);
+    this.#tokens = Math.min(most, this.#tokens + (this.#rate * Math.max(0, now - this.#filledAt)) / 1000);
     this.#filledAt = now;
   }
 

@@ -159,7 +159,7 @@ export class SimulatedEngine implements Engine {
   }
 
   /** A machine has come up as a node. */
-  join(machine: SimulatedMachine): void {
+  join(machine: Pick<SimulatedMachine, 'id' | 'type' | 'kind' | 'before'>): void {
     const { time, spec, watcher, onChange } = this.#options;
     const type = spec.nodeTypes.find((each) => each.name === machine.type);
     const node: SimulatedNode = {

@@ -7,10 +7,12 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { labAccount } from '../../lab/aws/open.ts';
+import type { Subnet } from '../../lab/aws/world.ts';
 import { main } from '../../src/cli/main.ts';
 import { clusterNames } from '../../src/state/state-folder.ts';
 import { clientsOf } from '../lab/aws-bed.ts';
-import { clusterText, standInAws } from '../providers/aws/aws-bed.ts';
+import { clusterText, region, standInAws } from '../providers/aws/aws-bed.ts';
 import { screen } from './screen.ts';
 
 async function bed(t: TestContext) {
@@ -33,10 +35,27 @@ async function bed(t: TestContext) {
 }
 
 test('what AWS shows to be wrong in a file is told with its line and column', async (t) => {
-  const { manta, file, changes, home } = await bed(t);
+  const { aws, manta, file, changes, home } = await bed(t);
+  aws.world.network(labAccount, region);
+  const [subnet, { zone: other }] = aws.world.subnets.of(labAccount, region) as [Subnet, Subnet];
   for (const [text, value, words] of [
     [clusterText().replace('m5.large', 'm5.huge'), 'm5.huge', "us-west-2 does not offer instance type 'm5.huge'"],
     [clusterText({ worker: ['SubnetId: subnet-0123'] }), 'subnet-0123', "there is no subnet 'subnet-0123'"],
+    [
+      clusterText({ worker: [`SubnetId: ${subnet.id}`, `Placement: {AvailabilityZone: ${other}}`] }),
+      subnet.id,
+      `subnet ${subnet.id} is in zone ${subnet.zone}, but the file asks for ${other}`,
+    ],
+    [
+      clusterText({ worker: ['LaunchTemplate: {LaunchTemplateName: team, Version: 7}'] }),
+      '{LaunchTemplateName',
+      "there is no launch template 'team' with version 7",
+    ],
+    [
+      clusterText({ head: ['KeyName: team'], worker: ['KeyName: team'] }),
+      'team',
+      "names key pair 'team', but auth.ssh_private_key does not say where its private key is",
+    ],
     [clusterText({ provider: ['availability_zone: eu-west-1a'] }), 'eu-west-1a', "zone 'eu-west-1a' is not in region"],
     [
       clusterText({ provider: ['aws_credentials: {aws_access_key_id: AKIA}'] }),

@@ -82,7 +82,7 @@ async function lookAtCloud(request: CloudRequest, signal: AbortSignal): Promise<
     head: headPlan(learned(spec), there),
     ...workersPlan(learned(spec)),
     steps,
-    warnings: [...outdatedStartWarnings(request.file), ...warnings, ...spotWarnings(spec)],
+    warnings: [...outdatedStartWarnings(request.file), ...warnings, ...spotWarnings(learned(spec))],
   };
 }
 

@@ -26,7 +26,10 @@ function completeType(type: NodeType, own: PreparedAwsType, prices: readonly Aws
   return {
     ...type,
     ...(!type.resourcesKnown && { resources: resourcesOf(type, own), resourcesKnown: true }),
-    offers: type.offers.flatMap((offer) => inZones(offer, own)).map((offer) => withPrice(offer, type, mine)),
+    offers: marketsOf(type, own)
+      .flatMap((offer) => inZones(offer, own))
+      .map((offer) => withPrice(offer, type, mine))
+      .map((offer) => withDisks(offer, own)),
   };
 }
 
@@ -37,11 +40,22 @@ function resourcesOf({ resources, launchConfig }: NodeType, own: PreparedAwsType
   return { ...resources, ...own.resources, ...Object.fromEntries(given) };
 }
 
+/** A launch cannot take back what its template says: where that is spot, nothing is on demand. */
+function marketsOf({ offers }: NodeType, { templateSpot }: PreparedAwsType): readonly Offer[] {
+  if (templateSpot === undefined) return offers;
+  const spot = offers.map((offer) => (offer.market === 'on-demand' ? { ...offer, market: 'spot' as const } : offer));
+  return [...new Map(spot.map((offer) => [`${offer.market} ${offer.zone}`, offer])).values()];
+}
+
 /** An offer in any zone is one in each where the cluster has a subnet, for a launch goes to one zone. */
 function inZones(offer: Offer, { subnets = [] }: PreparedAwsType): readonly Offer[] {
   if (offer.zone !== undefined || subnets.length === 0) return [offer];
   return [...new Set(subnets.map(({ zone }) => zone))].map((zone) => ({ ...offer, zone }));
 }
+
+/** Only machines on demand are ever stopped. */
+const withDisks = (offer: Offer, { stoppedPerHour }: PreparedAwsType): Offer =>
+  stoppedPerHour === undefined || offer.market !== 'on-demand' ? offer : { ...offer, stoppedPerHour };
 
 /** Where the zone is not known, the dearest counts: what is promised is not more than that. */
 function withPrice(offer: Offer, { launchConfig }: NodeType, prices: readonly AwsPrice[]): Offer {

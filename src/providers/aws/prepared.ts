@@ -7,8 +7,12 @@ const typeSchema = v.object({
   image: v.string(),
   /** The launch template names the image, and a launch leaves it to that. */
   templateImage: v.optional(v.literal(true)),
+  /** The launch template asks for spot instances, and the file does not say otherwise. */
+  templateSpot: v.optional(v.literal(true)),
   /** The device that the image boots from. */
   rootDevice: v.optional(v.string()),
+  /** Dollars an hour for one that is stopped; absent where that is not known, or none is ever stopped. */
+  stoppedPerHour: v.optional(v.number()),
   /** What it gives to Ray, as far as AWS says. */
   resources: v.record(v.string(), v.number()),
   /** Where it may go, in order of preference, those of the file too; absent where it has interfaces of its own. */

@@ -135,7 +135,9 @@ export class AwsProvider implements CloudProvider {
   async #prices({ prices, region, types }: PreparedAws, signal: AbortSignal): Promise<PreparedAws['prices']['list']> {
     const { aws, client, clock } = this.#calls;
     if (clock.now() - prices.at < pricesLast) return prices.list;
-    const spot = client.spec().nodeTypes.some(({ offers }) => offers.some(({ market }) => market === 'spot'));
+    const spot =
+      client.spec().nodeTypes.some(({ offers }) => offers.some(({ market }) => market === 'spot')) ||
+      Object.values(types).some(({ templateSpot }) => templateSpot);
     const names = [...new Set(Object.values(types).map(({ instanceType }) => instanceType))];
     try {
       return [...(await askPrices(aws, { region, types: names, spot }, clock, signal))];

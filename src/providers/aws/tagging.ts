@@ -10,10 +10,12 @@ import { type Tags, toAws } from './tags.ts';
 /** What one call of EC2 takes. */
 const mostPerCall = 1000;
 
-/** The same tags for several instances at the same time are one call. */
+/** The same tags for several instances at the same time are one call; those that come during a call are the next one. */
 export class Tagging {
   readonly #calls: AwsCalls;
-  readonly #batches = new Map<string, Batch>();
+  /** By their tags: those that wait, and the last that was begun. */
+  readonly #gathering = new Map<string, Batch>();
+  readonly #last = new Map<string, Batch>();
 
   constructor(calls: AwsCalls) {
     this.#calls = calls;
@@ -23,25 +25,27 @@ export class Tagging {
     signal.throwIfAborted();
     if (!isInstanceId(id)) throw providerErrors.NotFound({ id });
     const key = JSON.stringify(Object.entries(tags));
-    let batch = this.#batches.get(key);
-    if (batch === undefined) {
-      const ids = new Set<string>();
-      batch = { ids, result: this.#send(key, ids, tags, signal) };
-      this.#batches.set(key, batch);
-    }
-    batch.ids.add(id);
-    const failed = (await batch.result).get(id);
-    if (failed !== undefined) throw failed;
+    const batch = this.#gathering.get(key) ?? this.#begin(key, tags);
+    await batch.outcomeOf(id, signal);
   }
 
-  async #send(
-    key: string,
-    waiting: ReadonlySet<string>,
-    tags: Tags,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, Error>> {
-    await nextTurn();
-    this.#batches.delete(key);
+  #begin(key: string, tags: Tags): Batch {
+    const before = this.#last.get(key)?.done ?? nextTurn();
+    const batch = new Batch(async ({ ids, nobody }) => {
+      await before.catch(() => {});
+      this.#gathering.delete(key);
+      try {
+        return await this.#put([...ids], tags, nobody);
+      } finally {
+        if (this.#last.get(key) === batch) this.#last.delete(key);
+      }
+    });
+    this.#gathering.set(key, batch);
+    this.#last.set(key, batch);
+    return batch;
+  }
+
+  async #put(waiting: readonly string[], tags: Tags, signal: AbortSignal): Promise<Failures> {
     const failed = new Map<string, Error>();
     const { aws, young, clock } = this.#calls;
     const put = (ids: readonly string[]): Promise<void> =>
@@ -49,7 +53,8 @@ export class Tagging {
         ids,
         async (some) => {
           const command = new CreateTagsCommand({ Resources: [...some], Tags: toAws(tags) });
-          await aws.ask({ call: 'CreateTags', id: some[0]! }, (options) => aws.ec2.send(command, options), signal);
+          const about = { call: 'CreateTags', id: some[0]! };
+          await aws.askPatiently(about, (options) => aws.ec2.send(command, options), signal);
         },
         isUnknown,
         (id, error) => {
@@ -57,7 +62,7 @@ export class Tagging {
           failed.set(id, providerErrors.NotFound({ id }, error));
         },
       );
-    for (const ids of batchesOf([...waiting], mostPerCall))
+    for (const ids of batchesOf(waiting, mostPerCall))
       await onceKnown(() => put(ids), isUnknown, clock, signal).catch((error: Error) => {
         for (const id of ids) failed.set(id, error);
       });
@@ -65,7 +70,38 @@ export class Tagging {
   }
 }
 
-interface Batch {
-  readonly ids: Set<string>;
-  readonly result: Promise<ReadonlyMap<string, Error>>;
+type Failures = ReadonlyMap<string, Error>;
+
+/** Instances that get the same tags. It goes on for as long as one of its callers wants it to. */
+class Batch {
+  readonly ids = new Set<string>();
+  readonly done: Promise<Failures>;
+  readonly #nobody = new AbortController();
+  #callers = 0;
+
+  constructor(work: (batch: Batch) => Promise<Failures>) {
+    this.done = work(this);
+  }
+
+  /** Aborts when no caller is left. */
+  get nobody(): AbortSignal {
+    return this.#nobody.signal;
+  }
+
+  async outcomeOf(id: string, signal: AbortSignal): Promise<void> {
+    this.ids.add(id);
+    this.#callers++;
+    const { promise: left, reject } = Promise.withResolvers<never>();
+    const leave = (): void => {
+      reject(signal.reason as Error);
+      if (--this.#callers === 0) this.#nobody.abort(signal.reason);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      const failed = (await Promise.race([this.done, left])).get(id);
+      if (failed !== undefined) throw failed;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
 }

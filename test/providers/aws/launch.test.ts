@@ -183,7 +183,7 @@ test('a launch without a zone stays where it was made, although another subnet i
 });
 
 test('a role, a group and a key that were just made are waited for', async (t) => {
-  const aws = await standInAws(t, { settings: { role_lag_s: 0.3 } });
+  const aws = await standInAws(t, { settings: { role_lag_s: 3600 } });
   const role = { id: 'AROA1', account: labAccount, createdAt: aws.world.now(), tags: {}, path: '/', name: 'bed' };
   aws.cloud.has.roles.add({ ...role, trust: '{}', attached: [], own: new Map() });
   aws.cloud.has.profiles.add({ ...role, id: 'AIPA1', role: 'bed' });
@@ -196,7 +196,10 @@ test('a role, a group and a key that were just made are waited for', async (t) =
   const prepared = (given: Aws) =>
     preparedOf(given, { profileMadeAt: 1, headProfile: { Name: 'bed' } }, { keyName: key.name });
   const head = ask('head', { type: 'head', tags: { [rayTags.kind]: 'head' } });
-  const [launched] = await providerOf(aws, { prepared }).launch(head, never);
+  const launching = providerOf(aws, { prepared }).launch(head, never);
+  await until('the role was not known', async () => (await launches(aws)).length > 0);
+  aws.cloud.settings = { ...aws.cloud.settings, role_lag_s: 0 };
+  const [launched] = await launching;
   assert.equal(requestOf(aws, launched!.id).IamInstanceProfile?.Name, 'bed');
   assert.ok((await launches(aws)).length > 1);
   for (const code of ['InvalidGroup.NotFound', 'InvalidKeyPair.NotFound']) {

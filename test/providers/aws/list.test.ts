@@ -9,7 +9,7 @@ import { wallClock } from '../../../src/base/wall-clock.ts';
 import { rayTags } from '../../../src/core/ray-tags.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { never, until } from '../../contract/waiting.ts';
-import { ask, clusterText, providerOf, standInAws, zone } from './aws-bed.ts';
+import { ask, clusterText, fastClock, providerOf, standInAws, zone } from './aws-bed.ts';
 
 test('a list is complete over pages of five, and each instance is in it once', async (t) => {
   const aws = await standInAws(t, { settings: { page_size: 5 } });
@@ -26,7 +26,6 @@ test('a list of which one page is missing is an error and no list', async (t) =>
   const provider = providerOf(aws);
   await provider.launch(ask('many', { count: 12 }), never);
   for (const [fault, error] of [
-    ['throttle', providerErrors.Throttled],
     ['server-error', providerErrors.Unreachable],
     ['lost-answer', providerErrors.Unreachable],
     ['half-list', providerErrors.Unreachable],
@@ -35,6 +34,21 @@ test('a list of which one page is missing is an error and no list', async (t) =>
     await assert.rejects(provider.list(never), { code: error.code }, fault);
     aws.cloud.faults.clear();
   }
+});
+
+test('a list of which one page is throttled goes on with that page', async (t) => {
+  const aws = await standInAws(t, { settings: { page_size: 5 } });
+  const provider = providerOf(aws, { clock: fastClock });
+  await provider.launch(ask('many', { count: 12 }), never);
+  aws.cloud.faults.add({ fault: 'throttle', call: 'DescribeInstances', skip: 1, times: 2 });
+  assert.equal((await provider.list(never)).length, 12);
+  assert.equal((await aws.admin.calls({ call: 'DescribeInstances' })).length, 3 + 2);
+  aws.cloud.faults.add({ fault: 'throttle', call: 'DescribeInstances', times: 1 });
+  await assert.rejects(
+    provider.list(never),
+    { code: providerErrors.Throttled.code },
+    'the first page is the list itself',
+  );
 });
 
 /** A server that answers every request with this. */

@@ -94,14 +94,23 @@ export class AwsClient {
   }
 
   /** The same for a call that may be repeated: while AWS throttles, or where its answer was lost, it is made again. */
-  async askPatiently<Result>(about: AboutCall, send: Send<Result>, signal: AbortSignal): Promise<Result> {
+  askPatiently<Result>(about: AboutCall, send: Send<Result>, signal: AbortSignal): Promise<Result> {
+    return this.#repeat(about, send, lostTries, signal);
+  }
+
+  /** The same for one part of a whole: it is made again while AWS throttles, and a lost answer fails the whole. */
+  askUnthrottled<Result>(about: AboutCall, send: Send<Result>, signal: AbortSignal): Promise<Result> {
+    return this.#repeat(about, send, 1, signal);
+  }
+
+  async #repeat<Result>(about: AboutCall, send: Send<Result>, mostLost: number, signal: AbortSignal): Promise<Result> {
     const until = this.#clock.now() + patience;
     return await retry(() => this.ask(about, send, signal), {
       clock: this.#clock,
       signal,
       pause: doubling(250, 4_000),
       again: (error, tries) =>
-        (providerErrors.Throttled.is(error) || (providerErrors.Unreachable.is(error) && tries < lostTries)) &&
+        (providerErrors.Throttled.is(error) || (providerErrors.Unreachable.is(error) && tries < mostLost)) &&
         this.#clock.now() < until,
     });
   }

@@ -59,7 +59,7 @@ export function planLaunch(client: CloudClient, request: LaunchRequest): LaunchP
       ...groupsOf(members, own),
       ...((members.KeyName ?? own.keyName) !== undefined && { KeyName: members.KeyName ?? own.keyName }),
       ...profileOf(members, kind === 'head' ? prepared.headProfile : undefined),
-      ...marketOf({ InstanceMarketOptions, CapacityReservationSpecification }, request.market, type),
+      ...marketOf({ InstanceMarketOptions, CapacityReservationSpecification }, request.market, type, own),
       TagSpecifications: tagSpecifications(client, members, tags, request.market),
       // A lapsed lease switches a machine off: stopped, it would go on to cost money.
       InstanceInitiatedShutdownBehavior: 'terminate',
@@ -117,10 +117,12 @@ function profileOf({ IamInstanceProfile: given }: Members, head: PreparedAws['he
 }
 
 /** What is asked for counts; of what the file says of other markets nothing is left. */
-function marketOf(members: Members, market: Market, type: NodeType): Members {
+function marketOf(members: Members, market: Market, type: NodeType, { templateSpot }: PreparedAwsType): Members {
   const { InstanceMarketOptions: options, CapacityReservationSpecification: reservation } = members;
   const given = options?.MarketType;
   if (market === 'spot') {
+    // What the template says of spot, such as a price, is left to it.
+    if (templateSpot && options === undefined) return {};
     const spot = given === 'spot' || given === undefined ? options?.SpotOptions : undefined;
     return { InstanceMarketOptions: { MarketType: 'spot', ...(spot && { SpotOptions: spot }) } };
   }

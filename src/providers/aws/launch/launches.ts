@@ -19,6 +19,14 @@ const youngThings: ReadonlyMap<string, 'groups' | 'keyName'> = new Map([
   ['InvalidKeyPair.NotFound', 'keyName'],
 ]);
 
+/** One call of a launch. */
+interface Part {
+  readonly token: string;
+  readonly count: number;
+  /** Where others are made, one that is throttled is not refused: it is made again, a little later. */
+  readonly patient: boolean;
+}
+
 /** Launches of one cluster. */
 export class AwsLaunches {
   readonly #calls: AwsCalls;
@@ -54,7 +62,7 @@ export class AwsLaunches {
       tokens
         .map((token, part) => ({ token, count: Math.min(mostPerCall, rest - part * mostPerCall) }))
         .filter(({ count }) => count > 0)
-        .map(({ token, count }) => this.#run(plan, token, count, signal)),
+        .map((part) => this.#run(plan, { ...part, patient: tokens.length > 1 || restarted.length > 0 }, signal)),
     );
     const made = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
     const failures = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
@@ -73,14 +81,14 @@ export class AwsLaunches {
   }
 
   /** One call. What an earlier one under its token made is the answer, whatever the file says now. */
-  async #run(plan: LaunchPlan, token: string, count: number, signal: AbortSignal): Promise<readonly Instance[]> {
+  async #run(plan: LaunchPlan, { token, count, patient }: Part, signal: AbortSignal): Promise<readonly Instance[]> {
     const { aws, clock } = this.#calls;
     const { request, zone, input } = plan;
     const about = { call: 'RunInstances', type: request.type, zone: request.zone ?? zone, market: request.market };
     const command = new RunInstancesCommand({ ...input, MinCount: 1, MaxCount: count, ClientToken: token });
     try {
       const { Instances: made } = await onceKnown(
-        () => aws.ask(about, (options) => aws.ec2.send(command, options), signal),
+        () => aws[patient ? 'askUnthrottled' : 'ask'](about, (options) => aws.ec2.send(command, options), signal),
         (error) => this.#isTooYoung(plan, error),
         clock,
         signal,

@@ -37,6 +37,9 @@ export async function allPages<Page extends { readonly NextToken?: string | unde
   throw providerErrors.Unreachable({ call, detail: `the list has more than ${mostPages} pages` });
 }
 
+/** For one page that is throttled the pages before it are not asked for again. */
+const askFor = (token: string | undefined) => (token === undefined ? 'ask' : 'askUnthrottled');
+
 /** Instances of the region that pass the filters, each once, in any state that EC2 still shows. */
 export async function describeInstances(
   aws: AwsClient,
@@ -48,7 +51,7 @@ export async function describeInstances(
     call,
     (NextToken) => {
       const command = new DescribeInstancesCommand({ Filters: [...filters], MaxResults: 1000, NextToken });
-      return aws.ask({ call }, (options) => aws.ec2.send(command, options), signal);
+      return aws[askFor(NextToken)]({ call }, (options) => aws.ec2.send(command, options), signal);
     },
     ({ Reservations }) => Reservations,
   );
@@ -68,7 +71,7 @@ export async function describeSpotRequests(
     call,
     (NextToken) => {
       const command = new DescribeSpotInstanceRequestsCommand({ Filters: [...filters], MaxResults: 1000, NextToken });
-      return aws.ask({ call }, (options) => aws.ec2.send(command, options), signal);
+      return aws[askFor(NextToken)]({ call }, (options) => aws.ec2.send(command, options), signal);
     },
     ({ SpotInstanceRequests }) => SpotInstanceRequests,
   );
@@ -135,7 +138,7 @@ async function blockEnds(
       call,
       (NextToken) => {
         const command = new DescribeCapacityReservationsCommand({ CapacityReservationIds: [...ids], NextToken });
-        return aws.ask({ call }, (options) => aws.ec2.send(command, options), signal);
+        return aws[askFor(NextToken)]({ call }, (options) => aws.ec2.send(command, options), signal);
       },
       ({ CapacityReservations }) => CapacityReservations,
     ),

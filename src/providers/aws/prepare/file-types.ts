@@ -3,6 +3,7 @@ import { legacyHeadType, legacyWorkerType } from '../../../core/spec/legacy/node
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { Path } from '../../../core/spec/problem.ts';
 import { isMap } from '../../../core/spec/source.ts';
+import { awsErrors } from '../errors.ts';
 
 /** Something that the file launches: a node type, or a head that differs from the workers of its type. */
 export interface FileType {
@@ -18,6 +19,8 @@ export interface FileType {
   readonly config: PlainMap;
   /** Of the launch template, decoded, where the file has none of its own. */
   readonly templateUserData?: string;
+  /** The launch template asks for spot instances, and the file does not say otherwise. */
+  readonly templateSpot?: true;
   readonly usesSpot: boolean;
 }
 
@@ -29,7 +32,7 @@ const legacyPaths: ReadonlyMap<string, Path> = new Map([
 
 const configPath = (type: string): Path => legacyPaths.get(type) ?? ['available_node_types', type, 'node_config'];
 
-const isSpot = (config: PlainMap): boolean => mapOf(config.InstanceMarketOptions).MarketType === 'spot';
+export const isSpot = (config: PlainMap): boolean => mapOf(config.InstanceMarketOptions).MarketType === 'spot';
 
 /** What the file launches, without what templates add. */
 export function typesInFile(spec: ClusterSpec): readonly FileType[] {
@@ -45,6 +48,28 @@ export function typesInFile(spec: ClusterSpec): readonly FileType[] {
       { name, at: ['head_node'], config: head, isHead: true, hasWorkers: false, usesSpot: isSpot(head) },
     ];
   });
+}
+
+/** What one resource takes. */
+const mostTags = 50;
+
+/** On instances: those of a launch, that of the status, and those with which a head says why it has ended. */
+const reservedTags = 12;
+
+/** Throws for a type whose own tags leave no room for those by which its instances are found. */
+export function checkTags(types: readonly FileType[]): void {
+  for (const { at, config } of types) {
+    const tags = mapsOf(config.TagSpecifications)
+      .filter(({ ResourceType: kind }) => kind === 'instance')
+      .flatMap(({ Tags: given }) => mapsOf(given).map(({ Key: key }) => key));
+    const count = new Set(tags).size;
+    if (count > mostTags - reservedTags)
+      throw awsErrors.BadConfig({
+        at: [...at, 'TagSpecifications'],
+        problem: `has ${count} tags for instances, but AWS allows ${mostTags} and Manta sets up to ${reservedTags} of them`,
+        hint: `leave at most ${mostTags - reservedTags} tags`,
+      });
+  }
 }
 
 export const headOf = (types: readonly FileType[]): FileType => types.find(({ isHead }) => isHead)!;

@@ -12,6 +12,16 @@ interface Image {
   readonly architecture: string;
   readonly rootDevice?: string;
   readonly rootGib: number;
+  /** Its root among them. */
+  readonly disks: readonly Disk[];
+}
+
+/** A disk that an instance gets. */
+export interface Disk {
+  readonly device: string;
+  /** Undefined where only AWS knows. */
+  readonly gib: number | undefined;
+  readonly kind: string;
 }
 
 /** What was found of the images that the file names, or that may be chosen for it. */
@@ -106,6 +116,9 @@ function readImage({ ImageId, Architecture, RootDeviceName, BlockDeviceMappings 
     architecture: Architecture ?? '',
     ...(RootDeviceName !== undefined && { rootDevice: RootDeviceName }),
     rootGib: root?.Ebs?.VolumeSize ?? 0,
+    disks: BlockDeviceMappings.flatMap(({ DeviceName: device, Ebs: disk }) =>
+      device && disk ? [{ device, gib: disk.VolumeSize, kind: disk.VolumeType ?? 'gp2' }] : [],
+    ),
   };
 }
 

@@ -7,7 +7,7 @@ import { awsErrors } from '../errors.ts';
 import { awsEvents } from '../events.ts';
 import type { PreparedAws, PreparedAwsType } from '../prepared.ts';
 import { askKnownPrices, type KnownPrices } from './ask-prices.ts';
-import { type FileType, hasOwnGroups, typesInFile } from './file-types.ts';
+import { checkTags, type FileType, hasOwnGroups, typesInFile } from './file-types.ts';
 import { chooseGroup, type GroupLook, groupsInVpcs, lookAtGroups, makeGroup } from './group.ts';
 import { lookForRole, type RoleLook } from './head-role.ts';
 import { type ChosenImage, chooseImage, isDefault, lookAtImages } from './images.ts';
@@ -16,6 +16,7 @@ import { type KeyLook, lookForKey, makeKey } from './key-pair.ts';
 import { makeRole } from './make-role.ts';
 import { Scene, type Told } from './scene.ts';
 import { lookForSpotRole, makeSpotRole, type SpotRoleLook } from './spot-role.ts';
+import { askStoppedCosts } from './stopped-costs.ts';
 import { checkZones, checkZonesExist, chooseSubnets, lookAtSubnets, type SubnetChoice } from './subnets.ts';
 import { withTemplates } from './templates.ts';
 import { fileWarnings } from './warnings.ts';
@@ -32,6 +33,8 @@ interface Look {
   readonly role: RoleLook;
   readonly spotRole: SpotRoleLook;
   readonly prices: KnownPrices;
+  /** Of workers that are stopped, an hour. */
+  readonly stopped: ReadonlyMap<FileType, number>;
 }
 
 const verbs = { found: 'found', create: 'created', change: 'changed' } as const;
@@ -85,6 +88,7 @@ async function look(scene: Scene): Promise<Look> {
   const written = typesInFile(scene.spec);
   checkZones(scene, written);
   const types = await withTemplates(scene, written);
+  checkTags(types);
   const asked = askAccount(scene);
   const [account, machines, images, allSubnets, groups, address, key, role, spotRole, prices] = await allOf([
     asked,
@@ -103,7 +107,8 @@ async function look(scene: Scene): Promise<Look> {
   const chosen = new Map(types.map((type) => [type, chooseImage(scene, type, machineOf(type), images)]));
   const subnets = chooseSubnets(scene, types, allSubnets, groupsInVpcs(scene, types, groups));
   const group = groupIn(scene, types, { groups, vpc: subnets.vpc, address });
-  return { account, types, machines, images: chosen, subnets, key, group, role, spotRole, prices };
+  const stopped = await askStoppedCosts(scene, chosen);
+  return { account, types, machines, images: chosen, subnets, key, group, role, spotRole, prices, stopped };
 }
 
 function groupIn(
@@ -174,18 +179,21 @@ function preparedOf(scene: Scene, found: Look, group: string | undefined): Prepa
 
 function preparedType(
   type: FileType,
-  { machines, images, subnets, key }: Look,
+  { machines, images, subnets, key, stopped }: Look,
   group: string | undefined,
 ): PreparedAwsType {
   const instanceType = instanceTypeOf(type);
   const { image } = images.get(type)!;
   const places = subnets.byType.get(type);
+  const stoppedPerHour = stopped.get(type);
   return {
     instanceType,
     image: image.id,
     ...('LaunchTemplate' in type.config && !isDefault(type.config.ImageId) && { templateImage: true as const }),
+    ...(type.templateSpot && { templateSpot: true as const }),
     ...(image.rootDevice !== undefined && { rootDevice: image.rootDevice }),
     resources: { ...machines.get(instanceType)!.resources },
+    ...(stoppedPerHour !== undefined && { stoppedPerHour }),
     ...(places && { subnets: places.map(({ id, zone }) => ({ id, zone })) }),
     ...(group !== undefined && !hasOwnGroups(type.config) && { groups: [group] }),
     ...(key.name !== undefined && typeof type.config.KeyName !== 'string' && { keyName: key.name }),

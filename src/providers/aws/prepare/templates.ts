@@ -3,7 +3,7 @@ import { DescribeLaunchTemplateVersionsCommand, type ResponseLaunchTemplateData 
 import type { PlainMap } from '../../../core/spec/cluster.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import { awsErrors } from '../errors.ts';
-import type { FileType } from './file-types.ts';
+import { type FileType, isSpot } from './file-types.ts';
 import { isCode } from './refused.ts';
 import type { Scene } from './scene.ts';
 
@@ -66,10 +66,12 @@ function merge(type: FileType, data: ResponseLaunchTemplateData): FileType {
   const own = plainMembers(data);
   const config = { ...own, ...type.config };
   const userData = 'UserData' in type.config ? undefined : data.UserData;
+  const templateSpot = isSpot(config) && !isSpot(type.config);
   return {
     ...type,
     config,
-    usesSpot: type.usesSpot || mapOf(config.InstanceMarketOptions).MarketType === 'spot',
+    usesSpot: type.usesSpot || templateSpot,
+    ...(templateSpot && { templateSpot }),
     ...(userData && { templateUserData: textOf(Buffer.from(userData, 'base64')) }),
   };
 }

@@ -174,3 +174,20 @@ test('what no look at AWS tells is warned of', async (t) => {
   const all = warnings.join('\n');
   assert.match(all, /cloudwatch has no effect/);
 });
+
+test('more tags than AWS takes beside those of the cluster are refused before anything is made', async (t) => {
+  const { up, plan, changes } = await preparationBed(t);
+  const tagged = (count: number): string => {
+    const tags = Array.from({ length: count }, (_, index) => `{Key: k${index}, Value: v}`);
+    return cluster({ worker: `TagSpecifications: [{ResourceType: instance, Tags: [${tags.join(', ')}]}]` });
+  };
+  await fails(
+    plan({ text: tagged(39) }),
+    'MANTA_AWS_BAD_CONFIG',
+    2,
+    /worker.*TagSpecifications has 39 tags.*at most 38/s,
+  );
+  await fails(up({ text: tagged(39) }), 'MANTA_AWS_BAD_CONFIG', 2);
+  assert.deepEqual(await changes(), []);
+  await up({ text: tagged(38) });
+});
