@@ -7,7 +7,8 @@ export const aws: BenchedCloud = {
   name: 'aws',
   goals: { firstUp: 2, requested: 10, calls: 3, down: 2 },
   packages: { boto3: true },
-  provider: '{type: aws, region: us-west-2, availability_zone: "us-west-2a,us-west-2b", cache_stopped_nodes: false}',
+  provider: () =>
+    '{type: aws, region: us-west-2, availability_zone: "us-west-2a,us-west-2b", cache_stopped_nodes: false}',
   nodeConfig: '{InstanceType: m5.large}',
   aboutInstances:
     /^(RunInstances|TerminateInstances|CreateTags|Describe(Instances|InstanceStatus|Tags|SpotInstanceRequests))$/,

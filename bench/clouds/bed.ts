@@ -44,8 +44,8 @@ export class CloudBench {
   /** A cluster of this side with so many workers that never scale down, in an account without anything. Not up yet. */
   async cluster(side: SideName, minWorkers: number): Promise<BenchCluster> {
     await this.#bed.laptop.must('rm -rf ~/.manta /tmp/ray* ~/.ssh/known_hosts ~/.ssh/ray-autoscaler*');
-    this.#bed.write(file, clusterFile(this.benched, minWorkers));
     const account = await this.#fake.emptyAccount();
+    this.#bed.write(file, clusterFile(this.benched, account.id, minWorkers));
     await quiet(quietWithin);
     return new BenchCluster(this.#bed, this.#fake, { side, account });
   }

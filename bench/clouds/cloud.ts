@@ -33,8 +33,9 @@ export interface BenchedCloud {
   readonly goals: Goals;
   /** What Ray's own launcher needs beside Ray. */
   readonly packages: Pick<HostOptions, 'boto3' | 'googleClient'>;
-  /** `provider` and the `node_config` of head and workers, as both are given them. */
-  readonly provider: string;
+  /** The `provider` of the file, as both are given it. */
+  readonly provider: (account: string) => string;
+  /** Of head and workers. */
   readonly nodeConfig: string;
   /** Calls about instances. */
   readonly aboutInstances: RegExp;

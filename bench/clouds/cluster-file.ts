@@ -6,9 +6,13 @@ const gcsPort = 6379;
 const small = '--memory=500000000 --object-store-memory=80000000 --disable-usage-stats';
 
 /** What both are given: nothing that one of them does not know, and no limit that is not Ray's default. */
-export const clusterFile = ({ provider, nodeConfig }: BenchedCloud, minWorkers: number): string => `cluster_name: bench
+export const clusterFile = (
+  { provider, nodeConfig }: BenchedCloud,
+  account: string,
+  minWorkers: number,
+): string => `cluster_name: bench
 max_workers: 40
-provider: ${provider}
+provider: ${provider(account)}
 auth: {ssh_user: ubuntu}
 head_node_type: head
 available_node_types:
