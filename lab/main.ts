@@ -185,7 +185,8 @@ async function aws(values: Values): Promise<number> {
 
 async function google(values: Values): Promise<number> {
   await ensureDiscovery(say);
-  const image = hostOptions(values);
+  const has = hostOptions(values);
+  const image = { ...has, ...(has.ray && { googleClient: true }) };
   const lab = await openLab({ hosts: numberOf('hosts', values.hosts), ...image });
   try {
     const opened = await openLabGoogle(lab, { image, retired: true });

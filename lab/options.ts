@@ -6,6 +6,8 @@ export interface HostOptions {
   readonly ray?: boolean | string;
   /** What Ray's own launcher needs for AWS, for every Python of its version. @default false */
   readonly boto3?: boolean;
+  /** The same for Google Cloud. @default false */
+  readonly googleClient?: boolean;
   /** Node 24 alone, on the PATH of login shells. @default as `ray` */
   readonly node?: boolean;
   /** A cron daemon. @default false */
@@ -32,11 +34,25 @@ export interface LabOptions extends HostOptions {
 }
 
 /** What each machine of a lab has, the laptop first. */
-export function eachHost({ hosts, podman, ray, boto3, node, cron, disk }: LabOptions): readonly HostOptions[] {
+export function eachHost({
+  hosts,
+  podman,
+  ray,
+  boto3,
+  googleClient,
+  node,
+  cron,
+  disk,
+}: LabOptions): readonly HostOptions[] {
   const shared: HostOptions = Object.fromEntries(
-    Object.entries({ podman, ray, boto3, node, cron, disk }).filter(([, value]) => value !== undefined),
+    Object.entries({ podman, ray, boto3, googleClient, node, cron, disk }).filter(([, value]) => value !== undefined),
   );
   const own = typeof hosts === 'number' ? Array.from({ length: hosts }, (): HostOptions => ({})) : hosts;
-  const laptop: HostOptions = { node: true, ...(ray !== undefined && { ray }), ...(boto3 !== undefined && { boto3 }) };
+  const laptop: HostOptions = {
+    node: true,
+    ...(ray !== undefined && { ray }),
+    ...(boto3 !== undefined && { boto3 }),
+    ...(googleClient !== undefined && { googleClient }),
+  };
   return [laptop, ...own.map((each) => ({ ...shared, ...each }))];
 }

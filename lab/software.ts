@@ -11,6 +11,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ensureBoto3 } from '../scripts/boto3-venv.ts';
+import { ensureGoogleClient } from '../scripts/google-client-venv.ts';
 import { ensureRay } from '../scripts/ray-venv.ts';
 import type { Bind } from './boot.ts';
 
@@ -31,10 +32,17 @@ export const nodeSoftware: Software = {
 };
 
 /** Packages that Ray's own launcher needs for AWS. */
-export async function boto3Software(): Promise<Software> {
-  const target = '/opt/boto3';
-  return { binds: [{ source: await ensureBoto3(() => {}), target }], path: [], python: target };
-}
+export const boto3Software = async (): Promise<Software> => packagesAt('/opt/boto3', await ensureBoto3(() => {}));
+
+/** Packages that Ray's own launcher needs for Google Cloud. */
+export const googleClientSoftware = async (): Promise<Software> =>
+  packagesAt('/opt/google-client', await ensureGoogleClient(() => {}));
+
+const packagesAt = (target: string, source: string): Software => ({
+  binds: [{ source, target }],
+  path: [],
+  python: target,
+});
 
 /** Ray as every user of a host finds it at `/opt/ray`. Its library is that of this machine, shared. */
 export async function raySoftware(version: string, folder: string): Promise<Software> {

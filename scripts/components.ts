@@ -8,6 +8,7 @@ import { imageStore } from '../lab/images/build.ts';
 import { hostPackages, labProblem, podmanPackages } from '../lab/problem.ts';
 import { ensureBoto3 } from './boto3-venv.ts';
 import { ensureModels } from './botocore-models.ts';
+import { ensureGoogleClient } from './google-client-venv.ts';
 import { ensureDiscovery } from './google-discovery.ts';
 import { ensureMoto } from './moto-venv.ts';
 import { olderManta, olderVersion } from './older-manta.ts';
@@ -79,6 +80,7 @@ export async function installComponents(needs: ReadonlySet<Need>, say: (line: st
   await fetchFor('botocore', ensureModels);
   await fetchFor('google-discovery', ensureDiscovery);
   await fetchFor('boto3', ensureBoto3);
+  await fetchFor('google-client', ensureGoogleClient);
 }
 
 /** Here, once, and not in each of the files that need it. */

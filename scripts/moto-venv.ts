@@ -10,7 +10,7 @@ export async function ensureMoto(say: (line: string) => void): Promise<string> {
   const python = await ensureVenv(
     {
       name: `moto-${version}`,
-      requirement: `moto[server,ec2,iam,ssm]==${version}`,
+      requirements: [`moto[server,ec2,iam,ssm]==${version}`],
       works: async (each) =>
         (await capture(each, ['-c', 'import moto.server, moto; print(moto.__version__)']))?.trim() === version,
     },

@@ -1,33 +1,40 @@
 /** Virtual environments for Python programs that tests stand Manta beside, in the user's cache folder. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 export interface Venv {
   /** Of its folder; carries the version. */
   readonly name: string;
-  /** As pip takes it. */
-  readonly requirement: string;
+  /** As pip takes them, the main one first. */
+  readonly requirements: readonly [string, ...string[]];
   /** Whether this Python has what was asked for. */
   readonly works: (python: string) => Promise<boolean>;
 }
 
 /** Path of the environment's Python; makes the environment when there is none that works. `say` is told what happens. */
-export async function ensureVenv({ name, requirement, works }: Venv, say: (line: string) => void): Promise<string> {
+export async function ensureVenv({ name, requirements, works }: Venv, say: (line: string) => void): Promise<string> {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
   const folder = join(cache, 'manta', name);
   const python = join(folder, 'bin', 'python');
   if (existsSync(python) && (await works(python))) return python;
 
-  say(`installing ${requirement} into ${folder}`);
+  const [main] = requirements;
+  say(`installing ${main} into ${folder}`);
   // In its place from the start, because the programs of an environment name it by path. What was cut short does not load.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(dirname(folder), { recursive: true });
   await run(await findPython(), ['-m', 'venv', folder]);
-  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', requirement]);
-  if (!(await works(python))) throw new Error(`${requirement} was installed into ${folder} and does not load`);
+  await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements]);
+  if (!(await works(python))) throw new Error(`${main} was installed into ${folder} and does not load`);
   return python;
+}
+
+/** Folder of the packages of an environment. */
+export function packagesOf(python: string): string {
+  const venv = dirname(dirname(python));
+  return join(venv, globSync('lib/python3.*/site-packages', { cwd: venv })[0]!);
 }
 
 /** The first Python for which there are wheels. */

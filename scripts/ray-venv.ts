@@ -19,7 +19,7 @@ export async function ensureRay(version: string = rayVersion, say: (line: string
   for (const given of (process.env['MANTA_RAY_PYTHON'] ?? '').split(':'))
     if (given !== '' && (await hasRay(given, version))) return given;
   return ensureVenv(
-    { name: `ray-${version}`, requirement: `ray[default]==${version}`, works: (python) => hasRay(python, version) },
+    { name: `ray-${version}`, requirements: [`ray[default]==${version}`], works: (python) => hasRay(python, version) },
     say,
   );
 }

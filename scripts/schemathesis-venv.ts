@@ -10,7 +10,7 @@ export async function ensureSchemathesis(say: (line: string) => void): Promise<s
   const python = await ensureVenv(
     {
       name: `schemathesis-${version}`,
-      requirement: `schemathesis==${version}`,
+      requirements: [`schemathesis==${version}`],
       works: async (each) => {
         const proof = "import schemathesis, importlib.metadata as m; print(m.version('schemathesis'))";
         return (await capture(each, ['-c', proof]))?.trim() === version;

@@ -30,6 +30,7 @@ const tiers = {
   schemathesis: 'lab',
   moto: 'lab',
   boto3: 'lab',
+  'google-client': 'lab',
   ray: 'lab',
   hosts: 'lab',
   podman: 'lab',
@@ -50,6 +51,7 @@ const signs: readonly { readonly need: Need; readonly sign: RegExp; readonly bes
   { need: 'ray', sign: /\bray: true\b/, beside: 'hosts' },
   { need: 'podman', sign: /\bpodman: true\b/, beside: 'hosts' },
   { need: 'boto3', sign: /\bboto3: true\b/, beside: 'hosts' },
+  { need: 'google-client', sign: /\bgoogleClient: true\b/, beside: 'hosts' },
   { need: 'older-ray', sign: /\bolderRayVersion\b.*ray-venv/ },
 ];
 

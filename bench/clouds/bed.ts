@@ -1,17 +1,16 @@
-/** One fake of AWS, and on it clusters of Manta and of Ray, each in an account of its own that was empty before. */
+/** One fake of a cloud, and on it clusters of Manta and of Ray, each in an account of its own that was empty before. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LabAws, openLabAws } from '../../lab/aws/open.ts';
-import type { Credentials } from '../../lab/aws/principals.ts';
 import type { CallRecord } from '../../lab/cloud/call-log.ts';
 import type { ExecResult, LabHost } from '../../lab/lab.ts';
 import { ClusterBed, program } from '../../test/lab/cluster-bed.ts';
 import { quiet } from '../launcher/cost.ts';
+import type { BenchedCloud, EmptyAccount, FakeCloud } from './cloud.ts';
 import { clusterFile, file } from './cluster-file.ts';
 
 /** Ray's autoscaler is v2 unless one asks for v1. */
 export type SideName = 'manta' | 'ray' | 'ray v1';
 
-const commandWithin = 300_000;
+const commandWithin = 400_000;
 const quietWithin = 15_000;
 const lookEvery = 100;
 
@@ -21,27 +20,21 @@ const ups: Readonly<Record<SideName, readonly string[]>> = {
   'ray v1': ['ray', 'up', '-y', '--no-config-cache', '--disable-usage-stats', file],
 };
 
-export class AwsBench {
+export class CloudBench {
+  readonly benched: BenchedCloud;
   readonly #bed: ClusterBed;
-  readonly #aws: LabAws;
-  #accounts = 0;
+  readonly #fake: FakeCloud;
 
-  private constructor(bed: ClusterBed, aws: LabAws) {
+  private constructor(benched: BenchedCloud, bed: ClusterBed, fake: FakeCloud) {
+    this.benched = benched;
     this.#bed = bed;
-    this.#aws = aws;
+    this.#fake = fake;
   }
 
-  /** Heads are hosts that run Ray; workers are stand-ins, which cost money and never answer. */
-  static async open(): Promise<AwsBench> {
-    const bed = await ClusterBed.open({ hosts: 0, ray: true, boto3: true });
+  static async open(benched: BenchedCloud): Promise<CloudBench> {
+    const bed = await ClusterBed.open({ hosts: 0, ray: true, ...benched.packages });
     try {
-      const aws = await openLabAws(bed.lab, {
-        image: { ray: true, boto3: true, cron: true },
-        standIn: ({ tags }) => tags['ray-node-type'] === 'worker',
-      });
-      // As far as a region of AWS is from most laptops.
-      await aws.admin.set({ latency_ms: [40, 80] });
-      return new AwsBench(bed, aws);
+      return new CloudBench(benched, bed, await benched.open(bed.lab));
     } catch (error) {
       await bed.close();
       throw error;
@@ -51,14 +44,14 @@ export class AwsBench {
   /** A cluster of this side with so many workers that never scale down, in an account without anything. Not up yet. */
   async cluster(side: SideName, minWorkers: number): Promise<BenchCluster> {
     await this.#bed.laptop.must('rm -rf ~/.manta /tmp/ray* ~/.ssh/known_hosts ~/.ssh/ray-autoscaler*');
-    this.#bed.write(file, clusterFile(minWorkers));
-    const account = String(200_000_000_000 + ++this.#accounts);
+    const account = await this.#fake.emptyAccount();
+    this.#bed.write(file, clusterFile(this.benched, account.id, minWorkers));
     await quiet(quietWithin);
-    return new BenchCluster(this.#bed, this.#aws, { side, account });
+    return new BenchCluster(this.#bed, this.#fake, { side, account });
   }
 
   async close(): Promise<void> {
-    await this.#aws.close();
+    await this.#fake.close();
     await this.#bed.close();
   }
 }
@@ -66,16 +59,18 @@ export class AwsBench {
 export class BenchCluster {
   readonly side: SideName;
   readonly #bed: ClusterBed;
-  readonly #aws: LabAws;
-  readonly #account: string;
-  readonly #credentials: Credentials;
+  readonly #fake: FakeCloud;
+  readonly #account: EmptyAccount;
 
-  constructor(bed: ClusterBed, aws: LabAws, { side, account }: { readonly side: SideName; readonly account: string }) {
+  constructor(
+    bed: ClusterBed,
+    fake: FakeCloud,
+    { side, account }: { readonly side: SideName; readonly account: EmptyAccount },
+  ) {
     this.side = side;
     this.#bed = bed;
-    this.#aws = aws;
+    this.#fake = fake;
     this.#account = account;
-    this.#credentials = aws.addUser('bench', undefined, account);
   }
 
   /** Milliseconds of the command. */
@@ -86,14 +81,14 @@ export class BenchCluster {
   /** Milliseconds of the command; throws where an instance is left. */
   async down(): Promise<number> {
     const took = await this.#timed([this.side === 'manta' ? program : 'ray', 'down', '-y', file]);
-    const left = this.#aws.cloud.existing(this.#account);
+    const left = this.#fake.cloud.existing(this.#account.id);
     if (left.length > 0) throw new Error(`${this.side} has left ${left.length} instances`);
     return took;
   }
 
   /** All that the account was asked, in the order in which it arrived. */
   async calls(): Promise<readonly CallRecord[]> {
-    const all = (await this.#aws.admin.calls()).filter(({ account }) => account === this.#account);
+    const all = (await this.#fake.calls()).filter(({ account }) => account === this.#account.id);
     return all.toSorted((one, other) => one.at - other.at);
   }
 
@@ -108,14 +103,15 @@ export class BenchCluster {
   }
 
   #head(): LabHost | undefined {
-    const [head] = this.#aws.cloud.existing(this.#account).filter(({ now }) => now.tags['ray-node-type'] === 'head');
-    return head && this.#aws.host(head.id);
+    const existing = this.#fake.cloud.existing(this.#account.id);
+    const head = existing.find(({ now }) => now.tags['ray-node-type'] === 'head');
+    return head && this.#fake.host(head.id);
   }
 
   async #timed(words: readonly string[]): Promise<number> {
     const began = performance.now();
     const v1: Record<string, string> = this.side === 'ray v1' ? { RAY_UP_enable_autoscaler_v2: '0' } : {};
-    const env = { ...this.#aws.environment(this.#credentials), ...v1 };
+    const env = { ...this.#account.environment, ...v1 };
     const { code, stdout, stderr }: ExecResult = await this.#bed.laptop.exec(words, { env, within: commandWithin });
     if (code !== 0) throw new Error(`${words.join(' ')} ended with ${code}: ${`${stderr}${stdout}`.slice(-4_000)}`);
     return performance.now() - began;
@@ -131,9 +127,12 @@ export class BenchCluster {
   }
 }
 
-/** When each worker was asked for. The head is asked for alone, and first. */
+/** Calls that gave instances. The head is asked for alone, and first. */
+export const givenLaunches = (calls: readonly CallRecord[]): readonly CallRecord[] =>
+  calls.filter(({ call, status }) => call === 'launch' && status === 200);
+
+/** When each worker was asked for. */
 const instantsOfWorkers = (calls: readonly CallRecord[]): readonly number[] =>
-  calls
-    .filter(({ operation, status }) => operation === 'RunInstances' && status === 200)
+  givenLaunches(calls)
     .slice(1)
     .flatMap(({ at, instances = [] }) => instances.map(() => at));

@@ -8,7 +8,7 @@ interface Pair {
 
 /** A line of the table: how many times as much Ray takes. */
 export const beside = (name: string, { manta, ray, as }: Pair): Measurement => ({
-  name: `aws: ${name}`,
+  name,
   ours: as(manta),
   theirs: as(ray),
   ratio: ray / manta,

@@ -5,16 +5,15 @@
 import type { CallRecord } from '../../lab/cloud/call-log.ts';
 import type { Measurement } from '../../scripts/bench.ts';
 import { median, note, seconds } from '../launcher/bed.ts';
-import type { AwsBench, SideName } from './bed.ts';
+import { type CloudBench, givenLaunches, type SideName } from './bed.ts';
 import { atLeast, beside } from './beside.ts';
 
 const workers = 30;
 const timed = 20;
 const askedWithin = 300_000;
 
-const aboutInstances =
-  /^(RunInstances|TerminateInstances|CreateTags|Describe(Instances|InstanceStatus|Tags|SpotInstanceRequests))$/;
-const changes = /^(RunInstances|TerminateInstances|CreateTags)$/;
+/** Calls that change an instance. */
+const changing: ReadonlySet<CallRecord['call']> = new Set(['launch', 'terminate', 'tag']);
 
 interface Seen {
   /**
@@ -31,7 +30,7 @@ interface Seen {
   readonly down: number;
 }
 
-export async function measureWorkers(bench: AwsBench): Promise<Measurement[]> {
+export async function measureWorkers(bench: CloudBench): Promise<Measurement[]> {
   const manta: Seen[] = [];
   const rays: Seen[] = [];
   // v2, which is Ray's default, takes minutes; `ray down` is the same for both.
@@ -45,33 +44,40 @@ export async function measureWorkers(bench: AwsBench): Promise<Measurement[]> {
     const middle = (all: readonly Seen[]): number => median(all.map((one) => one[part]));
     return { manta: middle(manta), ray: middle(ray), as };
   };
-  const what = `launch of the head until ${timed} \`min_workers\` are asked for`;
+  const { name, goals } = bench.benched;
+  const what = `${name}: launch of the head until ${timed} \`min_workers\` are asked for`;
   return [
-    atLeast(10, what, of('asked', [v2], seconds)),
+    atLeast(goals.requested, what, of('asked', [v2], seconds)),
     beside(`${what}, against Ray's older autoscaler (v1)`, of('asked', [v1], seconds)),
-    atLeast(3, `calls for each of ${workers} instances, made, tagged, looked at and ended`, of('calls', [v2], each)),
-    beside('those of them that change something', of('changing', [v2], each)),
-    atLeast(2, `\`down\` of ${workers}`, of('down', rays, seconds)),
-    beside(`\`down\` of ${workers}, until the last of them was ordered to end`, of('ordered', rays, seconds)),
+    atLeast(
+      goals.calls,
+      `${name}: calls for each of ${workers} instances, made, tagged, looked at and ended`,
+      of('calls', [v2], each),
+    ),
+    beside(`${name}: those of them that change something`, of('changing', [v2], each)),
+    atLeast(goals.down, `${name}: \`down\` of ${workers}`, of('down', rays, seconds)),
+    beside(`${name}: \`down\` of ${workers}, until the last of them was ordered to end`, of('ordered', rays, seconds)),
   ];
 }
 
-async function watch(bench: AwsBench, side: SideName): Promise<Seen> {
+async function watch(bench: CloudBench, side: SideName): Promise<Seen> {
   const cluster = await bench.cluster(side, workers);
   await cluster.up();
   await cluster.askedFor(workers, askedWithin);
   const began = Date.now();
   const down = await cluster.down();
   const all = await cluster.calls();
-  const [head, ...launches] = all.filter(({ operation, status }) => operation === 'RunInstances' && status === 200);
+  const [head, ...launches] = givenLaunches(all);
   const asked = launches.flatMap(({ at, instances = [] }) => instances.map(() => at - head!.at));
-  const calls = all.filter(({ at, operation = '' }) => at >= launches[0]!.at && aboutInstances.test(operation));
-  const ends = calls.filter(({ operation }) => operation === 'TerminateInstances');
+  const calls = all.filter(
+    ({ at, operation = '' }) => at >= launches[0]!.at && bench.benched.aboutInstances.test(operation),
+  );
+  const ends = calls.filter(({ call }) => call === 'terminate');
   note(`${workers} workers, ${side}: ${stepsOf(launches, head!.at)}; ${countsOf(calls)}; down ${seconds(down)}`);
   return {
     asked: asked[timed - 1]!,
     calls: calls.length,
-    changing: calls.filter(({ operation = '' }) => changes.test(operation)).length,
+    changing: calls.filter(({ call }) => changing.has(call)).length,
     ordered: Math.max(...ends.map(({ at }) => at)) - began,
     down,
   };
