@@ -1,9 +1,12 @@
 /** Addresses of Google's APIs, and the links by which they name things. */
 
-const compute = 'https://compute.googleapis.com/compute/v1';
+/** By its address: a name may be another's. */
+export const metadataUrl = 'http://169.254.169.254/computeMetadata/v1';
+
+export const computeApi = 'https://compute.googleapis.com/compute/v1';
 const tpu = 'https://tpu.googleapis.com/v2';
 
-export const computeUrl = (project: string, path: string): string => `${compute}/projects/${project}/${path}`;
+export const computeUrl = (project: string, path: string): string => `${computeApi}/projects/${project}/${path}`;
 export const tpuUrl = (path: string): string => `${tpu}/${path}`;
 
 /** The last part of a link, whether it is whole, partial or a name alone. */
