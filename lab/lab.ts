@@ -30,7 +30,7 @@ import {
   sweep,
   writeRecord,
 } from './record.ts';
-import { boto3Software, nodeSoftware, raySoftware, type Software } from './software.ts';
+import { boto3Software, kubeSoftware, nodeSoftware, raySoftware, type Software } from './software.ts';
 
 export type { Slowness } from './cable.ts';
 export type { ExecOptions, ExecResult } from './host.ts';
@@ -235,12 +235,14 @@ async function layOutSoftware(
   for (const version of new Set(each.map(versionOf)))
     if (version !== undefined) rays.set(version, await raySoftware(version, join(folder, `ray-${version}`)));
   const boto3 = each.some((has) => has.boto3) ? await boto3Software() : undefined;
+  const kube = each.some((has) => has.kube) ? await kubeSoftware() : undefined;
   return (has) => {
     const ray = rays.get(versionOf(has) ?? '');
     return [
       ...(ray ? [ray] : []),
       ...((has.node ?? ray !== undefined) ? [nodeSoftware] : []),
       ...(has.boto3 && boto3 ? [boto3] : []),
+      ...(has.kube && kube ? [kube] : []),
     ];
   };
 }

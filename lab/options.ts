@@ -6,6 +6,8 @@ export interface HostOptions {
   readonly ray?: boolean | string;
   /** What Ray's own launcher needs for AWS, for every Python of its version. @default false */
   readonly boto3?: boolean;
+  /** Programs of Kubernetes and KubeRay at `/opt/kube`; for a host that has an engine. @default false */
+  readonly kube?: boolean;
   /** Node 24 alone, on the PATH of login shells. @default as `ray` */
   readonly node?: boolean;
   /** A cron daemon. @default false */

@@ -10,7 +10,9 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ensureBoto3 } from '../scripts/boto3-venv.ts';
+import { ensureKube } from '../scripts/kube-build.ts';
 import { ensureRay } from '../scripts/ray-venv.ts';
 import type { Bind } from './boot.ts';
 
@@ -34,6 +36,17 @@ export const nodeSoftware: Software = {
 export async function boto3Software(): Promise<Software> {
   const target = '/opt/boto3';
   return { binds: [{ source: await ensureBoto3(() => {}), target }], path: [], python: target };
+}
+
+/** Kubernetes and KubeRay, and what starts them. */
+export async function kubeSoftware(): Promise<Software> {
+  return {
+    binds: [
+      { source: await ensureKube(() => {}), target: '/opt/kube' },
+      { source: fileURLToPath(new URL('kube', import.meta.url)), target: '/opt/kube-lab' },
+    ],
+    path: ['/opt/kube'],
+  };
 }
 
 /** Ray as every user of a host finds it at `/opt/ray`. Its library is that of this machine, shared. */
