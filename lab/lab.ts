@@ -30,7 +30,14 @@ import {
   sweep,
   writeRecord,
 } from './record.ts';
-import { boto3Software, googleClientSoftware, nodeSoftware, raySoftware, type Software } from './software.ts';
+import {
+  boto3Software,
+  googleClientSoftware,
+  kubeSoftware,
+  nodeSoftware,
+  raySoftware,
+  type Software,
+} from './software.ts';
 
 export type { Slowness } from './cable.ts';
 export type { ExecOptions, ExecResult } from './host.ts';
@@ -236,6 +243,7 @@ async function layOutSoftware(
     if (version !== undefined) rays.set(version, await raySoftware(version, join(folder, `ray-${version}`)));
   const boto3 = each.some((has) => has.boto3) ? await boto3Software() : undefined;
   const googleClient = each.some((has) => has.googleClient) ? await googleClientSoftware() : undefined;
+  const kube = each.some((has) => has.kube) ? await kubeSoftware() : undefined;
   return (has) => {
     const ray = rays.get(versionOf(has) ?? '');
     return [
@@ -243,6 +251,7 @@ async function layOutSoftware(
       ...((has.node ?? ray !== undefined) ? [nodeSoftware] : []),
       ...(has.boto3 && boto3 ? [boto3] : []),
       ...(has.googleClient && googleClient ? [googleClient] : []),
+      ...(has.kube && kube ? [kube] : []),
     ];
   };
 }

@@ -4,9 +4,11 @@
 import { parseArgs } from 'node:util';
 import { ensureModels } from '../scripts/botocore-models.ts';
 import { ensureDiscovery } from '../scripts/google-discovery.ts';
+import { ensureKube } from '../scripts/kube-build.ts';
 import { openLabAws } from './aws/open.ts';
 import { openLabCloud } from './cloud/open.ts';
 import { openLabGoogle } from './google/open.ts';
+import { kubeHost, openLabKube } from './kube/open.ts';
 import { attachLab, type HostOptions, type Lab, type LabHost, labProblem, openLab } from './lab.ts';
 import { isLeft, type LabRecord, readRecords, removeLab, sweep } from './record.ts';
 
@@ -16,6 +18,7 @@ const usage = `usage: manta-lab COMMAND [options]
   cloud [--hosts N] [the rest as for up]   a lab with a cloud whose machines have the rest, until Ctrl-C
   aws [--hosts N] [the rest as for up]     the same with a fake of AWS
   google [--hosts N] [the rest as for up]  the same with a fake of Google Cloud
+  kube                                     a lab with Kubernetes and KubeRay on h1, until Ctrl-C
   down [--lab K | --all]            end a lab made by 'up', or all, and what dead processes left
   ls                    labs and their hosts
   exec [--user U] HOST COMMAND...   run a command on a host, without SSH
@@ -90,6 +93,7 @@ async function main(words: readonly string[]): Promise<number> {
   if (command === 'cloud') return cloud(values);
   if (command === 'aws') return aws(values);
   if (command === 'google') return google(values);
+  if (command === 'kube') return kube();
   if (command === 'down') return down(values);
   if (command === 'ls') return list();
   if (command !== 'exec' && hostCommands[command] === undefined) throw new UsageError(`unknown command '${command}'`);
@@ -198,6 +202,24 @@ async function google(values: Values): Promise<number> {
     say(`try: manta-lab exec --lab ${lab.id} h0 sh -l`);
     await interrupted();
     await opened.close();
+  } finally {
+    await lab.close();
+  }
+  return 0;
+}
+
+async function kube(): Promise<number> {
+  await ensureKube(say);
+  const lab = await openLab({ hosts: [kubeHost] });
+  try {
+    const opened = await openLabKube(lab, lab.hosts[0]!);
+    await opened.equip(lab.laptop);
+    say(`lab ${lab.id}, with Kubernetes at ${opened.server}; the laptop's root has it in ~/.kube`);
+    say(`images: ${Object.values(lab.registry!.images).join(' ')}`);
+    say(
+      `try: manta-lab exec --lab ${lab.id} h1 env KUBECONFIG=/var/lib/containers/kube/admin.yaml /opt/kube/kubectl get pods -A`,
+    );
+    await interrupted();
   } finally {
     await lab.close();
   }

@@ -8,6 +8,8 @@ export interface HostOptions {
   readonly boto3?: boolean;
   /** The same for Google Cloud. @default false */
   readonly googleClient?: boolean;
+  /** Programs of Kubernetes and KubeRay at `/opt/kube`; for a host that has an engine. @default false */
+  readonly kube?: boolean;
   /** Node 24 alone, on the PATH of login shells. @default as `ray` */
   readonly node?: boolean;
   /** A cron daemon. @default false */

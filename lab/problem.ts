@@ -32,12 +32,16 @@ export const podmanPackages: readonly Package[] = [
   { name: 'docker-registry', program: '/usr/bin/docker-registry' },
 ];
 
+/** What hosts that are nodes of Kubernetes have beyond that. */
+export const kubePackages: readonly Package[] = [{ name: 'containerd', program: '/usr/bin/containerd' }];
+
 const recipe =
   'run it in a privileged container of Debian: docker run --rm --privileged -v "$PWD":/src -w /src node:24-bookworm npm run test:lab';
 
 /** Why there can be no lab here, of hosts alone or with an engine on them, with what to do about it; undefined when there can. */
-export function labProblem(engine?: 'podman'): string | undefined {
-  const found = groundProblem(engine === undefined ? hostPackages : [...hostPackages, ...podmanPackages]);
+export function labProblem(engine?: 'podman' | 'kube'): string | undefined {
+  const more = engine === undefined ? [] : engine === 'kube' ? [...podmanPackages, ...kubePackages] : podmanPackages;
+  const found = groundProblem([...hostPackages, ...more]);
   return found === undefined ? undefined : `the lab cannot run here: ${found}; ${recipe}`;
 }
 

@@ -10,8 +10,10 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ensureBoto3 } from '../scripts/boto3-venv.ts';
 import { ensureGoogleClient } from '../scripts/google-client-venv.ts';
+import { ensureKube } from '../scripts/kube-build.ts';
 import { ensureRay } from '../scripts/ray-venv.ts';
 import type { Bind } from './boot.ts';
 
@@ -43,6 +45,17 @@ const packagesAt = (target: string, source: string): Software => ({
   path: [],
   python: target,
 });
+
+/** Kubernetes and KubeRay, and what starts them. */
+export async function kubeSoftware(): Promise<Software> {
+  return {
+    binds: [
+      { source: await ensureKube(() => {}), target: '/opt/kube' },
+      { source: fileURLToPath(new URL('kube', import.meta.url)), target: '/opt/kube-lab' },
+    ],
+    path: ['/opt/kube'],
+  };
+}
 
 /** Ray as every user of a host finds it at `/opt/ray`. Its library is that of this machine, shared. */
 export async function raySoftware(version: string, folder: string): Promise<Software> {

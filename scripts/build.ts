@@ -34,7 +34,7 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
     minifyIdentifiers: false,
     legalComments: 'none',
     metafile: true,
-    plugins: [shellTexts],
+    plugins: [shellTexts, kubeConfigAlone],
     logLevel: 'warning',
     // Packages in CommonJS form call `require`, which ESM output does not have.
     banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
@@ -71,6 +71,23 @@ const shellTexts: Plugin = {
         };
       return { contents, loader: 'ts' };
     });
+  },
+};
+
+/**
+ * Of the client of Kubernetes, only what reads kubeconfigs and logs in. The rest, classes made from the API and another
+ * HTTP client, is for `makeApiClient` and `applySecurityAuthentication`, which nobody here calls.
+ */
+const kubeConfigAlone: Plugin = {
+  name: 'kube-config-alone',
+  setup(build) {
+    const config = join(root, 'node_modules/@kubernetes/client-node/dist/config.js');
+    const unused = 'createConfiguration, ServerConfiguration, setHeaderMiddleware, Agent, ProxyAgent';
+    build.onResolve({ filter: /^@kubernetes\/client-node$/ }, () => ({ path: config }));
+    build.onResolve({ filter: /^(?:undici|\.\/gen\/index\.js|\.\/middleware\.js)$/ }, ({ path, importer }) =>
+      importer === config ? { path, namespace: 'unused' } : undefined,
+    );
+    build.onLoad({ filter: /./, namespace: 'unused' }, () => ({ contents: `export let ${unused};` }));
   },
 };
 

@@ -52,7 +52,7 @@ async function checkShell(): Promise<Outcome> {
   if (spawnSync('shellcheck', ['--version']).error !== undefined)
     return { ok: false, output: '', missing: "shellcheck is missing: run 'apt-get install shellcheck'" };
   const posix = globSync('{src,lab}/**/*.sh', { cwd: root });
-  const bash = globSync('src/**/*.bash', { cwd: root });
+  const bash = globSync('{src,lab}/**/*.bash', { cwd: root });
   const outcomes = [await run('shellcheck', ['--shell=sh', ...posix])];
   if (bash.length > 0) outcomes.push(await run('shellcheck', ['--shell=bash', ...bash]));
   return { ok: outcomes.every(({ ok }) => ok), output: outcomes.map(({ output }) => output).join('') };

@@ -5,11 +5,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { imageStore } from '../lab/images/build.ts';
-import { hostPackages, labProblem, podmanPackages } from '../lab/problem.ts';
+import { hostPackages, kubePackages, labProblem, podmanPackages } from '../lab/problem.ts';
 import { ensureBoto3 } from './boto3-venv.ts';
 import { ensureModels } from './botocore-models.ts';
 import { ensureGoogleClient } from './google-client-venv.ts';
 import { ensureDiscovery } from './google-discovery.ts';
+import { ensureKube } from './kube-build.ts';
 import { ensureMoto } from './moto-venv.ts';
 import { olderManta, olderVersion } from './older-manta.ts';
 import { ensureRay, olderRayVersion, rayVersion } from './ray-venv.ts';
@@ -50,6 +51,7 @@ const packages: readonly Package[] = [
   program('sshd', 'rsync', '/usr/bin/rsync'),
   ...hostPackages.map((each) => program('hosts', each.name, each.program)),
   ...podmanPackages.map((each) => program('podman', each.name, each.program)),
+  ...kubePackages.map((each) => program('kube', each.name, each.program)),
 ];
 
 /** Which Rays a need asks for. */
@@ -81,6 +83,7 @@ export async function installComponents(needs: ReadonlySet<Need>, say: (line: st
   await fetchFor('google-discovery', ensureDiscovery);
   await fetchFor('boto3', ensureBoto3);
   await fetchFor('google-client', ensureGoogleClient);
+  await fetchFor('kube', ensureKube);
 }
 
 /** Here, once, and not in each of the files that need it. */

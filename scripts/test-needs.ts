@@ -34,6 +34,7 @@ const tiers = {
   ray: 'lab',
   hosts: 'lab',
   podman: 'lab',
+  kube: 'lab',
   soak: 'soak',
 } as const satisfies Readonly<Record<string, Tier>>;
 
@@ -131,7 +132,7 @@ function usedNeeds(file: string, folder: string): ReadonlyMap<Need, string> {
       if (line !== undefined) continue;
     }
     for (const other of namedFiles(each))
-      if (/^(?:test|lab|scripts\/(?:ray|schemathesis|moto|botocore|boto3|google)-)/.test(relative(folder, other)))
+      if (/^(?:test|lab|scripts\/(?:ray|schemathesis|moto|botocore|boto3|google|kube)-)/.test(relative(folder, other)))
         seen.add(other);
   }
   for (const each of seen)

@@ -8,6 +8,7 @@ import { devCommands } from './commands/dev/declaration.ts';
 import { downCommands } from './commands/down/declaration.ts';
 import { execCommands } from './commands/exec/declaration.ts';
 import { jobCommands } from './commands/job/declaration.ts';
+import { kubeCommands } from './commands/kube/declaration.ts';
 import { mantaCommands } from './commands/manta/declaration.ts';
 import { nodeCommands } from './commands/nodes/declaration.ts';
 import { rsyncCommands } from './commands/rsync/declaration.ts';
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   ...userCommands,
   ...configCommands,
   ...cloudCommands,
+  ...kubeCommands,
   ...simulateCommands,
   ...devCommands,
   ...shimCommands,
@@ -45,6 +47,7 @@ export const commands: readonly Command[] = [
 export const groups: Groups = {
   config: 'read, check and convert cluster files',
   cloud: 'show what a cluster needs from its cloud',
+  kube: 'run Ray on Kubernetes with KubeRay',
   job: 'run commands on a cluster',
   user: 'manage who may use a cluster',
   'host-key': "manage the host keys of a cluster's machines",

@@ -112,6 +112,22 @@ describe('the shipped bundle', () => {
     assert.deepEqual(code(loadedBy(['--version'])), []);
   });
 
+  test('commands on Kubernetes load its client, and none of the classes made from its API; no other command does', () => {
+    const env = { KUBECONFIG: join(shipped, 'none') };
+    const ofKube = (paths: readonly string[]): readonly string[] =>
+      paths.filter((path) => /^src\/(?:base|core|)\/?kube\/|@kubernetes/.test(path));
+    const loaded = ofKube(loadedBy(['kube', 'check'], { exit: 3, env }));
+    assert.ok(loaded.includes('node_modules/@kubernetes/client-node/dist/config.js'));
+    assert.ok(loaded.includes('src/base/kube/client.ts'));
+    assert.deepEqual(ofKube(loadedBy(['kube', '--help'])), []);
+    assert.deepEqual(ofKube(loadedBy(['config', 'schema'])), []);
+    const inputs = Object.keys(metafile.inputs);
+    assert.deepEqual(
+      inputs.filter((path) => /client-node\/dist\/gen\/|node_modules\/undici\//.test(path)),
+      [],
+    );
+  });
+
   test('carries the licence of every package in it', () => {
     const packages = Object.keys(metafile.inputs).flatMap(
       (path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [],

@@ -1,0 +1,137 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
+import { text } from 'node:stream/consumers';
+import type { Clock } from '../clock.ts';
+import { type MantaError, messageOf } from '../errors.ts';
+import { readOutsideJson } from '../outside-json.ts';
+import { retry } from '../retry.ts';
+import { version } from '../version.ts';
+import type { KubeAccess } from './config.ts';
+import { kubeErrors } from './errors.ts';
+import { refusalOf } from './refusals.ts';
+
+export interface KubeCall {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  /** @default application/json */
+  readonly contentType?: string;
+  /** What it does, for messages: `list pods in the namespace 'default'`. */
+  readonly call: string;
+  readonly signal: AbortSignal;
+}
+
+/** An answer has to begin within this time; what streams may then take as long as it likes. */
+const patience = 30_000;
+
+/** How often a call is made that the server was too busy for. */
+const tries = 5;
+
+/**
+ * The client of one API server. Every call throws the errors of `errors.ts`. What the server was too busy for (429) is
+ * asked again, as it says; so is what only reads, after a server error or a lost connection.
+ */
+export class KubeClient {
+  readonly access: KubeAccess;
+  readonly #clock: Clock;
+  #agent: Agent | undefined;
+
+  constructor(access: KubeAccess, clock: Clock) {
+    this.access = access;
+    this.#clock = clock;
+  }
+
+  /** Makes a call and reads its JSON answer. */
+  async json(call: KubeCall): Promise<unknown> {
+    const response = await this.stream(call);
+    try {
+      return readOutsideJson(await text(response));
+    } catch (error) {
+      call.signal.throwIfAborted();
+      throw kubeErrors.Failed({ call: call.call, detail: messageOf(error), status: response.statusCode ?? 0 }, error);
+    }
+  }
+
+  /** Makes a call and hands its answer over as it comes. */
+  async stream(call: KubeCall): Promise<IncomingMessage> {
+    let wait = 0;
+    const reads = (call.method ?? 'GET') === 'GET';
+    return await retry(
+      async () => {
+        const response = await this.#send(call);
+        const status = response.statusCode ?? 0;
+        if (status < 300) return response;
+        const refusal = refusalOf(status, await text(response), call.call, this.access);
+        wait = status === 429 || (reads && status >= 500) ? 1_000 * Number(response.headers['retry-after'] ?? 1) : -1;
+        throw refusal;
+      },
+      {
+        clock: this.#clock,
+        signal: call.signal,
+        pause: (tried) => Math.min(10_000, Math.max(wait, 100 * 2 ** tried)),
+        again: (error, tried) =>
+          tried < tries && (wait >= 0 || (reads && kubeErrors.Unreachable.is(error) && tried < 2)),
+      },
+    );
+  }
+
+  /** Ends idle connections. */
+  close(): void {
+    this.#agent?.destroy();
+  }
+
+  async #send(call: KubeCall): Promise<IncomingMessage> {
+    const { server } = this.access;
+    const url = new URL(`${server}${call.path}`);
+    for (const [name, value] of Object.entries(call.query ?? {}))
+      if (value !== undefined) url.searchParams.set(name, String(value));
+    const login = await this.access.options();
+    this.#keep(login);
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    const headers = {
+      ...login.headers,
+      accept: 'application/json',
+      'user-agent': `manta/${version}`,
+      ...(body !== undefined && {
+        'content-type': call.contentType ?? 'application/json',
+        'content-length': Buffer.byteLength(body),
+      }),
+    };
+    const send = url.protocol === 'http:' ? httpRequest : httpsRequest;
+    const request = send(url, { ...login, method: call.method ?? 'GET', headers, signal: call.signal });
+    request.end(body);
+    try {
+      return await answered(request);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      throw connectionError(error, server);
+    }
+  }
+
+  /** Connections are kept for the next call: a handshake costs more than most answers. */
+  #keep(login: RequestOptions): void {
+    if (!(login.agent instanceof Agent) || this.#agent === login.agent) return;
+    this.#agent = login.agent;
+    (this.#agent as { keepAlive?: boolean }).keepAlive = true;
+  }
+}
+
+function answered(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.setTimeout(patience, () => request.destroy(new Error(`no answer within ${patience / 1_000} s`)));
+    request.once('error', reject);
+    request.once('response', (response) => {
+      request.setTimeout(0);
+      resolve(response);
+    });
+  });
+}
+
+/** By the code of the failure: those of TLS are about trust, all others about the way there. */
+function connectionError(error: unknown, server: string): MantaError {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const isTrust = /CERT|SIGNATURE|ALTNAME|ISSUER|SSL/.test(code);
+  const kind = isTrust ? kubeErrors.Untrusted : kubeErrors.Unreachable;
+  return kind({ server, detail: messageOf(error) || code }, error);
+}

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { KubeClient } from '../../../src/base/kube/client.ts';
+import { type KubeChoice, openKubeAccess } from '../../../src/base/kube/config.ts';
+import { kubeErrors } from '../../../src/base/kube/errors.ts';
+import { listAll } from '../../../src/base/kube/list.ts';
+import { never } from '../../contract/waiting.ts';
+
+/** Time that passes at once. */
+const clock = { now: () => 0, sleep: async () => {} };
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+const folderFor = (t: TestContext): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-kube-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+const configOf = (server: string, user: object, name = 'one'): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name, cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name, user }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: `of-${name}` } }],
+    'current-context': name,
+  });
+
+async function serve(t: TestContext, answer: Answer): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function access(t: TestContext, texts: readonly string[], choice: Omit<KubeChoice, 'env'> = {}) {
+  const folder = folderFor(t);
+  const files = texts.map((text, at) => {
+    const file = join(folder, `config-${at}`);
+    writeFileSync(file, text);
+    return file;
+  });
+  return openKubeAccess({ env: { KUBECONFIG: [join(folder, 'none'), ...files].join(':') }, ...choice });
+}
+
+async function clientOf(t: TestContext, answer: Answer, user: object = { token: 'secret-1' }): Promise<KubeClient> {
+  const client = new KubeClient(access(t, [configOf(await serve(t, answer), user)]), clock);
+  t.after(() => client.close());
+  return client;
+}
+
+const pods = { path: '/api/v1/pods', call: 'list pods', signal: never };
+
+const say = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
+  response.writeHead(status, headers).end(JSON.stringify(body));
+};
+
+test('files of KUBECONFIG are merged as kubectl does: the first that names a thing counts, missing files do not', (t) => {
+  const texts = [configOf('https://a', {}), configOf('https://b', {}), configOf('https://c', {}, 'two')];
+  const first = access(t, texts);
+  assert.deepEqual([first.server, first.context, first.namespace], ['https://a', 'one', 'of-one']);
+  const second = access(t, texts, { context: 'two', namespace: 'mine' });
+  assert.deepEqual([second.server, second.namespace], ['https://c', 'mine']);
+  assert.throws(
+    () => access(t, texts, { context: 'three' }),
+    (error) => kubeErrors.NoContext.is(error) && error.hint?.includes('one, two'),
+  );
+});
+
+test('without a kubeconfig, or with one that is none, it is said which file was meant', (t) => {
+  const missing = join(folderFor(t), 'config');
+  assert.throws(
+    () => openKubeAccess({ env: { KUBECONFIG: missing } }),
+    (error) => kubeErrors.NoConfig.is(error) && error.message.includes(missing),
+  );
+  assert.throws(
+    () => access(t, ['clusters: [']),
+    (error) => kubeErrors.BadConfig.is(error),
+  );
+});
+
+test('a list is read page by page, and whole when the server forgot where it was', async (t) => {
+  const asked: string[] = [];
+  const client = await clientOf(t, (request, response) => {
+    const { searchParams } = new URL(request.url!, 'http://x');
+    const from = searchParams.get('continue');
+    asked.push(`${searchParams.get('limit') ?? 'all'} ${from ?? 'start'}`);
+    assert.equal(request.headers.authorization, 'Bearer secret-1');
+    if (from === 'lost') return say(response, 410, { kind: 'Status', message: 'too old' });
+    if (!searchParams.has('limit')) return say(response, 200, { metadata: { resourceVersion: '9' }, items: [1, 2, 3] });
+    const next = from === null ? 'second' : request.url!.includes('forget') ? 'lost' : undefined;
+    say(response, 200, { metadata: { resourceVersion: '7', continue: next }, items: from === null ? [1] : [2] });
+  });
+  assert.deepEqual(await listAll(client, pods), { items: [1, 2], resourceVersion: '7' });
+  const forgotten = await listAll(client, { ...pods, query: { forget: 'yes' } });
+  assert.deepEqual(forgotten, { items: [1, 2, 3], resourceVersion: '9' });
+  assert.deepEqual(asked, ['500 start', '500 second', '500 start', '500 second', '500 lost', 'all start']);
+});
+
+test('a busy server is asked again as long as it says so, and a change is not made twice after a fault', async (t) => {
+  let calls = 0;
+  const client = await clientOf(t, (request, response) => {
+    calls++;
+    if (request.method === 'PATCH') return say(response, 500, { message: 'etcd is gone' });
+    if (calls < 3) return say(response, 429, { message: 'slow down' }, { 'retry-after': '1' });
+    say(response, 200, { fine: true });
+  });
+  assert.equal(((await client.json(pods)) as { fine: boolean }).fine, true);
+  assert.equal(calls, 3);
+  const patch = client.json({ ...pods, method: 'PATCH', body: {}, call: 'patch a pod' });
+  await assert.rejects(patch, (error) => kubeErrors.Failed.is(error) && error.message.includes('etcd is gone'));
+  assert.equal(calls, 4);
+});
+
+test('refusals are told apart by their status', async (t) => {
+  let status = 0;
+  const client = await clientOf(t, (_, response) => say(response, status, { kind: 'Status', message: 'because' }));
+  for (const [code, kind] of [
+    [401, kubeErrors.LoginRefused],
+    [403, kubeErrors.Forbidden],
+    [404, kubeErrors.NotFound],
+    [409, kubeErrors.Conflict],
+    [410, kubeErrors.Expired],
+    [422, kubeErrors.Invalid],
+  ] as const) {
+    status = code;
+    await assert.rejects(client.json(pods), (error) => kind.is(error), String(code));
+  }
+});
+
+test('a server that is not there is unreachable, and an abort ends the waiting', async (t) => {
+  const client = new KubeClient(access(t, [configOf('http://127.0.0.1:1', {})]), clock);
+  await assert.rejects(client.json(pods), (error) => kubeErrors.Unreachable.is(error));
+  const asked = Promise.withResolvers<void>();
+  const silent = await clientOf(t, () => asked.resolve());
+  const abort = new AbortController();
+  const waiting = silent.json({ ...pods, signal: abort.signal });
+  await asked.promise;
+  abort.abort(new Error('enough'));
+  await assert.rejects(waiting, /enough/);
+});
+
+test('a login plugin is told what is expected of it, and its absence or failure is told by name', async (t) => {
+  const folder = folderFor(t);
+  const plugin = join(folder, 'plugin');
+  writeFileSync(
+    plugin,
+    `#!/bin/sh
+case $KUBERNETES_EXEC_INFO in *client.authentication.k8s.io/v1beta1*) ;; *) echo "not told" >&2; exit 1 ;; esac
+echo '{"kind": "ExecCredential", "status": {"token": "from-plugin"}}'
+`,
+  );
+  chmodSync(plugin, 0o755);
+  const apiVersion = 'client.authentication.k8s.io/v1beta1';
+  const answer: Answer = (request, response) => say(response, 200, { token: request.headers.authorization });
+  const works = await clientOf(t, answer, { exec: { apiVersion, command: plugin } });
+  assert.equal(((await works.json(pods)) as { token: string }).token, 'Bearer from-plugin');
+  const absent = await clientOf(t, answer, {
+    exec: { apiVersion, command: 'gke-gcloud-auth-plugin-that-is-not-here', installHint: 'install it so' },
+  });
+  await assert.rejects(absent.json(pods), (error) => kubeErrors.NoPlugin.is(error) && error.hint === 'install it so');
+  const broken = await clientOf(t, answer, { exec: { apiVersion: 'other', command: plugin } });
+  await assert.rejects(
+    broken.json(pods),
+    (error) => kubeErrors.PluginFailed.is(error) && /not told/.test(error.message),
+  );
+});
