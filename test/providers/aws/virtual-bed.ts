@@ -13,7 +13,7 @@ import { rayTags } from '../../../src/core/ray-tags.ts';
 import type { PreparedAws } from '../../../src/providers/aws/prepared.ts';
 import type { AwsProvider } from '../../../src/providers/aws/provider.ts';
 import { faultProfiles } from '../../../src/simulation/faults.ts';
-import type { WorkFile } from '../../../src/simulation/scenario-file.ts';
+import type { WorkFile } from '../../../src/simulation/scenario/scenario-file.ts';
 import type { VirtualTime } from '../../../src/simulation/virtual-time.ts';
 import { World } from '../../../src/simulation/world.ts';
 import { loopIn } from '../../autoscaler/loop-in-world.ts';
