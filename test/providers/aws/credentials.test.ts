@@ -10,6 +10,7 @@ import { headIdentity } from '../../../src/providers/aws/client/credentials.ts';
 import { awsErrors } from '../../../src/providers/aws/errors.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { never } from '../../contract/waiting.ts';
+import { clientsOf } from '../../lab/aws-bed.ts';
 import { clusterText, providerOf, specOf, standInAws } from './aws-bed.ts';
 
 const withKeys = (...lines: readonly string[]): string =>
@@ -96,4 +97,34 @@ test('a profile, and an endpoint for one service, count as in boto3', async (t) 
   };
   const provider = providerOf(aws, { client: { identity: () => ({ kind: 'user', env }) } });
   assert.deepEqual(await provider.list(never), []);
+});
+
+test('a profile that takes on a role asks as that role', async (t) => {
+  const aws = await standInAws(t);
+  const clients = clientsOf(aws.localEndpoint, aws.credentials);
+  t.after(() => clients.destroy());
+  const trust = '{"Statement":[{"Effect":"Allow","Principal":"*","Action":"sts:AssumeRole"}]}';
+  const { Role: role } = await clients.iam.createRole({ RoleName: 'reader', AssumeRolePolicyDocument: trust });
+  const { accessKeyId, secretAccessKey } = aws.addUser('base', {
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Action: 'sts:AssumeRole', Resource: '*' }],
+  });
+  const folder = mkdtempSync(join(tmpdir(), 'manta-aws-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, 'credentials'),
+    `[base]\naws_access_key_id = ${accessKeyId}\naws_secret_access_key = ${secretAccessKey}\n`,
+  );
+  writeFileSync(join(folder, 'config'), `[profile research]\nrole_arn = ${role?.Arn}\nsource_profile = base\n`);
+  const env = { AWS_PROFILE: 'research', AWS_ENDPOINT_URL: aws.localEndpoint };
+  setVariables(t, {
+    ...env,
+    AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
+    AWS_CONFIG_FILE: join(folder, 'config'),
+  });
+  const list = () => providerOf(aws, { client: { identity: () => ({ kind: 'user', env }) } }).list(never);
+  await assert.rejects(list(), /assumed-role\/reader\/.*ec2:DescribeInstances/);
+  const PolicyDocument = '{"Statement":[{"Effect":"Allow","Action":"ec2:Describe*","Resource":"*"}]}';
+  await clients.iam.putRolePolicy({ RoleName: 'reader', PolicyName: 'look', PolicyDocument });
+  assert.deepEqual(await list(), []);
 });

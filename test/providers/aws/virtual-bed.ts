@@ -63,13 +63,21 @@ export async function virtualBed(t: TestContext, { text, settings, prepared, wor
  */
 function holdCalls(t: TestContext, time: VirtualTime, cloud: Cloud): void {
   const isMade = ({ now, machine }: CloudInstance): boolean => now.state !== 'pending' || machine !== undefined;
-  for (const { prototype } of [EC2Client, PricingClient]) {
-    const send = prototype.send as (...call: readonly unknown[]) => Promise<unknown>;
-    t.mock.method(prototype, 'send', function (this: unknown, ...call: readonly unknown[]) {
-      const answer = send.apply(this, [...call]).finally(async () => {
-        while (!cloud.existing().every(isMade)) await nextTurn();
-      });
-      return time.hold(answer);
+  const settled = async (answer: Promise<unknown>): Promise<unknown> => {
+    try {
+      return await answer;
+    } finally {
+      while (!cloud.existing().every(isMade)) await nextTurn();
+    }
+  };
+  for (const { prototype } of [EC2Client, PricingClient] as readonly { prototype: Sender }[]) {
+    const sender = { send: prototype.send };
+    t.mock.method(prototype, 'send', function (this: Sender, ...call: readonly unknown[]) {
+      return time.hold(settled(sender.send.call(this, ...call)));
     });
   }
+}
+
+interface Sender {
+  readonly send: (this: Sender, ...call: readonly unknown[]) => Promise<unknown>;
 }
