@@ -1,4 +1,5 @@
 import type { InstanceView } from '../../src/core/instance.ts';
+import type { JobState } from '../../src/core/jobs/job.ts';
 import type { ScalingSpec } from '../../src/core/scaling.ts';
 import { HeadMetrics } from '../../src/head/report/metrics.ts';
 
@@ -16,7 +17,7 @@ export function declaredMetrics(): DeclaredMetric[] {
   const spec = { nodeTypes: [{ name: 'worker', resources }] } as unknown as ScalingSpec;
   const running = { type: 'worker', kind: 'worker', status: 'running', node: { total: resources } };
   const pending = { type: 'worker', kind: 'worker', status: 'requested' };
-  const jobs = { held: 0, queued: 0, starting: 0, running: 0, stopping: 0, succeeded: 0, failed: 0, stopped: 0 };
+  const jobs = { running: 0 } as Record<JobState, number>;
   const instances = [running, pending] as unknown as InstanceView[];
   return metrics.metrics({ instances, spec, jobs, residentBytes: 0 }).map(({ name, type, help, samples }) => ({
     name,
