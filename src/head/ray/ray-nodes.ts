@@ -144,7 +144,7 @@ export class RayNodes implements NodeStarter {
     const type = nodeTypes.find((each) => each.name === instance.type);
     if (type === undefined) throw headErrors.NoSuchThing({ kind: 'node type', id: instance.type });
     const lease = { lasts: provider.manta.lease, powersOff: machines.powersOff === true };
-    const order = workerOrder(this.#common(), type, instance.id, this.workerFiles());
+    const order = workerOrder(this.#common(), type, instance.id, this.workerFiles(), instance.slice);
     return { ...order, lease, ...(stopsIdle && { startedAt: instance.launchedAt }) };
   }
 
