@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { labAccount } from '../../lab/aws/open.ts';
 import { type Clients, clientsOf } from './aws-bed.ts';
 import type { AwsClusterBed } from './aws-cluster-bed.ts';
+import { spread } from './cloud-cluster-bed.ts';
 import { clusterProblem } from './cluster-bed.ts';
 
 const folder = fileURLToPath(new URL('../../../shared/corpus/clusters/', import.meta.url));
@@ -45,21 +46,6 @@ printf '#!/bin/sh\\necho "$@" >> /tmp/told-pip\\n' > /opt/lab/bin/pip
 ${docker ? `printf '#!/bin/sh\\nexec sudo -n /usr/bin/podman "$@"\\n' > /usr/local/bin/docker` : ''}
 chmod 755 /opt/lab/bin/*
 echo 'export PATH=/opt/lab/bin:$PATH' > /etc/profile.d/zz-lab.sh
-`;
-
-const spread = (bundles: readonly string[]): string => `
-import ray, socket
-from ray.util.placement_group import placement_group
-from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
-ray.init(address="auto", logging_level="error")
-bundles = [${bundles.join(', ')}]
-group = placement_group(bundles, strategy="STRICT_SPREAD")
-ray.get(group.ready())
-@ray.remote(num_cpus=0)
-def where():
-    return socket.gethostname()
-at = [PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=i) for i in range(len(bundles))]
-print("RAN ON", *sorted(set(ray.get([where.options(scheduling_strategy=each).remote() for each in at]))))
 `;
 
 /** Takes one file from `up` over a job on a machine of each kind to `down`. */

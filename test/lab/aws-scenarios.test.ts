@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { labAccount } from '../../lab/aws/open.ts';
-import { AwsClusterBed, needs, startRay } from './aws-cluster-bed.ts';
+import { AwsClusterBed } from './aws-cluster-bed.ts';
+import { needs, startRay } from './cloud-cluster-bed.ts';
 import { clusterProblem, eventually, leftOn } from './cluster-bed.ts';
 
 /** Whoever pulls from the registry needs a login, which is no good any more when somebody has written so. */

@@ -3,8 +3,9 @@
 /** What repeats the proof of other tests on lab hosts: files with containers, legacy files, clusters of one file. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { AwsClusterBed, needs, startRay } from './aws-cluster-bed.ts';
+import { AwsClusterBed } from './aws-cluster-bed.ts';
 import { corpusProblem, full2021, full2024, standIns, throughTheLab, torchx } from './aws-corpus.ts';
+import { needs, startRay } from './cloud-cluster-bed.ts';
 import { clusterProblem, eventually } from './cluster-bed.ts';
 
 const oneCpu = needs('{"num_cpus": 1}');

@@ -18,6 +18,7 @@ import { isText, mapOf } from '../../core/spec/plain.ts';
 import type { CloudIdentity, HeadIdentity } from '../clouds.ts';
 import type { CommandEnvironment } from '../descriptor.ts';
 import { googleErrors } from './errors.ts';
+import { machineLogin } from './machine-login.ts';
 
 const scopes = 'https://www.googleapis.com/auth/cloud-platform';
 
@@ -47,7 +48,7 @@ function trusting(authority: string): SecureContext {
 export async function authFor(identity: CloudIdentity, given: PlainMap, agent: Agent): Promise<AuthClient> {
   switch (identity.kind) {
     case 'machine':
-      return new Compute({ scopes });
+      return machineLogin();
     case 'file':
       return serviceAccount(identity.text, agent);
     case 'user': {
@@ -61,7 +62,9 @@ export async function authFor(identity: CloudIdentity, given: PlainMap, agent: A
       const file = identity.env['GOOGLE_APPLICATION_CREDENTIALS'];
       const text = file ? readFileSync(file, 'utf8') : undefined;
       const found = text === undefined ? undefined : clientOf(text, agent);
-      return found ?? (await new GoogleAuth({ scopes, clientOptions: { transporterOptions: { agent } } }).getClient());
+      if (found !== undefined) return found;
+      const other = await new GoogleAuth({ scopes, clientOptions: { transporterOptions: { agent } } }).getClient();
+      return other instanceof Compute ? machineLogin() : other;
     }
   }
 }
