@@ -95,6 +95,11 @@ export interface CloudPolicies {
 
 /** A provider that makes instances of its own. */
 export interface CloudProvider extends Provider {
+  /**
+   * Sh text by which a worker whose lease has run out ends itself at the cloud, with the rights of its machine, before it is
+   * switched off. Absent: a machine that is switched off costs nothing more.
+   */
+  readonly endProgram?: string;
   /** Asks what the cloud sells. What is returned fills in resources and prices that a spec leaves out; what it says stays. */
   learn(signal: AbortSignal): Promise<(spec: ClusterSpec) => ClusterSpec>;
   /** What is still known of an instance, one that has ended too. Undefined when the cloud does not know it any more. */

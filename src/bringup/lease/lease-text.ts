@@ -35,11 +35,15 @@ export interface WatchdogText {
   readonly places: readonly CommandPlace[];
   /** The machine goes with its lease. */
   readonly powersOff: boolean;
+  /** What it tries before it is switched off. */
+  readonly endProgram?: string | undefined;
 }
 
 export interface BootText extends LeaseText {
   /** Who logs in, in whose home the lease is going to be. */
   readonly user: string;
+  /** What it tries before it is switched off. */
+  readonly endProgram?: string | undefined;
 }
 
 /** Sh command that gives a lease and starts its watchdog in place of one that runs. Says nothing. */
@@ -64,16 +68,16 @@ const look = 30;
  * Sh text that a machine of a cloud runs as root at its first boot, and that returns at once: the machine switches itself off
  * when nobody has given it a lease in time. With its lease it has its own watchdog, and this one ends.
  */
-export function bootText({ cluster, user, lasts }: BootText): string {
-  const program = `${prelude}${bootWatchdog}${powerOff}`;
+export function bootText({ cluster, user, lasts, endProgram = '' }: BootText): string {
+  const program = `${prelude}${bootWatchdog}${endProgram}${powerOff}`;
   const parameters = { user, folder: nodeFolder(cluster), lasts, look };
   return `#!/bin/sh\n${shellProgram(bootStart, { watchdog: shellProgram(program, parameters) })}`;
 }
 
 /** The name of the cluster in its first line is for those who read it on a host. */
-function watchdogProgram({ cluster, places, powersOff }: WatchdogText): string {
+function watchdogProgram({ cluster, places, powersOff, endProgram = '' }: WatchdogText): string {
   const ends = [endStepsText(stepsFolder(cluster)), ...places.map((place) => bashAt(place, endText({ cluster })))];
-  const program = `${prelude}${watchdog}${powersOff ? powerOff : ''}`;
+  const program = `${prelude}${watchdog}${powersOff ? `${endProgram}${powerOff}` : ''}`;
   const name = cluster.replaceAll(/[^\w.-]/g, '_');
   return `# manta watchdog of ${name}\n${shellProgram(program, { look, powers_off: powersOff }, ends)}`;
 }

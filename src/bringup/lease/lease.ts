@@ -12,6 +12,8 @@ export interface NodeLease {
   readonly lasts: Duration;
   /** The machine is ended too: for instances of a cloud, never for the user's own hosts. */
   readonly powersOff: boolean;
+  /** Sh text by which the machine ends itself at its cloud before it is switched off; one that succeeds does not come back. */
+  readonly endProgram?: string | undefined;
 }
 
 /** Sh text that gives the order's lease in the node's folder, which must be there; empty where the order has none. */
@@ -19,12 +21,18 @@ export function leaseText({ cluster, lease, commands: { container } }: NodeOrder
   if (lease === undefined) return '';
   const places: CommandPlace[] = [{ kind: 'host' }];
   if (container) places.unshift({ kind: 'container', engine: container.engine, name: container.name });
-  return grantText({ cluster, lasts: seconds(lease.lasts) }, { cluster, places, powersOff: lease.powersOff });
+  return grantText(
+    { cluster, lasts: seconds(lease.lasts) },
+    {
+      ...{ cluster, places },
+      ...{ powersOff: lease.powersOff, endProgram: lease.endProgram },
+    },
+  );
 }
 
 /** A program for the first boot of a machine of a cloud, as root: without a lease in this time the machine ends itself. */
-export const bootWatchdog = (cluster: string, user: string, within: Duration): string =>
-  bootText({ cluster, user, lasts: seconds(within) });
+export const bootWatchdog = (cluster: string, user: string, within: Duration, endProgram?: string): string =>
+  bootText({ cluster, user, lasts: seconds(within), endProgram });
 
 /** What else a host is asked on the way: a program, and who hears the lines that it prints after the word `notice`. */
 export interface AlsoAsked {

@@ -12,6 +12,10 @@ const isSliceHead = (name: string): boolean => /^TPU-.+-head$/.test(name);
 export const asksForSlices = (bundles: readonly Resources[]): boolean =>
   bundles.some((bundle) => Object.keys(bundle).some(isSliceHead));
 
+/** The same with no head of a slice left. */
+export const withoutHeads = (available: Resources): Resources =>
+  Object.fromEntries(Object.entries(available).map(([name, amount]) => [name, isSliceHead(name) ? 0 : amount]));
+
 /** A slice, by its name, and how many hosts it has. */
 export interface NamedSlice {
   readonly name: string;

@@ -143,7 +143,8 @@ export class RayNodes implements NodeStarter {
     const { nodeTypes, provider, stopsIdle } = context.spec();
     const type = nodeTypes.find((each) => each.name === instance.type);
     if (type === undefined) throw headErrors.NoSuchThing({ kind: 'node type', id: instance.type });
-    const lease = { lasts: provider.manta.lease, powersOff: machines.powersOff === true };
+    const { powersOff = false, endProgram } = machines;
+    const lease = { lasts: provider.manta.lease, powersOff, endProgram };
     const order = workerOrder(this.#common(), type, instance.id, this.workerFiles(), instance.slice);
     return { ...order, lease, ...(stopsIdle && { startedAt: instance.launchedAt }) };
   }

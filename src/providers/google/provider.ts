@@ -1,5 +1,6 @@
 import type { Clock, Duration, Instant } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
+import { readShell } from '../../base/shell-file.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import type { CloudClient, CloudProvider, LastKnown, Remain } from '../clouds.ts';
@@ -33,6 +34,8 @@ export const clustersOf: NonNullable<CloudModule['clustersOf']> = async (client,
   return [...ids].map(([id, instances]) => ({ id, instances: instances.map(({ zone, name }) => idOf(zone, name)) }));
 };
 
+const endSelf = readShell(new URL('./google-end-self.sh', import.meta.url));
+
 export const openCloud = (client: CloudClient): CloudProvider => new GoogleProvider(client);
 
 /**
@@ -41,6 +44,7 @@ export const openCloud = (client: CloudClient): CloudProvider => new GoogleProvi
  */
 export class GoogleProvider implements CloudProvider {
   readonly slices = true;
+  readonly endProgram = endSelf;
   readonly #calls: GoogleCalls;
   readonly #launches: GoogleLaunches;
   readonly #slices: SliceLaunches;

@@ -36,12 +36,13 @@ export async function cloudMachines(context: BackendContext, head: RayHead): Pro
     const record = readCluster(folder);
     return record?.role === 'head' ? record.ray : head;
   };
-  const cloud = await openCloud({
+  const cloud: CloudProvider = await openCloud({
     cluster: folder.name,
     clusterId: head.id,
     spec,
     login: () => ({ user: user(), publicKey }),
-    bootProgram: () => bootWatchdog(folder.name, user(), Math.max(spec().provider.manta.lease, noLeaseFor)),
+    bootProgram: () =>
+      bootWatchdog(folder.name, user(), Math.max(spec().provider.manta.lease, noLeaseFor), cloud.endProgram),
     identity: () => identityOf(now(), folder),
     prepared: () => now().prepared,
   });
@@ -52,6 +53,7 @@ export async function cloudMachines(context: BackendContext, head: RayHead): Pro
 
 class CloudMachines implements Machines {
   readonly powersOff = true;
+  readonly endProgram: string | undefined;
   readonly provider: Provider;
   readonly #context: BackendContext;
   readonly #head: RayHead;
@@ -67,6 +69,7 @@ class CloudMachines implements Machines {
     this.#context = context;
     this.#head = head;
     this.#cloud = cloud;
+    this.endProgram = cloud.endProgram;
     this.#unseen = unseen;
     this.#gone = new GoneMachines(context.clock);
     this.provider = {
