@@ -41,6 +41,8 @@ export interface CustomRole extends Belonging {
 export interface Binding {
   readonly role: string;
   readonly members: readonly string[];
+  /** It holds only then; the fake takes it for always so. */
+  readonly condition?: { readonly title: string; readonly expression: string };
 }
 
 /** Most that a project may have of something, in a zone, a region or all in all. */

@@ -96,8 +96,8 @@ export interface CloudPolicies {
 /** A provider that makes instances of its own. */
 export interface CloudProvider extends Provider {
   /**
-   * Sh text by which a worker whose lease has run out ends itself at the cloud, with the rights of its machine, before it is
-   * switched off. Absent: a machine that is switched off costs nothing more.
+   * Sh text that a worker runs to end its own machine, as the user who logs in or as root, when nobody renews its lease. It
+   * returns where it cannot; then the machine is switched off. Absent: a machine that is switched off costs nothing.
    */
   readonly endProgram?: string;
   /** Asks what the cloud sells. What is returned fills in resources and prices that a spec leaves out; what it says stays. */

@@ -1,6 +1,6 @@
 import { type Caller, handlers, type Request } from '../caller.ts';
 import { googleError } from '../errors.ts';
-import { time } from '../names.ts';
+import { fingerprintOf, time } from '../names.ts';
 import type { Binding, Project } from '../project.ts';
 
 const writeProject = ({ id, number, createdAt }: Project): object => ({
@@ -11,34 +11,50 @@ const writeProject = ({ id, number, createdAt }: Project): object => ({
   createTime: time(createdAt),
 });
 
-const writePolicy = ({ project }: Caller): object => ({
-  version: 1,
-  etag: project.etag,
-  bindings: project.bindings.map(({ role, members }) => ({ role, members })),
-});
+/** Who does not ask for version 3 gets no conditions, under names of roles that cannot be written back. */
+function writePolicy({ project }: Caller, version: number): object {
+  const conditional = project.bindings.some(({ condition }) => condition !== undefined);
+  return {
+    version: version >= 3 && conditional ? 3 : 1,
+    etag: project.etag,
+    bindings: project.bindings.map(({ role, members, condition }) => {
+      if (condition === undefined) return { role, members };
+      return version >= 3
+        ? { role, members, condition }
+        : {
+            role: `${role}_withcond_${fingerprintOf(condition)
+              .replaceAll(/[^a-z0-9]/gi, '')
+              .slice(0, 8)}`,
+            members,
+          };
+    }),
+  };
+}
 
 function setPolicy(
   request: Request<{
-    policy?: { bindings?: readonly { role?: string; members?: readonly string[] }[]; etag?: string };
+    policy?: { version?: number; bindings?: readonly Partial<Binding>[]; etag?: string };
   }>,
   caller: Caller,
 ): object {
   caller.may('resourcemanager.projects.setIamPolicy');
-  const { bindings = [], etag } = request.body.policy ?? {};
+  const { version = 1, bindings = [], etag } = request.body.policy ?? {};
   const { project } = caller;
   if (etag !== undefined && etag !== project.etag)
     throw googleError(
       'aborted',
       'There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.',
     );
-  const read = bindings.map(({ role = '', members = [] }): Binding => {
+  const read = bindings.map(({ role = '', members = [], condition }): Binding => {
+    if (condition !== undefined && version < 3)
+      throw googleError('invalid', 'A policy with conditions must be of version 3.');
     if (project.permissionsOf(role) === undefined)
       throw googleError('invalid', `Role ${role} is not supported for this resource.`);
     for (const member of members) checkMember(caller, member);
-    return { role, members };
+    return { role, members, ...(condition && { condition }) };
   });
   project.bind(read.filter(({ members }) => members.length > 0));
-  return writePolicy(caller);
+  return writePolicy(caller, version);
 }
 
 /** An account that is gone is still named, as `deleted:`; one that never was is not. */
@@ -81,9 +97,9 @@ export const resourceManagerHandlers = handlers({
     throw googleError('forbidden', 'The caller does not have permission');
   },
 
-  'projects.getIamPolicy': (_: Request, caller) => {
+  'projects.getIamPolicy': (request: Request<{ options?: { requestedPolicyVersion?: number } }>, caller) => {
     caller.may('resourcemanager.projects.getIamPolicy');
-    return writePolicy(caller);
+    return writePolicy(caller, request.body.options?.requestedPolicyVersion ?? 1);
   },
 
   'projects.setIamPolicy': setPolicy,

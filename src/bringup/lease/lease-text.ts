@@ -35,15 +35,13 @@ export interface WatchdogText {
   readonly places: readonly CommandPlace[];
   /** The machine goes with its lease. */
   readonly powersOff: boolean;
-  /** What it tries before it is switched off. */
+  /** Sh text that ends the machine for good; where it does not, the machine is switched off. */
   readonly endProgram?: string | undefined;
 }
 
-export interface BootText extends LeaseText {
+export interface BootText extends LeaseText, Pick<WatchdogText, 'endProgram'> {
   /** Who logs in, in whose home the lease is going to be. */
   readonly user: string;
-  /** What it tries before it is switched off. */
-  readonly endProgram?: string | undefined;
 }
 
 /** Sh command that gives a lease and starts its watchdog in place of one that runs. Says nothing. */

@@ -12,7 +12,7 @@ export interface NodeLease {
   readonly lasts: Duration;
   /** The machine is ended too: for instances of a cloud, never for the user's own hosts. */
   readonly powersOff: boolean;
-  /** Sh text by which the machine ends itself at its cloud before it is switched off; one that succeeds does not come back. */
+  /** Sh text that ends the machine for good, for clouds that keep what only switches itself off. Absent: it is switched off. */
   readonly endProgram?: string | undefined;
 }
 
@@ -21,13 +21,8 @@ export function leaseText({ cluster, lease, commands: { container } }: NodeOrder
   if (lease === undefined) return '';
   const places: CommandPlace[] = [{ kind: 'host' }];
   if (container) places.unshift({ kind: 'container', engine: container.engine, name: container.name });
-  return grantText(
-    { cluster, lasts: seconds(lease.lasts) },
-    {
-      ...{ cluster, places },
-      ...{ powersOff: lease.powersOff, endProgram: lease.endProgram },
-    },
-  );
+  const { powersOff, endProgram } = lease;
+  return grantText({ cluster, lasts: seconds(lease.lasts) }, { cluster, places, powersOff, endProgram });
 }
 
 /** A program for the first boot of a machine of a cloud, as root: without a lease in this time the machine ends itself. */

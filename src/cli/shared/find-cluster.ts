@@ -46,7 +46,9 @@ export async function findHead(said: ClusterSelector, io: Io): Promise<MeantClus
   const { address } = said.options;
   const meant = await named(said, io);
   if (meant !== undefined && address !== undefined) throw clientErrors.TwoClusters({ name: meant.name, address });
-  return meant ?? addressOf(address, io) ?? ofMachine(onlyRunning, io);
+  if (meant !== undefined) return meant;
+  const given = addressOf(address, io);
+  return given === undefined ? ofMachine(onlyRunning, io) : (clusterAt(given, io) ?? given);
 }
 
 async function named(said: ClusterSelector, io: Io): Promise<MeantCluster | undefined> {
@@ -92,6 +94,21 @@ function addressOf(flag: string | undefined, { env, events }: Io): GivenAddress 
   const address = env[variable]!;
   if (flag !== undefined && flag !== address) events.emit(clientEvents.overridden, { variable, address, flag });
   return { address, from: variable };
+}
+
+/**
+ * The cluster whose head has the address, where that is no URL: `HOST:6379` is Ray's own port on it, from which Ray's clients
+ * learn where its HTTP API is.
+ */
+function clusterAt({ address }: GivenAddress, { env }: Io): MeantCluster | undefined {
+  if (address.includes('://')) return undefined;
+  const host = address.replace(/:\d+$/, '');
+  const home = stateHome(env);
+  const name = clusterNames(home).find((each) => {
+    const record = peekCluster(stateFolder(home, each));
+    return record?.role === 'laptop' && [record.remote.address, record.remote.inside].includes(host);
+  });
+  return name === undefined ? undefined : { name };
 }
 
 /** `auto` and `local` are Ray's words for what is found on this machine. */

@@ -1,5 +1,5 @@
 # Runs at every boot, as root: the cluster's own program, then what the file says.
-# boot_program: an sh program that returns at once, or empty; file_script: a script with its own first line, or empty.
+# boot_program: an sh program that returns at once, or empty; file_script: a script, which is bash unless its first line says otherwise, or empty.
 script=$(mktemp)
 if [ -n "$boot_program" ]; then
   printf '%s' "$boot_program" > "$script"
@@ -12,7 +12,7 @@ if [ -n "$file_script" ]; then
       chmod 700 "$script"
       "$script"
       ;;
-    *) sh "$script" ;;
+    *) bash "$script" ;;
   esac
 fi
 rm -f "$script"

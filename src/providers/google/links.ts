@@ -1,10 +1,13 @@
 /** Addresses of Google's APIs, and the links by which they name things. */
 
-const compute = 'https://compute.googleapis.com/compute/v1';
-const tpu = 'https://tpu.googleapis.com/v2';
+/** By its address: a name may be another's. */
+export const metadataUrl = 'http://169.254.169.254/computeMetadata/v1';
 
-export const computeUrl = (project: string, path: string): string => `${compute}/projects/${project}/${path}`;
-export const tpuUrl = (path: string): string => `${tpu}/${path}`;
+export const computeApi = 'https://compute.googleapis.com/compute/v1';
+export const tpuApi = 'https://tpu.googleapis.com/v2';
+
+export const computeUrl = (project: string, path: string): string => `${computeApi}/projects/${project}/${path}`;
+export const tpuUrl = (path: string): string => `${tpuApi}/${path}`;
 
 /** The last part of a link, whether it is whole, partial or a name alone. */
 export const lastOf = (link: string): string => link.slice(link.lastIndexOf('/') + 1);

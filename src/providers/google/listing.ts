@@ -21,6 +21,7 @@ export interface GoogleInstance {
   readonly statusMessage?: string;
   readonly scheduling?: { readonly preemptible?: boolean; readonly provisioningModel?: string };
   readonly reservationAffinity?: { readonly consumeReservationType?: string };
+  readonly guestAccelerators?: readonly unknown[];
   readonly networkInterfaces?: readonly {
     readonly networkIP?: string;
     readonly accessConfigs?: readonly { readonly natIP?: string }[];
@@ -87,6 +88,8 @@ export function instanceOf(instance: GoogleInstance, typeNames: readonly string[
     }),
   };
 }
+
+export const hasAccelerators = ({ guestAccelerators = [] }: GoogleInstance): boolean => guestAccelerators.length > 0;
 
 function marketOf({ scheduling, reservationAffinity }: GoogleInstance) {
   if (scheduling?.preemptible === true || scheduling?.provisioningModel === 'SPOT') return 'spot';

@@ -4,9 +4,9 @@ import { OAuth2Client } from 'google-auth-library';
 import * as v from 'valibot';
 import type { Duration } from '../../base/clock.ts';
 import { googleErrors } from './errors.ts';
+import { metadataUrl } from './links.ts';
 
-/** Of a machine, on every machine: by its address, for a name may be another's. */
-const url = 'http://169.254.169.254/computeMetadata/v1/instance/service-accounts/default/token';
+const url = `${metadataUrl}/instance/service-accounts/default/token`;
 const answersWithin: Duration = 10_000;
 
 const tokenSchema = v.object({ access_token: v.string(), expires_in: v.number() });

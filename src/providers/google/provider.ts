@@ -1,6 +1,6 @@
 import type { Clock, Duration, Instant } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
-import { readShell } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell-file.ts';
 import { wallClock } from '../../base/wall-clock.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import type { CloudClient, CloudProvider, LastKnown, Remain } from '../clouds.ts';
@@ -12,7 +12,19 @@ import { completeFromPrepared } from './complete.ts';
 import { stopInstances, terminateInstances } from './ending.ts';
 import { clusterIdTag, fromLabels, ofName } from './labels.ts';
 import { GoogleLaunches } from './launches.ts';
-import { failuresLast, idOf, instanceOf, isOwn, lateRefusals, listCluster, listInstances, placeOf } from './listing.ts';
+import { computeApi, metadataUrl, tpuApi } from './links.ts';
+import {
+  failuresLast,
+  hasAccelerators,
+  idOf,
+  instanceOf,
+  isOwn,
+  lateRefusals,
+  listCluster,
+  listInstances,
+  placeOf,
+} from './listing.ts';
+import { GoogleNotices } from './notices.ts';
 import { isEnd, operationsOn } from './operations.ts';
 import { releaseMade } from './release.ts';
 import { findRemains } from './remains.ts';
@@ -21,6 +33,8 @@ import { hostPlace } from './tpu/node.ts';
 import { lastKnownSlice, tagSlice, terminateSlices } from './tpu/slice-ending.ts';
 import { lateSlices, listSlices } from './tpu/slice-list.ts';
 import { Repairs, SliceLaunches } from './tpu/slices.ts';
+
+const deleteSelf = readShell(new URL('./delete-self.sh', import.meta.url));
 
 export { headIdentity } from './credentials.ts';
 export { policies } from './prepare/policies.ts';
@@ -34,8 +48,6 @@ export const clustersOf: NonNullable<CloudModule['clustersOf']> = async (client,
   return [...ids].map(([id, instances]) => ({ id, instances: instances.map(({ zone, name }) => idOf(zone, name)) }));
 };
 
-const endSelf = readShell(new URL('./google-end-self.sh', import.meta.url));
-
 export const openCloud = (client: CloudClient): CloudProvider => new GoogleProvider(client);
 
 /**
@@ -44,7 +56,8 @@ export const openCloud = (client: CloudClient): CloudProvider => new GoogleProvi
  */
 export class GoogleProvider implements CloudProvider {
   readonly slices = true;
-  readonly endProgram = endSelf;
+  readonly endProgram = shellProgram(deleteSelf, { metadata: metadataUrl, compute: computeApi, tpu: tpuApi });
+  readonly notices: GoogleNotices;
   readonly #calls: GoogleCalls;
   readonly #launches: GoogleLaunches;
   readonly #slices: SliceLaunches;
@@ -53,6 +66,7 @@ export class GoogleProvider implements CloudProvider {
   #failuresUntil: Instant;
 
   constructor(client: CloudClient, clock: Clock = wallClock, launchWait?: Duration) {
+    this.notices = new GoogleNotices(clock);
     this.#calls = new GoogleCalls(client, clock, launchWait);
     this.#launches = new GoogleLaunches(this.#calls);
     this.#slices = new SliceLaunches(this.#calls);
@@ -69,10 +83,16 @@ export class GoogleProvider implements CloudProvider {
       watches ? lateRefusals(this.#calls, signal) : [],
       watches && tpu ? lateSlices(this.#calls, this.#slices, signal) : [],
     ]);
+    const gpus = new Set(shown.flatMap((each) => (hasAccelerators(each) ? [idOf(each.zone, each.name)] : [])));
     const found = [...shown.map((each) => instanceOf(each, typeNames)), ...slices];
     const ids = new Set(found.map(({ id }) => id));
     young.forget(ids);
-    return [...found, ...[...failed, ...failedSlices].filter(({ id }) => !ids.has(id))].filter(isOwn);
+    this.notices.keep(ids);
+    const told = found.map((each): ProviderInstance => {
+      const preemptionAt = this.notices.endOf(each.id, gpus.has(each.id));
+      return preemptionAt === undefined ? each : { ...each, preemptionAt };
+    });
+    return [...told, ...[...failed, ...failedSlices].filter(({ id }) => !ids.has(id))].filter(isOwn);
   }
 
   launch(request: LaunchRequest, signal: AbortSignal): Promise<readonly ProviderInstance[]> {

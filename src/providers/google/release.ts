@@ -58,7 +58,9 @@ interface Policy {
 async function unbind({ google, clock, project }: GoogleCalls, member: string, signal: AbortSignal): Promise<void> {
   const url = `${resources}/projects/${project}`;
   const once = async (): Promise<void> => {
-    const get = { method: 'POST', url: `${url}:getIamPolicy`, body: {} } as const;
+    // Without the version bindings with conditions come without them, and would be written back so.
+    const body = { options: { requestedPolicyVersion: 3 } };
+    const get = { method: 'POST', url: `${url}:getIamPolicy`, body } as const;
     const policy = await google.askPatiently<Policy>({ call: 'projects.getIamPolicy' }, get, signal);
     const { bindings = [] } = policy;
     if (!bindings.some(({ members }) => members.includes(member))) return;

@@ -207,3 +207,19 @@ test('what was made for a cluster goes with it', async (t) => {
   await provider.release(never);
   assert.deepEqual(await provider.remains(never), []);
 });
+
+test('an account of the cluster goes, and grants of others keep their conditions', async (t) => {
+  const google = await standInGoogle(t);
+  const { project, world } = google;
+  const email = `ray-bed@${labProject}.iam.gserviceaccount.com`;
+  world.addAccount(project, email, 'Head', ['roles/compute.admin']);
+  const condition = { title: 'until spring', expression: 'request.time < timestamp("2027-03-20T00:00:00Z")' };
+  const granted = { role: 'roles/viewer', members: ['user:ada@example.com'], condition };
+  project.bind([...project.bindings, granted]);
+  await providerOf(google, { prepared: preparedOf({ made: [{ kind: 'service account', id: email }] }) }).release(never);
+  assert.ok(!project.bindings.some(({ members }) => members.includes(`serviceAccount:${email}`)));
+  assert.deepEqual(
+    project.bindings.find(({ role }) => role === 'roles/viewer'),
+    granted,
+  );
+});

@@ -163,6 +163,10 @@ test('a slice that its zone does not sell is only a warning where other workers 
 test('the plan says which workers may not delete themselves', async (t) => {
   const { plan, up, project } = await preparationBed(t);
   assert.match((await plan()).warnings.join('\n'), /workers of worker have no service account that may delete them/);
+  const account = (scope: string): string =>
+    cluster({ worker: `serviceAccounts: [{email: default, scopes: [https://www.googleapis.com/auth/${scope}]}]` });
+  assert.match((await plan({ text: account('devstorage.read_only') })).warnings.join('\n'), /that may delete them/);
+  assert.doesNotMatch((await plan({ text: account('cloud-platform') })).warnings.join('\n'), /that may delete them/);
   const text = cluster({
     machine: 'acceleratorType: v4-8',
     places: 'region: us-central2, availability_zone: us-central2-b',

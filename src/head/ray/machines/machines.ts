@@ -26,7 +26,7 @@ export interface Machines {
   keep(signal: AbortSignal): Promise<void>;
   /** A machine ends itself when its lease lapses: one of a cloud, never a host of the user. @default false */
   readonly powersOff?: boolean;
-  /** What a machine tries before it switches itself off. */
+  /** Sh text by which it does so, before it is switched off. Absent: that is enough. */
   readonly endProgram?: string | undefined;
   /** For how long lists have to show no worker before there is none. @default 0 */
   settles?(): Duration;

@@ -86,3 +86,7 @@ export function accountIn({ serviceAccounts, serviceAccount }: PlainMap): string
 
 export const hasAccount = ({ serviceAccounts, serviceAccount }: PlainMap): boolean =>
   mapsOf(serviceAccounts).length > 0 || mapsOf(serviceAccount).length > 0;
+
+/** What tokens of a machine are for, as the file says. */
+export const scopesIn = ({ serviceAccounts }: PlainMap): readonly string[] =>
+  mapsOf(serviceAccounts).flatMap(({ scopes }) => (Array.isArray(scopes) ? scopes.filter(isText) : []));

@@ -2,7 +2,7 @@ import { doubling, retry } from '../../../base/retry.ts';
 import { allOf } from '../../all-of.ts';
 import type { PreparationStep } from '../../clouds.ts';
 import { clusterPrefix } from '../names.ts';
-import { accountIn, hasAccount, headOf, type LaunchedType } from './file-types.ts';
+import { accountIn, hasAccount, headOf, type LaunchedType, scopesIn } from './file-types.ts';
 import { headPermissions } from './permissions.ts';
 import type { ProjectLook } from './project.ts';
 import { isAbsent, isDenied, isStatus, isThere } from './refused.ts';
@@ -174,6 +174,9 @@ const deleting = {
   tpu: [...whole, 'roles/tpu.admin'],
 };
 
+/** What a token must be for, whatever its account may do. */
+const deletingScopes = new Set(scopes.concat('https://www.googleapis.com/auth/compute'));
+
 /** Types whose workers may not delete themselves, as far as roles tell. */
 function leaseOf(
   types: readonly LaunchedType[],
@@ -184,7 +187,9 @@ function leaseOf(
     if (!hasWorkers || isHead) return false;
     // A machine without an account in its request has none; a slice has that of the project.
     const account = accountIn(config) ?? (isSlice || hasAccount(config) ? defaultAccount : undefined);
-    return account === undefined || !hasRole(policy, account, isSlice ? deleting.tpu : deleting.compute);
+    const email = account === 'default' ? defaultAccount : account;
+    if (email === undefined || (!isSlice && !scopesIn(config).some((scope) => deletingScopes.has(scope)))) return true;
+    return !hasRole(policy, email, isSlice ? deleting.tpu : deleting.compute);
   });
 }
 

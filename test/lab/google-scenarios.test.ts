@@ -1,0 +1,94 @@
+// needs: openssl, google-discovery, ray, hosts
+
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { labProject } from '../../lab/google/open.ts';
+import { needs, startRay } from './cloud-cluster-bed.ts';
+import { clusterProblem, eventually, leftOn } from './cluster-bed.ts';
+import { GoogleClusterBed } from './google-cluster-bed.ts';
+
+const account = 'serviceAccounts: [{email: default, scopes: [https://www.googleapis.com/auth/cloud-platform]}]';
+
+/** Machines that have no external address, and leases that are short. */
+const bay = (bastion: string): string => `
+cluster_name: bay
+max_workers: 1
+provider:
+  type: gcp
+  region: us-central1
+  availability_zone: us-central1-a
+  project_id: null
+  use_internal_ips: true
+  manta: {lease: 10s}
+auth:
+  ssh_user: ubuntu
+  ssh_proxy_command: ssh -o StrictHostKeyChecking=accept-new -W %h:%p root@${bastion}
+head_node_type: head
+available_node_types:
+  head: {node_config: {machineType: n1-standard-2}, resources: {CPU: 0}}
+  worker:
+    node_config:
+      machineType: n1-standard-2
+      scheduling: [{preemptible: true}]
+      ${account}
+      metadata: {items: [{key: startup-script, value: 'echo "own \${BASH_VERSION:+bash}" >> /root/boots'}]}
+    resources: {CPU: 1}
+    min_workers: 1
+    max_workers: 1
+${startRay}`;
+
+const oneCpu = needs('{"num_cpus": 1}');
+
+describe('clusters on Google Cloud when things go wrong', { skip: clusterProblem() ?? false }, () => {
+  let all: GoogleClusterBed;
+  before(async () => {
+    all = await GoogleClusterBed.open({ hosts: 1 });
+    all.bed.write('bay.yaml', bay(all.bed.head.address));
+  });
+  after(() => all?.close());
+
+  const worker = () => all.ofKind('bay', 'worker').find(({ now }) => now.state === 'running');
+
+  it('a cluster without external addresses comes up through a bastion', async () => {
+    await all.manta('up', '-y', 'bay.yaml');
+    assert.deepEqual(
+      all.existing('bay').map(({ now }) => now.outside),
+      [undefined, undefined],
+    );
+    assert.match(await all.manta('exec', 'bay.yaml', 'hostname'), /^h\d+$/m);
+    assert.match(await all.job('bay', oneCpu), /^RAN ON h\d+$/m);
+    assert.equal(await all.host(worker()).must('cat /root/boots', { user: 'root' }), 'own bash\n');
+  });
+
+  it('a worker that is told of its preemption is drained, given back and replaced', async () => {
+    const told = worker()!;
+    await all.google.admin.preempt(told.id, 600);
+    await eventually('it is given back', () => !told.exists);
+    assert.equal(told.now.cause, 'order', 'before Google took it');
+    assert.match(await all.job('bay', oneCpu), /^RAN ON h\d+$/m);
+  });
+
+  it('a head whose machine is lost is told of and made again, and its workers delete themselves by their lease', async () => {
+    const [[head], last] = [all.ofKind('bay', 'head'), worker()!];
+    all.google.cloud.terminate(labProject, [head!.id]);
+    const { code, stdout, stderr } = await all.run('status', 'bay.yaml');
+    assert.equal(code, 4, stdout + stderr);
+    assert.match(stdout + stderr, new RegExp(`lost its head and its queue at .*${head!.name}, is gone`));
+    await eventually('its worker is gone', () => !last.exists);
+    assert.equal(last.now.cause, 'order', 'it did not only switch itself off');
+    assert.deepEqual(
+      all.google.cloud.has.disks.all().filter(({ instance }) => instance === last.id),
+      [],
+      'no disk of it stays',
+    );
+    await all.manta('up', '-y', 'bay.yaml');
+    assert.notEqual(all.ofKind('bay', 'head')[0]?.id, head!.id);
+    assert.match(await all.job('bay', oneCpu), /^RAN ON h\d+$/m);
+    assert.match(await all.manta('down', '-y', 'bay.yaml'), /nothing is left/);
+    await all.assertNothingLeft('bay');
+    assert.deepEqual(
+      (await leftOn(all.bed, all.bed.laptop, 'bay')).filter((line) => line.includes('bay')),
+      [],
+    );
+  });
+});
