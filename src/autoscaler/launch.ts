@@ -39,7 +39,7 @@ export function intendLaunch(
   const slice = hosts > 1 ? newId() : undefined;
   const records = Array.from(
     { length: count },
-    (): InstanceRecord => ({
+    (_, index): InstanceRecord => ({
       id: newId(),
       type: action.type,
       kind: 'worker',
@@ -52,6 +52,7 @@ export function intendLaunch(
       ...(action.zone === undefined ? {} : { zone: action.zone }),
       ...(type.launchHash === '' ? {} : { launchHash: type.launchHash }),
       ...(slice === undefined ? {} : { slice }),
+      ...(index % hosts === 0 && type.firstHost ? { extra: type.firstHost } : {}),
     }),
   );
   return { kind: 'launch', at, token, action, records };
@@ -158,7 +159,8 @@ function given(order: LaunchOrder, made: readonly ProviderInstance[], executor: 
     if (record.providerId !== undefined || isFinal(record.status)) continue;
     const [machine] = unmatched.values();
     if (machine === undefined) {
-      short++;
+      // A slice is given whole: one that has fewer hosts than its type promises lacks nothing.
+      if (made[0]?.slice === undefined) short++;
       outcomes.push([record.id, { kind: 'launch-refused', reason: 'partial fill' }]);
     } else {
       unmatched.delete(machine.id);

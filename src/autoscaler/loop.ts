@@ -19,6 +19,7 @@ import { type Answers, assembleView, readAnswers } from './observe.ts';
 import { SetUpStops } from './set-up-stops.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
 import { Sides } from './sides.ts';
+import { SliceHosts } from './slice-hosts.ts';
 import { enough, WakeUps } from './wake-ups.ts';
 
 /** The pure decision: `plan` of core/plan, or a stand-in. */
@@ -57,6 +58,7 @@ export class Autoscaler {
   #allocationTimeouts: ReadonlyMap<NodeTypeName, Duration> = new Map();
   #listedBefore = false;
   #forgiving = false;
+  readonly #sliceHosts = new SliceHosts();
 
   constructor(options: AutoscalerOptions) {
     this.#options = { ...options, clock: steadyClock(options.clock) };
@@ -191,7 +193,8 @@ export class Autoscaler {
   async #decide(answers: Answers, signal: AbortSignal): Promise<Plan> {
     const { ledger } = this.#book;
     const now = this.#options.clock.now();
-    const spec = this.#options.spec();
+    this.#sliceHosts.see(answers.instances ?? []);
+    const spec = this.#sliceHosts.applyTo(this.#options.spec());
     this.#allocationTimeouts = new Map(
       spec.nodeTypes.flatMap(({ name, allocationTimeout: limit }) => (limit === undefined ? [] : [[name, limit]])),
     );

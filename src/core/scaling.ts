@@ -29,6 +29,8 @@ export interface ScalingType {
   readonly launchHash: string;
   /** Instances in one unit: 1, or the hosts of a multi-host slice that live and end together. */
   readonly hostsPerSlice: number;
+  /** What the first host of a slice has beyond `resources`, such as `TPU-v4-16-head`, by which work for a whole slice is placed. */
+  readonly firstHost?: Resources;
   /** How long its provider may take from accepting an instance to running it. Absent: as long as is usual. */
   readonly allocationTimeout?: Duration;
   /** In order of preference; at least one. */

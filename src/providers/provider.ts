@@ -1,6 +1,6 @@
 import type { Instant } from '../base/clock.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
-import type { Resources } from '../core/resources.ts';
+import type { Labels, Resources } from '../core/resources.ts';
 import type { Closing } from './errors.ts';
 
 /** A machine as its provider sees it. */
@@ -56,6 +56,10 @@ export interface SliceMember {
   readonly of: number;
   /** What this member has beyond the resources of its node type: host 0 of a TPU slice has `TPU-v4-16-head`. */
   readonly resources?: Resources;
+  /** Labels of its node beyond those of its type. */
+  readonly labels?: Labels;
+  /** What everything on it sees, in its container too. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface LaunchRequest {

@@ -15,7 +15,13 @@ const runner = new ShellRunner(4);
 const folder = mkdtempSync(join(tmpdir(), 'manta-job-cli-'));
 let bed: ApiBed;
 before(async () => {
-  bed = await makeApiBed({ runner, types: [{ name: 'box', resources: { CPU: 4 }, labels: {}, atMost: 1 }] });
+  bed = await makeApiBed({
+    runner,
+    types: [
+      { name: 'box', resources: { CPU: 4 }, labels: {}, atMost: 1 },
+      { name: 'slice', resources: { 'TPU-v4-16-head': 1 }, labels: {}, atMost: 2 },
+    ],
+  });
 });
 after(async () => {
   await bed.remove();
@@ -140,6 +146,8 @@ describe('manta job submit', () => {
       ['--time-limit', 'soon', /a duration/],
       ['--strategy', 'PACK', /gang/],
       ['--bundles', '{}', /a JSON list/],
+      ['--slices', '2', /effect only with --tpu/],
+      ['--tpu', 'TPUv4', /a type of TPU such as v4-64/],
     ] as const) {
       const ran = await job('submit', option, value, '--', 'true');
       assert.equal(ran.exit, 2, ran.stderr);
@@ -177,6 +185,19 @@ describe('manta job submit', () => {
     );
     assert.deepEqual(bed.queue.get(gang)?.gang, { bundles: [{ CPU: 1 }, { CPU: 1 }], strategy: 'SPREAD' });
     assert.deepEqual(bed.queue.get(gang)?.dependsOn, [first]);
+    const slices = await submitted('--tpu', 'v4-16', '--slices', '2', '--', 'true');
+    const { gang: asked, retries } = bed.queue.get(slices)!;
+    assert.deepEqual(asked, {
+      bundles: [{ 'TPU-v4-16-head': 1 }, { 'TPU-v4-16-head': 1 }],
+      strategy: 'STRICT_SPREAD',
+    });
+    assert.deepEqual(
+      retries,
+      { failed: 0, nodeLost: 0, preempted: 1_000, setupFailed: 0 },
+      'it runs again when a slice goes',
+    );
+    await job('stop', slices);
+    assert.match((await job('submit', '--tpu', 'v4-16', '--slices', '3', '--', 'true')).stderr, /MANTA_JOB_INFEASIBLE/);
     const cron = await job('submit', '--cron', '0 3 * * *', '--submission-id', 'nightly', '--', 'true');
     assert.equal(cron.exit, 0);
     assert.match(cron.stderr, /next run at \d{4}-\d\d-\d\d 03:00:00/);

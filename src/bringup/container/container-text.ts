@@ -66,6 +66,7 @@ export const hasOption = (options: readonly string[], ...names: readonly string[
 export function runCommand(order: NodeOrder, spec: ContainerSpec, facts: EngineFacts): string {
   const { engine, runOptions } = spec;
   const given = (...names: readonly string[]): boolean => hasOption(runOptions, ...names);
+  const own = Object.entries(order.environment ?? {});
   const words = [
     `${engine} run`,
     // An engine refuses a container that is both removed and restarted when it ends.
@@ -78,6 +79,7 @@ export function runCommand(order: NodeOrder, spec: ContainerSpec, facts: EngineF
       ({ source, target }) => `--mount ${shellQuoted(`type=bind,source=${source},target=${target}`)}`,
     ),
     '-e LC_ALL=C.UTF-8 -e LANG=C.UTF-8',
+    ...own.map(([name, value]) => `-e ${name}=${shellQuoted(value)}`),
     ...runOptions,
     spec.detectShmSize && !given('--shm-size', '--ipc') && shmOption(facts.availableMemory),
     spec.detectGpuRuntime && !given('--runtime', '--gpus', '--device') && facts.gpuOptions,

@@ -17,6 +17,8 @@ export interface NodeOrder {
   /** Given to Ray as RAY_OVERRIDE_RESOURCES and RAY_OVERRIDE_LABELS; absent where Ray looks for itself (own machines). */
   readonly resources?: Resources;
   readonly labels?: Labels;
+  /** What all commands on it see, and its container: of a TPU slice, which host it is. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** `--use-login-shells` (Ray's default) or `--use-normal-shells`. */
   readonly loginShells: boolean;
   readonly usageStats: boolean;

@@ -1,3 +1,4 @@
+import type { Labels, Resources } from '../../core/resources.ts';
 import type { ClusterSpec, NodeType } from '../../core/spec/cluster.ts';
 import type { NodeFiles, NodeOrder } from './node.ts';
 
@@ -26,8 +27,33 @@ export function headOrder(cluster: ClusterOrder, instance: string, files: NodeFi
   };
 }
 
-export function workerOrder(cluster: ClusterOrder, type: NodeType, instance: string, files: NodeFiles): NodeOrder {
-  return { ...shared(cluster, type), instance, kind: 'worker', type: type.name, commands: type.worker, files };
+/** What one host of a slice has beyond what its type has. */
+export interface HostOfSlice {
+  readonly resources?: Resources;
+  readonly labels?: Labels;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export function workerOrder(
+  cluster: ClusterOrder,
+  type: NodeType,
+  instance: string,
+  files: NodeFiles,
+  slice: HostOfSlice = {},
+): NodeOrder {
+  const common = shared(cluster, type);
+  const { resources, labels, environment } = slice;
+  return {
+    ...common,
+    ...(resources && { resources: { ...common.resources, ...resources } }),
+    ...(labels && { labels: { ...labels, ...common.labels } }),
+    ...(environment && { environment }),
+    instance,
+    kind: 'worker',
+    type: type.name,
+    commands: type.worker,
+    files,
+  };
 }
 
 function shared(

@@ -63,6 +63,7 @@ export function setupEnvironment(order: NodeOrder, place: CommandPlace = { kind:
   const staged = place.kind === 'host' && order.commands.container !== undefined;
   return {
     ...(order.kind === 'worker' && { RAY_HEAD_IP: order.headAddress }),
+    ...order.environment,
     MANTA_FILES: staged ? stagingOf(order) : '',
   };
 }

@@ -3,6 +3,7 @@ import { asksForNothing, fits, plus } from './booking.ts';
 import { placeGang } from './gang.ts';
 import { matchesLabels } from './labels.ts';
 import { byFit, type Placement, type Room } from './room.ts';
+import { asksForSlices, headsOfFreeSlices } from './slices.ts';
 
 export interface Asked {
   readonly resources: Resources;
@@ -24,5 +25,7 @@ export function place(asked: Asked, nodes: readonly Room[]): Placement | undefin
   }
   // The entrypoint's own resources stand beside the first bundle.
   const parts = bundles.map((bundle, index) => (index === 0 ? plus(bundle, asked.resources) : bundle));
-  return placeGang(parts, asked.gang?.strategy ?? 'PACK', suitable);
+  // A gang across slices starts on whole ones only: a job on part of one would wait for the rest of it, and hold the others.
+  const slices = asksForSlices(bundles);
+  return placeGang(parts, asked.gang?.strategy ?? 'PACK', slices ? headsOfFreeSlices(suitable) : suitable);
 }

@@ -152,7 +152,8 @@ export function launchFloors(pass: Pass): void {
     const have = pass.bins.filter((bin) => bin.fate !== 'end' && bin.state.type === type).length;
     const missing = typeFloor(pass, type) - have;
     const state = pass.fresh.get(type);
-    if (missing <= 0 || state === undefined) continue;
+    const later = pass.freshLater.get(type);
+    if (missing <= 0 || state === undefined || later === undefined) continue;
     if (pass.policy.like === 'ray') {
       // Ray puts one node there several times over; what later ends one of them ends all.
       const bin: Bin = { state, fate: 'launch', launch: { kind: 'min-workers', served: [] }, shared: true };
@@ -164,7 +165,11 @@ export function launchFloors(pass: Pass): void {
     const units = Math.min(Math.ceil(missing / type.hosts), Math.floor(room / type.hosts));
     for (let unit = 0; unit < units; unit++)
       for (let host = 0; host < type.hosts; host++)
-        launches.push({ state, fate: 'launch', launch: { kind: 'min-workers', served: [], slice: unit } });
+        launches.push({
+          state: host === 0 ? state : later,
+          fate: 'launch',
+          launch: { kind: 'min-workers', served: [], slice: unit },
+        });
   }
   if (launches.length === 0) return;
   pass.bins = pass.policy.like === 'ray' ? [...launches, ...pass.bins] : [...pass.bins, ...launches];

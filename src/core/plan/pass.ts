@@ -3,6 +3,7 @@ import { ownValue } from '../../base/own-value.ts';
 import type { GangDemand, StandingDemand } from '../demand.ts';
 import type { InstanceView, NodeTypeName } from '../instance.ts';
 import { isFinal, isPending } from '../lifecycle.ts';
+import type { Resources } from '../resources.ts';
 import type { ScalingSpec } from '../scaling.ts';
 import type { View } from '../view.ts';
 import { addedPrice, type BestOffer, bestOffer } from './offers.ts';
@@ -24,8 +25,10 @@ export interface Pass extends Packer {
   readonly offers: ReadonlyMap<TypeInfo, BestOffer>;
   /** What types with a known price count as costing. */
   readonly compared: ReadonlyMap<TypeInfo, ComparedPrice>;
-  /** A new node of each type. */
+  /** A new node of each type: of a slice, its first host. */
   readonly fresh: ReadonlyMap<TypeInfo, State>;
+  /** Every other host of a new slice. */
+  readonly freshLater: ReadonlyMap<TypeInfo, State>;
   readonly tasks: readonly ShapeRun[];
   readonly gangs: readonly { readonly gang: GangDemand; readonly runs: readonly ShapeRun[] }[];
   readonly standing: readonly { readonly standing: StandingDemand; readonly runs: readonly ShapeRun[] }[];
@@ -57,6 +60,7 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
 
   const offers = new Map<TypeInfo, BestOffer>();
   const fresh = new Map<TypeInfo, State>();
+  const freshLater = new Map<TypeInfo, State>();
   const types = spec.nodeTypes.map((type, index): TypeInfo => {
     const offer = bestOffer(type, view.memory.refusals, now);
     const memory = view.memory.availability && ownValue(view.memory.availability, type.name);
@@ -72,24 +76,17 @@ export function openPass(view: View, spec: ScalingSpec, now: Instant, policy: Po
       price: addedPrice(offer.offer),
     };
     offers.set(info, offer);
-    fresh.set(
-      info,
-      states.of({
-        type: info,
-        head: false,
-        running: false,
-        total: type.resources,
-        available: type.resources,
-        labels: type.labels,
-      }),
-    );
+    const stateWith = (total: Resources): State =>
+      states.of({ type: info, head: false, running: false, total, available: total, labels: type.labels });
+    fresh.set(info, stateWith({ ...type.resources, ...type.firstHost }));
+    freshLater.set(info, stateWith(type.resources));
     return info;
   });
   const byName = new Map(types.map((type) => [type.name, type]));
   const { bins, outside, stopped } = readInstances(view, spec, policy, byName, states);
   const compared = asRay ? new Map() : comparedPrices(types, view.instances, tasks);
   return {
-    ...{ view, spec, now, policy, vocabulary, states, types, offers, compared, fresh },
+    ...{ view, spec, now, policy, vocabulary, states, types, offers, compared, fresh, freshLater },
     ...{ tasks, gangs, standing, bins, outside, stopped },
   };
 }

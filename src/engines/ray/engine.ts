@@ -23,6 +23,7 @@ import { StateWatch } from './gcs/state-watch.ts';
 import { writeConstraint } from './gcs/write-demand.ts';
 import { AutoscalerStateService, DrainReason } from './gen/autoscaler_pb.js';
 import { RayAttempts } from './jobs/attempts.ts';
+import { brokenSlice, withHeld } from './jobs/gang-slices.ts';
 import { RayHttp } from './jobs/http.ts';
 import type { NodeFate } from './jobs/job-info.ts';
 import { driverOf, type RayJob, RayJobsApi } from './jobs/jobs-api.ts';
@@ -103,6 +104,12 @@ export class RayEngine implements Engine, Runner {
       killSupervisor: (id, signal) => this.#gcs.killSupervisor(id, signal),
       fateOf: (node, signal) => this.#fateOf(node, signal),
       isLeaving: (node) => this.#isLeaving(node),
+      brokenSlice: (slices, leaving) => {
+        const { latest } = this.#watch;
+        return latest && brokenSlice(slices, latest.nodes, leaving);
+      },
+      slicesFor: (order) =>
+        this.#bookings.slicesFor(order, this.#watch.latest, performance.now(), this.#attempts.heldSlices()),
       submissionOf: (name, order, signal) => submissionOf(name, order, packages, signal),
       driverOf: async (submission, signal) => (await this.driverOf(submission, signal))?.driver,
       onTaken: (order) => this.#bookings.hold(order.id, order, this.#watch.latest, performance.now()),
@@ -138,7 +145,8 @@ export class RayEngine implements Engine, Runner {
   }
 
   async state(signal: AbortSignal): Promise<EngineState> {
-    return this.#bookings.seenIn(await this.#read(signal), performance.now());
+    const seen = this.#bookings.seenIn(await this.#read(signal), performance.now());
+    return { ...seen, nodes: withHeld(seen.nodes, this.#attempts.heldSlices()) };
   }
 
   /** Without what was handed over and Ray does not show yet. */
@@ -214,7 +222,7 @@ export class RayEngine implements Engine, Runner {
   }
 
   hasRoom(order: Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>): boolean {
-    return this.#bookings.hasRoom(order, this.#watch.latest, performance.now());
+    return this.#bookings.hasRoom(order, this.#watch.latest, performance.now(), this.#attempts.heldSlices());
   }
 
   start(order: AttemptOrder, signal: AbortSignal): Promise<void> {

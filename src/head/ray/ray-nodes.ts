@@ -145,7 +145,7 @@ export class RayNodes implements NodeStarter {
     if (type === undefined) throw headErrors.NoSuchThing({ kind: 'node type', id: instance.type });
     const { powersOff = false, endProgram } = machines;
     const lease = { lasts: provider.manta.lease, powersOff, endProgram };
-    const order = workerOrder(this.#common(), type, instance.id, this.workerFiles());
+    const order = workerOrder(this.#common(), type, instance.id, this.workerFiles(), instance.slice);
     return { ...order, lease, ...(stopsIdle && { startedAt: instance.launchedAt }) };
   }
 

@@ -18,13 +18,18 @@ export function capacityOf(
   const most = spec.maxWorkers ?? Number.POSITIVE_INFINITY;
   const maxNodes = spec.maxWorkers === undefined ? {} : { maxNodes: spec.maxWorkers + 1 };
   if (spec.nodeTypes.some(isUnknown)) return { types: [], ...maxNodes };
-  const types = spec.nodeTypes.map(({ name, resources, labels, maxWorkers }) => ({
-    name,
-    resources,
-    labels,
+  const types = spec.nodeTypes.flatMap((type): readonly Capacity[] => {
+    const { name, resources, labels, maxWorkers, firstHost, hostsPerSlice } = type;
+    const atMost = Math.min(maxWorkers, most);
     // On own machines the head is of the workers' type.
-    atMost: name !== spec.headType ? Math.min(maxWorkers, most) : unsaid.has(name) ? Math.min(maxWorkers, most) + 1 : 1,
-  }));
+    if (name === spec.headType) return [{ name, resources, labels, atMost: unsaid.has(name) ? atMost + 1 : 1 }];
+    if (firstHost === undefined) return [{ name, resources, labels, atMost }];
+    const slices = Math.floor(atMost / Math.max(1, hostsPerSlice));
+    return [
+      { name, resources: { ...resources, ...firstHost }, labels, atMost: slices },
+      { name, resources, labels, atMost: atMost - slices },
+    ];
+  });
   const running = nodes
     .filter(({ state, type }) => state === 'alive' && type !== undefined && unsaid.has(type))
     .map(({ type, total, labels }) => ({ name: type as string, resources: total, labels, atMost: 1 }));

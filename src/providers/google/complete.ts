@@ -6,15 +6,38 @@ import { googleResources } from './machine-names.ts';
 import type { PreparedGoogle, PreparedType } from './prepared.ts';
 
 type Price = PreparedGoogle['prices']['list'][number];
+type PreparedSlice = NonNullable<PreparedType['slice']>;
 
 /** The spec with what the file leaves out of resources, zones, prices and hosts filled in. What the file says stays. */
 export function completeFromPrepared(spec: ClusterSpec, prepared: PreparedGoogle): ClusterSpec {
+  const nodeTypes = spec.nodeTypes.map((type) => {
+    const own = ownValue(prepared.types, type.name);
+    if (own === undefined) return type;
+    const complete = completeType(type, own, prepared.prices.list);
+    return own.slice === undefined ? complete : asSlice(complete, own.slice);
+  });
+  return { ...spec, nodeTypes, ...(spec.maxWorkers !== undefined && { maxWorkers: limitFor(spec, nodeTypes) }) };
+}
+
+/** The file counts slices and the planner counts hosts: where slices have more than was thought, as many slices as before fit. */
+function limitFor({ maxWorkers = 0, nodeTypes: before }: ClusterSpec, after: readonly NodeType[]): number {
+  const grows = after.map(({ hostsPerSlice }, at) => hostsPerSlice / Math.max(1, before[at]!.hostsPerSlice));
+  return Math.ceil(maxWorkers * Math.max(1, ...grows));
+}
+
+/** The head of a slice is its first host and no other, whatever the file gives to all of them. */
+function asSlice(type: NodeType, { type: name, hosts }: PreparedSlice): NodeType {
+  const head = `TPU-${name}-head`;
+  const { [head]: given = 1, ...resources } = type.resources;
+  const scaled = (workers: number): number => (workers / Math.max(1, type.hostsPerSlice)) * hosts;
   return {
-    ...spec,
-    nodeTypes: spec.nodeTypes.map((type) => {
-      const own = ownValue(prepared.types, type.name);
-      return own === undefined ? type : completeType(type, own, prepared.prices.list);
-    }),
+    ...type,
+    resources,
+    firstHost: { [head]: given },
+    hostsPerSlice: hosts,
+    minWorkers: scaled(type.minWorkers),
+    maxWorkers: scaled(type.maxWorkers),
+    initialWorkers: scaled(type.initialWorkers),
   };
 }
 
@@ -23,7 +46,6 @@ function completeType(type: NodeType, own: PreparedType, prices: readonly Price[
   return {
     ...type,
     ...(!type.resourcesKnown && { resources: resourcesOf(type, own), resourcesKnown: true }),
-    ...(own.slice !== undefined && { hostsPerSlice: own.slice.hosts }),
     offers: type.offers.flatMap((offer) => inZones(offer, own)).map((offer) => withPrice(offer, mine)),
   };
 }

@@ -4,6 +4,7 @@
 #
 # metadata  where a machine learns about itself
 # compute   the API of Compute Engine
+# tpu       the API of TPUs
 
 (
   if command -v curl >/dev/null; then
@@ -14,6 +15,12 @@
     delete() { wget -q -T 60 -t 1 -O /dev/null --method=DELETE --header="Authorization: Bearer $1" "$2"; }
   fi
   project=$(about project/project-id) && zone=$(about instance/zone) && name=$(about instance/name) || exit 1
+  # A host of a slice that is switched off costs as before: the first one deletes the slice, and the others leave it to that one.
+  while slice=$(about instance/attributes/instance-id) && host=$(about instance/attributes/agent-worker-number); do
+    token=$(about instance/service-accounts/default/token | sed -n 's/.*"access_token" *: *"\([^"]*\)".*/\1/p')
+    [ "$host" != 0 ] || delete "$token" "$tpu/projects/$project/locations/${zone##*/}/nodes/$slice"
+    sleep 60
+  done
   for _ in 1 2 3; do
     token=$(about instance/service-accounts/default/token | sed -n 's/.*"access_token" *: *"\([^"]*\)".*/\1/p')
     [ -n "$token" ] || exit 1

@@ -4,10 +4,10 @@
 export const metadataUrl = 'http://169.254.169.254/computeMetadata/v1';
 
 export const computeApi = 'https://compute.googleapis.com/compute/v1';
-const tpu = 'https://tpu.googleapis.com/v2';
+export const tpuApi = 'https://tpu.googleapis.com/v2';
 
 export const computeUrl = (project: string, path: string): string => `${computeApi}/projects/${project}/${path}`;
-export const tpuUrl = (path: string): string => `${tpu}/${path}`;
+export const tpuUrl = (path: string): string => `${tpuApi}/${path}`;
 
 /** The last part of a link, whether it is whole, partial or a name alone. */
 export const lastOf = (link: string): string => link.slice(link.lastIndexOf('/') + 1);

@@ -12,7 +12,7 @@ import { completeFromPrepared } from './complete.ts';
 import { stopInstances, terminateInstances } from './ending.ts';
 import { clusterIdTag, fromLabels, ofName } from './labels.ts';
 import { GoogleLaunches } from './launches.ts';
-import { computeApi, metadataUrl } from './links.ts';
+import { computeApi, metadataUrl, tpuApi } from './links.ts';
 import {
   failuresLast,
   hasAccelerators,
@@ -56,7 +56,7 @@ export const openCloud = (client: CloudClient): CloudProvider => new GoogleProvi
  */
 export class GoogleProvider implements CloudProvider {
   readonly slices = true;
-  readonly endProgram = shellProgram(deleteSelf, { metadata: metadataUrl, compute: computeApi });
+  readonly endProgram = shellProgram(deleteSelf, { metadata: metadataUrl, compute: computeApi, tpu: tpuApi });
   readonly notices: GoogleNotices;
   readonly #calls: GoogleCalls;
   readonly #launches: GoogleLaunches;

@@ -456,6 +456,16 @@ describe('slices of several hosts', () => {
     assert.deepEqual(made.actions, []);
   });
 
+  it('work for whole slices gets one each, though a slice has several hosts', () => {
+    const named = { ...pod, firstHost: { 'TPU-v4-32-head': 1 } };
+    const gang = { id: 'g', requests: [1, 2].map(() => ask({ 'TPU-v4-32-head': 1 })) };
+    assert.deepEqual(launchCounts(plan(viewOf([], { gangs: [gang] }), specOf([named]), now)), { pod: 2 });
+    assert.deepEqual(launchCounts(plan(viewOf([], tasks(4, { TPU: 4 })), specOf([named]), now)), { pod: 1 });
+    const three = { id: 'g', requests: [1, 2, 3].map(() => ask({ 'TPU-v4-32-head': 1 })) };
+    const beyond = plan(viewOf([], { gangs: [three] }), specOf([named]), now);
+    assert.deepEqual([beyond.actions, beyond.infeasible.length], [[], 1]);
+  });
+
   it('a slice that lost a host is ended and replaced whole', () => {
     const made = plan(viewOf(hosts('s', 3, 0), tasks(1, { TPU: 4 })), specOf([pod]), now);
     assert.deepEqual(ends(made), [

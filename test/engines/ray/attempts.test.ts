@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import type { EventSink } from '../../../src/base/events.ts';
 import { readLog } from '../../../src/base/log-segments.ts';
+import type { NamedSlice } from '../../../src/core/placement/slices.ts';
 import { Bookings } from '../../../src/engines/ray/gcs/bookings.ts';
 import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/jobs/attempts.ts';
 import type { JobInfo } from '../../../src/engines/ray/jobs/job-info.ts';
@@ -26,6 +27,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
   const travel = Promise.withResolvers<void>();
   const events: unknown[] = [];
   const output = Buffer.from('output\n');
+  const slices: { free?: readonly NamedSlice[]; broken?: string } = {};
   let refusing = false;
   let losingAnswers = false;
   let noDashboard = false;
@@ -77,6 +79,8 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     onTaken: ({ id }: AttemptOrder) => said.push(`take ${id}`),
     onBooked: ({ id }: AttemptOrder) => said.push(`book ${id}`),
     onRunning: () => {},
+    slicesFor: () => slices.free,
+    brokenSlice: () => slices.broken,
     driverOf: async (name: string) => (noDrivers ? await new Promise<never>(() => {}) : drivers.get(name)),
   } as unknown as AttemptEdges;
   const attempts = new RayAttempts(edges);
@@ -91,7 +95,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     return { ...plain, entrypoint: 'true', resources: { CPU: 1 }, labels: {}, log: join(folder, id) };
   };
   return {
-    ...{ attempts, folder, infos, drivers, said, told, events, order },
+    ...{ attempts, folder, infos, drivers, said, told, events, order, slices },
     passes: (duration: number) => time.run(time.now + duration),
     /** Files are read and written outside of virtual time, which goes on a little with each look. */
     until: <Value>(what: string, check: () => Value | undefined | false | Promise<Value | undefined | false>) =>
@@ -423,4 +427,54 @@ it('a dashboard that does not tell the program of a job keeps no attempt from en
   infos.set('a', { ...running, status: 'SUCCEEDED', driver_exit_code: 0 });
   const end = await until('its end is told', () => told.find(({ state }) => state === 'ended'));
   assert.equal(end.driver, undefined);
+});
+
+/** A job across two slices that runs. */
+async function acrossSlices(t: TestContext) {
+  const bed = attemptsOf(t);
+  bed.arrive();
+  bed.slices.free = ['a', 'b'].map((name) => ({ name, hosts: 2 }));
+  const gang = { bundles: [{ 'TPU-v4-16-head': 1 }, { 'TPU-v4-16-head': 1 }], strategy: 'STRICT_SPREAD' };
+  const order = { ...bed.order('a.1'), gang };
+  const entrypoint = entrypointOf({ ...order, own: { MANTA_SLICES: '["a","b"]' } });
+  const started = async () => {
+    await bed.attempts.start(order, never);
+    bed.infos.set('a', { ...running, entrypoint });
+    await bed.until('it runs', () => bed.told.some(({ state }) => state === 'running'));
+  };
+  const ends = (info: JobInfo) => bed.infos.set('a', { ...running, entrypoint, ...info });
+  const cause = () => bed.until('it has ended', () => bed.told.find(({ state }) => state === 'ended')?.cause);
+  return { ...bed, order, started, ends, cause };
+}
+
+it('a job across slices is ended when one of them is not whole any more, and was preempted', async (t) => {
+  const { attempts, slices, started, ends, cause, said, until } = await acrossSlices(t);
+  await started();
+  assert.deepEqual([...attempts.heldSlices()], ['a', 'b']);
+  slices.broken = 'b';
+  await until('it is killed', () => said.includes('kill a'));
+  ends({ status: 'FAILED', error_type: 'JOB_SUPERVISOR_ACTOR_DIED' });
+  assert.equal(await cause(), 'preempted');
+  assert.equal(attempts.heldSlices().size, 0);
+});
+
+it('a job that fails since a slice goes was preempted, and one that fails on whole slices has failed', async (t) => {
+  const first = await acrossSlices(t);
+  await first.started();
+  first.ends({ status: 'FAILED', driver_exit_code: 1 });
+  await first.until('Ray tells a while later', () => first.said.includes('read'));
+  first.slices.broken = 'a';
+  assert.equal(await first.cause(), 'preempted');
+  const second = await acrossSlices(t);
+  await second.started();
+  second.ends({ status: 'FAILED', driver_exit_code: 1 });
+  assert.equal(await second.cause(), 'failed');
+});
+
+it('a job whose slices went before it was handed over was preempted, and Ray never hears of it', async (t) => {
+  const { attempts, slices, order, said, cause } = await acrossSlices(t);
+  delete slices.free;
+  await attempts.start(order, never);
+  assert.equal(await cause(), 'preempted');
+  assert.deepEqual(said, []);
 });

@@ -109,14 +109,14 @@ test('a slice tells its hosts, its topology and what each host gives to Ray', as
   assert.deepEqual(await slice('acceleratorType: v4-16', v4), {
     kind: 'tpu',
     machine: 'v4-16',
-    resources: { CPU: 240, memory, TPU: 4, 'TPU-v4-16-head': 1 },
+    resources: { CPU: 240, memory, TPU: 4 },
     zones: ['us-central2-b'],
     slice: { type: 'v4-16', hosts: 2, topology: '2x2x2' },
   });
   assert.deepEqual(await slice('acceleratorConfig: {type: V4, topology: 2x2x4}', v4), {
     kind: 'tpu',
     machine: 'v4-32',
-    resources: { CPU: 240, memory, TPU: 4, 'TPU-v4-32-head': 1 },
+    resources: { CPU: 240, memory, TPU: 4 },
     zones: ['us-central2-b'],
     slice: { type: 'v4-32', hosts: 4, topology: '2x2x4' },
   });

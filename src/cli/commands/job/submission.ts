@@ -30,8 +30,8 @@ export async function submissionOf(invocation: Invocation, io: Io): Promise<Subm
     'a JSON object of strings',
   );
   const resources = resourcesOf(options);
-  const gang = gangOf(options, resources);
-  const retries = retriesOf(options.retries);
+  const gang = slicesOf(options) ?? gangOf(options, resources);
+  const retries = retriesOf(options.retries) ?? (options.tpu === undefined ? undefined : { preempted: untilItRuns });
   const timeLimit = when('time-limit', options.timeLimit, (value) => durationOf(value), 'a duration such as 90s or 2h');
   const startAfter = when(
     'start-after',
@@ -44,7 +44,7 @@ export async function submissionOf(invocation: Invocation, io: Io): Promise<Subm
     entrypoint: entrypointOf(invocation),
     ...(Object.keys(runtimeEnv).length > 0 && { runtime_env: runtimeEnv }),
     ...(metadata !== undefined && { metadata }),
-    ...(Object.keys(resources).length > 0 && gang === undefined && { resources }),
+    ...(Object.keys(resources).length > 0 && (gang === undefined || options.tpu !== undefined) && { resources }),
     ...(labels !== undefined && { labels }),
     ...(gang && { gang }),
     ...(options.priority !== undefined && { priority: options.priority }),
@@ -146,6 +146,25 @@ function gangOf({ gang, strategy, bundles: text }: Options, resources: Record<st
       'effect only with the resources of each member, such as --entrypoint-num-cpus 1',
     );
   return { bundles: Array.from({ length: gang }, () => resources), ...shape };
+}
+
+/** How often a job on slices is run again after one was taken away: it did nothing wrong, and it happens to spot slices daily. */
+const untilItRuns = 1_000;
+const mostSlices = 1_000;
+
+/** A slice is asked for by what its first host alone has. */
+function slicesOf({ tpu, slices, gang, bundles, strategy }: Options): SubmitBody['gang'] {
+  if (tpu === undefined) {
+    if (slices !== undefined) throw badValue('slices', String(slices), 'effect only with --tpu');
+    return undefined;
+  }
+  const other =
+    gang !== undefined ? 'gang' : bundles !== undefined ? 'bundles' : strategy !== undefined ? 'strategy' : '';
+  if (other !== '') throw badValue('tpu', tpu, `to stand without --${other}`);
+  if (!/^v\d+[a-z]*-\d+$/.test(tpu)) throw badValue('tpu', tpu, 'a type of TPU such as v4-64 or v5litepod-16');
+  const count = slices ?? 1;
+  if (count < 1 || count > mostSlices) throw badValue('slices', String(slices), `a number from 1 to ${mostSlices}`);
+  return { bundles: Array.from({ length: count }, () => ({ [`TPU-${tpu}-head`]: 1 })), strategy: 'STRICT_SPREAD' };
 }
 
 const causes = ['failed', 'node_lost', 'preempted', 'setup_failed'] as const;

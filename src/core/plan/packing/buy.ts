@@ -17,6 +17,7 @@ export interface Purchase {
 interface Candidate {
   readonly type: TypeInfo;
   readonly fresh: State;
+  readonly later: State;
   readonly price: number | undefined;
   /** Units that may still be launched. */
   room: number;
@@ -99,9 +100,10 @@ function shop(
 ): Basket {
   const queue: Queue = { ...before, left: [...before.left] };
   const bought: { candidate: Candidate; unit: Unit; units: number }[] = [];
-  let candidates: Candidate[] = space.pool.map(({ type, fresh, room, price }) => ({
+  let candidates: Candidate[] = space.pool.map(({ type, fresh, later, room, price }) => ({
     type,
     fresh,
+    later,
     price,
     room: Math.floor(room / type.hosts),
     unit: undefined,
@@ -150,7 +152,7 @@ function fitUnit(queue: Queue, candidate: Candidate, source: DemandSource): Unit
       total.set(run, (total.get(run) ?? 0) + count);
       rest.left[run] = (rest.left[run] as number) - count;
     }
-    next = fit(rest, candidate.fresh, source);
+    next = fit(rest, candidate.later, source);
   }
   return { hosts, runs: [...total.keys()], counts: [...total.values()] };
 }
@@ -237,14 +239,15 @@ function purchaseOf(
   packer: Packer,
   queue: Queue,
   source: DemandSource,
-  { type, fresh }: Candidate,
+  { type, fresh, later }: Candidate,
   unit: Unit,
   units: number,
 ): Purchase {
-  const hosts = unit.hosts.map((host) => {
-    const room = roomAfter(queue, fresh, source, host);
-    return packer.states.after(fresh, source, shapesOf(queue, host), room, host.labels, host.marks);
+  const hosts = unit.hosts.map((host, index) => {
+    const empty = index === 0 ? fresh : later;
+    const room = roomAfter(queue, empty, source, host);
+    return packer.states.after(empty, source, shapesOf(queue, host), room, host.labels, host.marks);
   });
-  while (hosts.length < type.hosts) hosts.push(fresh);
+  while (hosts.length < type.hosts) hosts.push(later);
   return { type, units, hosts, placed: shapesOf(queue, unit) };
 }

@@ -18,7 +18,10 @@ export interface PackingSpace {
 
 export interface PoolType {
   readonly type: TypeInfo;
+  /** Its first host, where a unit has several. */
   readonly fresh: State;
+  /** Each of the others. */
+  readonly later: State;
   readonly room: number;
   /** What one instance counts as costing, when known. */
   readonly price: number | undefined;

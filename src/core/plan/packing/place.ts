@@ -61,6 +61,7 @@ function longestIdleFirst(pass: Pass, space: PackingSpace): PackingSpace {
 const poolType = (pass: Pass, type: TypeInfo, room: number): PoolType => ({
   type,
   fresh: pass.fresh.get(type) as State,
+  later: pass.freshLater.get(type) as State,
   room,
   price: pass.compared.get(type)?.price,
 });

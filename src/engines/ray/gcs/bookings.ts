@@ -3,9 +3,11 @@ import { asksForNothing, minus, plus } from '../../../core/placement/booking.ts'
 import { matchesLabels, readLabelRule } from '../../../core/placement/labels.ts';
 import { place } from '../../../core/placement/placement.ts';
 import type { Placement } from '../../../core/placement/room.ts';
+import { type NamedSlice, sliceOfNode } from '../../../core/placement/slices.ts';
 import { amountOf, type Labels, type Resources } from '../../../core/resources.ts';
 import type { EngineNode, EngineState } from '../../engine.ts';
 import type { AttemptOrder } from '../../runner.ts';
+import { withHeld } from '../jobs/gang-slices.ts';
 
 type Asked = Pick<AttemptOrder, 'resources' | 'labels' | 'gang'>;
 
@@ -61,8 +63,20 @@ export class Bookings {
     this.#open.delete(id);
   }
 
-  hasRoom(asked: Asked, state: EngineState | undefined, now: number): boolean {
-    return placeOn(asked, this.rooms(state, now)) !== undefined;
+  /** `held`: slices that jobs have for themselves. */
+  hasRoom(asked: Asked, state: EngineState | undefined, now: number, held: ReadonlySet<string> = new Set()): boolean {
+    return placeOn(asked, withHeld(this.rooms(state, now), held)) !== undefined;
+  }
+
+  /** The slices that a job across slices gets, the one of its entrypoint first. */
+  slicesFor(
+    asked: Asked,
+    state: EngineState | undefined,
+    now: number,
+    held: ReadonlySet<string>,
+  ): readonly NamedSlice[] | undefined {
+    const nodes = withHeld(this.rooms(state, now), held);
+    return placeOn(asked, nodes)?.flatMap(({ node }) => sliceOfNode(nodes.find(({ id }) => id === node)!) ?? []);
   }
 
   /** The nodes with what is left on them for others. */

@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import type { Instant } from '../../../base/clock.ts';
 import { makeFolder, syncFolder, writeDurably } from '../../../base/durable.ts';
 import { namesIn } from '../../../base/json-file.ts';
+import type { NamedSlice } from '../../../core/placement/slices.ts';
 import type { AttemptReport } from '../../runner.ts';
 import { rayAttempts } from '../names.ts';
 import type { JobInfo } from './job-info.ts';
@@ -36,6 +37,8 @@ export interface AttemptRecord {
   /** When it was first seen running: Ray keeps the time of the submission only. */
   readonly startedAt?: Instant;
   readonly stopAsked?: boolean;
+  /** Those that a job across slices has, whole, until it is over. */
+  readonly slices?: readonly NamedSlice[];
   /** It is over and its output is here. */
   readonly end?: AttemptReport;
   /** Only Ray still has to let go of it. */

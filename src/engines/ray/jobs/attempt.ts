@@ -2,6 +2,7 @@ import type { Clock, Duration } from '../../../base/clock.ts';
 import type { EventSink } from '../../../base/events.ts';
 import { endLog, logExtent, openLogWriter, setupLogOf } from '../../../base/log-segments.ts';
 import { failureText } from '../../../core/jobs/messages.ts';
+import type { NamedSlice } from '../../../core/placement/slices.ts';
 import type { AttemptReport, Driver } from '../../runner.ts';
 import { rayEvents } from '../events.ts';
 import type { Bookings } from '../gcs/bookings.ts';
@@ -23,6 +24,8 @@ export interface RayAttemptEdges
   readonly http: RayHttp;
   readonly bookings: Bookings;
   readonly records: AttemptRecords;
+  /** The slice of these that is not whole any more, where one is. `leaving`: hosts that drain count as gone. */
+  readonly brokenSlice: (slices: readonly NamedSlice[], leaving: boolean) => string | undefined;
   readonly onRunning: (id: string, node: string) => void;
   /** The program of a job that joined the cluster, if one did. */
   readonly driverOf: (submission: string, signal: AbortSignal) => Promise<Driver | undefined>;
@@ -37,6 +40,8 @@ export interface RayAttemptEdges
 type EndOfAttempt = Pick<AttemptReport, 'cause' | 'exitCode' | 'message'>;
 
 const driverWithin = 3_000;
+/** A program sees that a host is gone before the state tells it, by as much as this. */
+const sliceVerdictWithin = 5_000;
 
 /** One attempt that is handed to Ray: what is known of it, on disk and in memory, and how it comes to its end. */
 export class RayAttempt {
@@ -52,6 +57,8 @@ export class RayAttempt {
   /** When a stop that was asked for turns into a kill. */
   #graceEnd: number | undefined;
   #isKilling = false;
+  /** The slice without which it cannot go on. */
+  #lostSlice: string | undefined;
   /** What went wrong with it last: said once. */
   #trouble: string | undefined;
 
@@ -147,6 +154,14 @@ export class RayAttempt {
     return isOf(this.#record, info);
   }
 
+  /** A job across slices has nothing to run on once one of them is not whole: it is ended at Ray, and counts as preempted. */
+  lookAtSlices(): void {
+    const { slices } = this.#record;
+    if (slices === undefined || this.#record.stopAsked || this.#lostSlice !== undefined) return;
+    this.#lostSlice = this.#edges.brokenSlice(slices, false);
+    if (this.#lostSlice !== undefined) this.killAfter(0);
+  }
+
   /** Ray does not have it any more. */
   lose(message: string): void {
     void this.#endBy(this.end({ cause: 'node-lost', message }));
@@ -159,8 +174,9 @@ export class RayAttempt {
     await end;
   }
 
-  async end(end: EndOfAttempt, info?: JobInfo): Promise<void> {
+  async end(given: EndOfAttempt, info?: JobInfo): Promise<void> {
     const { clock, bookings } = this.#edges;
+    const end = await this.#endOnSlices(given);
     const record = this.#record;
     if (this.#pull && !this.#pull.over) await this.#abandon(this.#pull, 'Ray did not report how it ended');
     // As on any engine: what a setup said is the output of an attempt that got no further.
@@ -182,6 +198,21 @@ export class RayAttempt {
     bookings.drop(record.id);
     this.#report = report;
     this.#tell();
+  }
+
+  /** Whatever its own exit code says of it: what fails when a slice goes was preempted. */
+  async #endOnSlices(end: EndOfAttempt): Promise<EndOfAttempt> {
+    const { slices } = this.#record;
+    if (slices === undefined || end.cause === 'succeeded' || this.#record.stopAsked) return end;
+    const { steadyClock, brokenSlice, closing } = this.#edges;
+    const until = steadyClock.now() + sliceVerdictWithin;
+    let lost = this.#lostSlice;
+    while (lost === undefined && !closing.aborted) {
+      lost = brokenSlice(slices, true);
+      if (lost !== undefined || steadyClock.now() >= until) break;
+      await steadyClock.sleep(250, closing).catch(() => {});
+    }
+    return lost === undefined ? end : { cause: 'preempted', message: `the slice ${lost} lost a host` };
   }
 
   /** The current report, with the size of the output. */

@@ -1,11 +1,13 @@
 import type { Clock, Duration } from '../../../base/clock.ts';
 import { MantaError } from '../../../base/errors.ts';
 import { steadyClock } from '../../../base/steady-clock.ts';
+import type { NamedSlice } from '../../../core/placement/slices.ts';
 import type { AttemptOrder, AttemptReport } from '../../runner.ts';
 import { rayErrors } from '../errors.ts';
 import { rayEvents } from '../events.ts';
 import { RayAttempt, type RayAttemptEdges } from './attempt.ts';
 import { type AttemptRecord, AttemptRecords } from './attempt-record.ts';
+import { onSlices, wantsSlices } from './gang-slices.ts';
 import type { RayJobsApi, SubmitAnswer } from './jobs-api.ts';
 import { LeavingJobs } from './leaving-jobs.ts';
 import { entrypointOf, type RayJobBody, wantedName } from './submission.ts';
@@ -18,6 +20,8 @@ export interface AttemptEdges
   /** It is going to be handed over, once what it needs is where Ray finds it. */
   readonly onTaken: (order: AttemptOrder) => void;
   readonly onBooked: (order: AttemptOrder) => void;
+  /** Whole slices that are free now, as many as it asks for; undefined where there are not so many. */
+  readonly slicesFor: (order: AttemptOrder) => readonly NamedSlice[] | undefined;
 }
 
 /** While something is about to start, its change is seen this soon; a poll is one small question to the GCS. */
@@ -89,6 +93,11 @@ export class RayAttempts {
     return new Set([...[...this.#attempts.values()].map(({ record }) => record.submission), ...this.#leaving.names]);
   }
 
+  /** Slices that attempts have which are not over. */
+  heldSlices(): ReadonlySet<string> {
+    return new Set(this.#open().flatMap(({ record }) => (record.slices ?? []).map(({ name }) => name)));
+  }
+
   /** Some attempt is not over yet. */
   get busy(): boolean {
     return this.#open().length > 0;
@@ -156,10 +165,15 @@ export class RayAttempts {
     this.#leaving.letGo(record).catch((error: unknown) => this.#trouble(`release the attempt '${record.id}'`, error));
   }
 
-  async #handOver(order: AttemptOrder, signal: AbortSignal): Promise<void> {
-    const { id } = order;
-    const attempt = this.#attempts.get(id) ?? this.#newAttempt(order);
+  async #handOver(given: AttemptOrder, signal: AbortSignal): Promise<void> {
+    const { id } = given;
+    const known = this.#attempts.get(id);
+    const slices = wantsSlices(given) ? (known?.record.slices ?? this.#edges.slicesFor(given)) : undefined;
+    const order = slices === undefined ? given : onSlices(given, slices);
+    const attempt = known ?? this.#newAttempt(order, slices);
     this.#attempts.set(id, attempt);
+    if (wantsSlices(given) && slices === undefined)
+      return await attempt.end({ cause: 'preempted', message: 'a slice that it was to run on is gone' });
     this.#edges.onTaken(order);
     const shipping = new AbortController();
     this.#shipping.set(id, shipping);
@@ -185,10 +199,10 @@ export class RayAttempts {
     this.#look();
   }
 
-  #newAttempt(order: AttemptOrder): RayAttempt {
+  #newAttempt(order: AttemptOrder, slices: readonly NamedSlice[] | undefined): RayAttempt {
     const { id, log } = order;
     const record = { format: 1, id, submission: this.#nameFor(order), log, entrypoint: entrypointOf(order) } as const;
-    return new RayAttempt(record, this.#clock.now(), this.#ofEach);
+    return new RayAttempt({ ...record, ...(slices && { slices }) }, this.#clock.now(), this.#ofEach);
   }
 
   #nameFor(order: AttemptOrder): string {
@@ -266,6 +280,7 @@ export class RayAttempts {
       const info = found && attempt.isOf(found) ? found : undefined;
       try {
         if (info) attempt.learn(info);
+        if (info && !attempt.ending) attempt.lookAtSlices();
       } catch (error) {
         attempt.troubleWith(`follow '${attempt.record.id}'`, error);
       }

@@ -21,7 +21,7 @@ function running(types: readonly LaunchedType[]): readonly string[] {
       ? [
           ...all('tpu.nodes', 'create delete get list update'),
           ...all('tpu.queuedResources', 'create delete get list'),
-          ...all('tpu.operations', 'get'),
+          ...all('tpu.operations', 'get list'),
           ...all('tpu.locations', 'list'),
         ]
       : []),

@@ -148,13 +148,12 @@ const hostSizes: ReadonlyMap<string, HostSize> = new Map([
   ['v6e-8', { cpus: 180, gib: 1440 }],
 ]);
 
-/** As Ray does, of one host; the first of a slice has one thing more, by which work for a whole slice is placed. */
-function resourcesOf({ type, generation, chips, hosts }: SliceShape): Resources {
+/** Of one host, beside what the first of a slice has. */
+function resourcesOf({ generation, chips, hosts }: SliceShape): Resources {
   const perHost = chips / hosts;
   const size = hostSizes.get(`${generation}-${perHost}`);
   return {
     ...(size && { CPU: size.cpus, memory: Math.floor(size.gib * 2 ** 30 * 0.7) }),
     TPU: perHost,
-    [`TPU-${type}-head`]: 1,
   };
 }

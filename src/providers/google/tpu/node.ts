@@ -1,5 +1,6 @@
+import { sliceHostsLabel } from '../../../core/placement/slices.ts';
 import { rayTags } from '../../../core/ray-tags.ts';
-import type { Resources } from '../../../core/resources.ts';
+import type { Labels, Resources } from '../../../core/resources.ts';
 import type { LateRefusal, ProviderInstance } from '../../provider.ts';
 import type { GoogleCalls } from '../calls.ts';
 import { fromLabels } from '../labels.ts';
@@ -70,27 +71,51 @@ const resourcesOf = (node: string, type: string, index: number): Resources => ({
   ...(index === 0 && type !== '' && { [`TPU-${type}-head`]: 1 }),
 });
 
+/** As Ray finds them in the metadata of a host, where it looks: the same values, so that nothing is there twice. */
+const labelsOf = ({ node, type, topology, hosts }: SliceFacts, index: number): Labels => ({
+  'ray.io/tpu-slice-name': node,
+  'ray.io/tpu-worker-id': String(index),
+  ...(topology !== undefined && { 'ray.io/tpu-topology': topology.toLowerCase() }),
+  ...(type !== '' && { 'ray.io/tpu-pod-type': type }),
+  [sliceHostsLabel]: String(hosts),
+});
+
+const environmentOf = ({ node, type }: SliceFacts, index: number): Readonly<Record<string, string>> => ({
+  TPU_NAME: node,
+  TPU_WORKER_ID: String(index),
+  ...(type !== '' && { TPU_ACCELERATOR_TYPE: type }),
+});
+
 export interface SliceFacts {
   readonly zone: string;
   readonly node: string;
   readonly hosts: number;
   /** `v4-16`. */
   readonly type: string;
+  readonly topology?: string | undefined;
 }
 
 /** The hosts of a slice, each with what they have in common. */
 export function membersOf(
-  { zone, node, hosts, type }: SliceFacts,
+  facts: SliceFacts,
   common: Omit<ProviderInstance, 'id' | 'slice' | 'address'>,
   addressOf: (index: number) => ProviderInstance['address'] = () => undefined,
 ): readonly ProviderInstance[] {
+  const { zone, node, hosts, type } = facts;
   return Array.from({ length: hosts }, (_, index) => {
     const address = addressOf(index);
     return {
       ...common,
       id: hostId(zone, node, index),
       ...(address && { address }),
-      slice: { id: `${zone}/${node}`, index, of: hosts, resources: resourcesOf(node, type, index) },
+      slice: {
+        id: `${zone}/${node}`,
+        index,
+        of: hosts,
+        resources: resourcesOf(node, type, index),
+        labels: labelsOf(facts, index),
+        environment: environmentOf(facts, index),
+      },
     };
   });
 }
@@ -104,7 +129,8 @@ export function membersOfNode(
   const tags = fromLabels(shown.labels, calls.typeNames);
   const { spot, preemptible, reserved } = shown.schedulingConfig ?? {};
   const zone = zoneOfNode(shown.name);
-  const facts = { zone, node: lastOf(shown.name), hosts: hostsOf(shown), type: shown.acceleratorType ?? '' };
+  const { acceleratorType: type = '', acceleratorConfig } = shown;
+  const facts = { zone, node: lastOf(shown.name), hosts: hostsOf(shown), type, topology: acceleratorConfig?.topology };
   return membersOf(
     facts,
     {

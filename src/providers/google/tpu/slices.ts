@@ -120,7 +120,8 @@ export class SliceLaunches {
         const there = shown.get(node);
         const own_ = { launchToken: request.token, type: request.type, kind, tags };
         if (there !== undefined) return membersOfNode(this.#calls, there).map((each) => ({ ...each, ...own_ }));
-        const facts = { zone, node, hosts: hostsOf(plan), type: own.slice?.type ?? own.machine };
+        const { type = own.machine, topology } = own.slice ?? {};
+        const facts = { zone, node, hosts: hostsOf(plan), type, topology };
         return membersOf(facts, {
           ...own_,
           ...{ state: 'pending', zone, market: request.market, launchedAt: clock.now() },
