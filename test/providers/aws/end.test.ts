@@ -6,7 +6,7 @@ import { labAccount } from '../../../lab/aws/open.ts';
 import { awsErrors } from '../../../src/providers/aws/errors.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { never, until } from '../../contract/waiting.ts';
-import { ask, clusterText, fastClock, providerOf, standInAws } from './aws-bed.ts';
+import { ask, clusterText, providerOf, standInAws } from './aws-bed.ts';
 
 const persistent = clusterText({
   worker: ['InstanceMarketOptions: {MarketType: spot, SpotOptions: {SpotInstanceType: persistent}}'],
@@ -56,7 +56,7 @@ test('an instance with termination protection is named, and the others end', asy
 
 test('an instance that EC2 does not know yet is ended once it does', async (t) => {
   const aws = await standInAws(t);
-  const provider = providerOf(aws, { clock: fastClock });
+  const provider = providerOf(aws);
   const [made] = await provider.launch(ask('young'), never);
   const notYet = { fault: 'refuse', code: 'InvalidInstanceID.NotFound', message: 'not yet', times: 2 } as const;
   aws.cloud.faults.add({ ...notYet, call: 'CreateTags' });

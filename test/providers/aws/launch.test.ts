@@ -204,7 +204,7 @@ test('a role, a group and a key that were just made are waited for', async (t) =
   assert.ok((await launches(aws)).length > 1);
   for (const code of ['InvalidGroup.NotFound', 'InvalidKeyPair.NotFound']) {
     aws.cloud.faults.add({ fault: 'refuse', call: 'RunInstances', code, message: 'not yet', times: 2 });
-    assert.equal((await providerOf(aws, { prepared, clock: fastClock }).launch(ask(code), never)).length, 1);
+    assert.equal((await providerOf(aws, { prepared }).launch(ask(code), never)).length, 1);
     aws.cloud.faults.add({ fault: 'refuse', call: 'RunInstances', code, message: 'not there', times: 1 });
     const others = clusterText({ worker: [`SecurityGroupIds: [${group!.id}]`, `KeyName: ${key.name}`] });
     const named = (given: Aws) => preparedOf(given, {}, { groups: undefined });

@@ -9,7 +9,7 @@ import { wallClock } from '../../../src/base/wall-clock.ts';
 import { rayTags } from '../../../src/core/ray-tags.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { never, until } from '../../contract/waiting.ts';
-import { ask, clusterText, fastClock, providerOf, standInAws, zone } from './aws-bed.ts';
+import { ask, clusterText, providerOf, standInAws, zone } from './aws-bed.ts';
 
 test('a list is complete over pages of five, and each instance is in it once', async (t) => {
   const aws = await standInAws(t, { settings: { page_size: 5 } });
@@ -38,7 +38,7 @@ test('a list of which one page is missing is an error and no list', async (t) =>
 
 test('a list of which one page is throttled goes on with that page', async (t) => {
   const aws = await standInAws(t, { settings: { page_size: 5 } });
-  const provider = providerOf(aws, { clock: fastClock });
+  const provider = providerOf(aws);
   await provider.launch(ask('many', { count: 12 }), never);
   aws.cloud.faults.add({ fault: 'throttle', call: 'DescribeInstances', skip: 1, times: 2 });
   assert.equal((await provider.list(never)).length, 12);
