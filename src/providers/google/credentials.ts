@@ -87,8 +87,13 @@ function clientOf(text: string, agent: Agent): AuthClient | undefined {
     }
     case 'external_account': {
       const client = ExternalAccountClient.fromJSON({ ...json, transporterOptions });
-      if (client !== null) client.scopes = scopes;
-      return client ?? undefined;
+      if (client === null) return undefined;
+      client.scopes = scopes;
+      // The library exchanges tokens past the options that it was given.
+      Object.assign((client as unknown as { stsCredential: object }).stsCredential, {
+        transporter: client.transporter,
+      });
+      return client;
     }
     default:
       return undefined;
