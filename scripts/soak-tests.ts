@@ -76,8 +76,8 @@ export const soakTests: ReadonlyMap<string, SoakTest> = new Map([
   [
     'clouds',
     {
-      does: 'published cluster files for AWS, and clusters that lose machines, on lab hosts',
-      files: ['test/lab/aws-files.test.ts', 'test/lab/aws-soak.test.ts'],
+      does: 'published cluster files for clouds, and clusters that lose machines, on lab hosts',
+      files: ['aws-files', 'aws-soak', 'google-files'].map((name) => `test/lab/${name}.test.ts`),
       env: () => ({ MANTA_SOAK: 'clouds' }),
     },
   ],

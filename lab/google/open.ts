@@ -14,6 +14,7 @@ import { OutsideAddresses } from '../cloud/outside.ts';
 import { StandInGround } from '../cloud/stand-in-ground.ts';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
 import type { ServiceAccountKey, UserCredentials } from './access/tokens.ts';
+import type { WorkloadCredentials } from './access/workloads.ts';
 import { googleCatalog } from './catalog.ts';
 import { certificates } from './certificates.ts';
 import { MetadataServer } from './metadata-server.ts';
@@ -35,6 +36,9 @@ export interface GoogleOptions extends Omit<CloudOptions, 'ground' | 'catalog' |
   readonly tokenSeconds?: number;
 }
 
+/** Files of credentials that clients take. */
+export type Credentials = ServiceAccountKey | UserCredentials | WorkloadCredentials;
+
 /** Google Cloud on loopback. */
 export interface Google {
   /** For processes of this machine: the APIs over plain HTTP, and a proxy by which Google's names lead to them. */
@@ -54,10 +58,12 @@ export interface Google {
   readonly addAccount: (name: string, ...roles: readonly string[]) => ServiceAccountKey;
   /** Credentials of a person with these roles, as `gcloud auth application-default login` keeps them. */
   readonly addUser: (email: string, ...roles: readonly string[]) => UserCredentials;
+  /** Credentials of a program elsewhere that takes on a new service account with these roles, for processes of this machine. */
+  readonly addWorkload: (name: string, ...roles: readonly string[]) => WorkloadCredentials;
   /** File of the certificate by which the proxy's are trusted. */
   readonly authority: () => string;
   /** What a program needs to call Google here, with any client that takes a proxy from its environment. */
-  readonly environment: (credentials?: ServiceAccountKey | UserCredentials) => Readonly<Record<string, string>>;
+  readonly environment: (credentials?: Credentials) => Readonly<Record<string, string>>;
   /** The id that the world has for an instance, or for a host of a slice (`NODE/0`). */
   readonly idOf: (name: string) => string;
   readonly metadata: MetadataServer;
@@ -152,6 +158,13 @@ async function open(
       project.grant(`user:${email}`, ...roles);
       return world.tokens.addUser(email);
     },
+    addWorkload: (name, ...roles) => {
+      const { client_email: email } = addAccount(name, ...roles);
+      const file = join(files, `${name}.token`);
+      const { token, credentials: made } = world.workloads.add(project, email, file);
+      writeFileSync(file, token, { mode: 0o600 });
+      return made;
+    },
     authority: () => certificates().authority,
     environment: (given = credentials) => environmentOf(files, served.endpoint, given),
     idOf: (name) => {
@@ -168,12 +181,9 @@ async function open(
   return { google, served };
 }
 
-function environmentOf(
-  folder: string,
-  proxy: string,
-  credentials: ServiceAccountKey | UserCredentials,
-): Readonly<Record<string, string>> {
-  const file = join(folder, `${'client_email' in credentials ? credentials.private_key_id : 'user'}.json`);
+function environmentOf(folder: string, proxy: string, credentials: Credentials): Readonly<Record<string, string>> {
+  const name = 'client_email' in credentials ? credentials.private_key_id : credentials.type;
+  const file = join(folder, `${name}.json`);
   writeFileSync(file, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: 0o600 });
   return {
     HTTPS_PROXY: proxy,

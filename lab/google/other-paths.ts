@@ -28,9 +28,10 @@ export function serveOther(world: GoogleWorld, asked: OtherRequest, response: Se
   const { host, url, verb, body } = asked;
   const path = url.pathname;
   const say = (value: unknown, status = 200): void => send(response, status, JSON.stringify(value, undefined, 2));
-  if (verb === 'POST' && /^\/(?:token|o\/oauth2\/token|oauth2\/v4\/token)$/.test(path)) {
+  if (verb === 'POST' && /^\/(?:token|o\/oauth2\/token|oauth2\/v4\/token|v1\/token)$/.test(path)) {
+    const form = new URLSearchParams(body);
     try {
-      say(world.tokens.exchange(new URLSearchParams(body)));
+      say(host.startsWith('sts.') ? world.workloads.exchange(form) : world.tokens.exchange(form));
     } catch (error) {
       if (!(error instanceof OauthError)) throw error;
       say({ error: error.code, error_description: error.message }, error.status);
@@ -39,6 +40,8 @@ export function serveOther(world: GoogleWorld, asked: OtherRequest, response: Se
   }
   if (verb === 'GET' && /\/serviceAccounts\/[^/]+\/allowedLocations$/.test(path))
     return say({ locations: [], encodedLocations: '0x0' });
+  const impersonated = /^\/v1\/projects\/-\/serviceAccounts\/([^/:]+):generateAccessToken$/.exec(path)?.[1];
+  if (verb === 'POST' && impersonated !== undefined) return impersonate(world, impersonated, asked, say);
   if (verb === 'GET' && /^\/oauth2\/v[123]\/certs$/.test(path)) return say(identityKeys());
   if (/^\/(?:tokeninfo|oauth2\/v[123]\/(?:tokeninfo|userinfo)|v1\/userinfo)$/.test(path))
     return aboutToken(world, asked, say);
@@ -46,6 +49,21 @@ export function serveOther(world: GoogleWorld, asked: OtherRequest, response: Se
   if (verb === 'GET' && document !== undefined) return say(documentOf(document[1]));
   const message = `The requested URL ${path} was not found on this server.`;
   say({ error: { code: 404, message, status: 'NOT_FOUND' } }, 404);
+}
+
+function impersonate(
+  world: GoogleWorld,
+  email: string,
+  { body, headers }: OtherRequest,
+  say: (value: unknown, status?: number) => void,
+): void {
+  const bearer = world.tokens.holder(/^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '');
+  const { scope = [] } = JSON.parse(body) as { readonly scope?: readonly string[] };
+  const accessToken = bearer && world.workloads.takeOn(bearer.email, email, scope);
+  if (accessToken !== undefined)
+    return say({ accessToken, expireTime: new Date(world.now() + 1000 * world.tokens.lifetime).toISOString() });
+  const message = "Permission 'iam.serviceAccounts.getAccessToken' denied on resource (or it may not exist).";
+  say({ error: { code: 403, message, status: 'PERMISSION_DENIED' } }, 403);
 }
 
 function aboutToken(

@@ -3,6 +3,7 @@ import { type Belonging, type Disk, type Reservation, Store } from '../cloud/bel
 import type { Cloud } from '../cloud/cloud.ts';
 import type { CloudInstance } from '../cloud/instance.ts';
 import { Tokens } from './access/tokens.ts';
+import { Workloads } from './access/workloads.ts';
 import { asMachineType, customType, type GoogleType, googleTypes } from './catalog.ts';
 import { type Image, publicImages, publishers } from './images.ts';
 import { linkOf, numberOf, regionOfZone } from './names.ts';
@@ -40,6 +41,7 @@ export interface GoogleWorldOptions {
 export class GoogleWorld {
   readonly cloud: Cloud;
   readonly tokens: Tokens;
+  readonly workloads: Workloads;
   readonly tpu: TpuWorld;
   readonly sellsRetired: boolean;
   readonly projects = new Map<string, Project>();
@@ -58,6 +60,7 @@ export class GoogleWorld {
     this.cloud = cloud;
     this.sellsRetired = retired;
     this.tokens = new Tokens(() => this.now());
+    this.workloads = new Workloads(this.tokens);
     this.tpu = new TpuWorld(this);
     for (const kind of ['firewall', 'service-account', 'custom-role', 'queued-resource'])
       cloud.has.others.set(kind, new Store<Belonging>());

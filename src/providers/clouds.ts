@@ -35,9 +35,14 @@ export type HeadIdentity = { readonly kind: 'machine' } | { readonly kind: 'file
 
 /**
  * What was found or made for a cluster before its first instance: keys, groups, roles, images, sizes, prices. Plain data of
- * the cloud's own form, kept in the cluster's record; only the cloud's code reads it.
+ * the cloud's own form, kept in the cluster's record; but for what is named here, only the cloud's code reads it.
  */
-export type PreparedCloud = Readonly<Record<string, unknown>>;
+export type PreparedCloud = Readonly<Record<string, unknown>> & {
+  /** Where the cloud has projects: the one that the cluster is in. */
+  readonly project?: string;
+  /** Who logs in to instances, where the cloud decides that and not the file. */
+  readonly loginUser?: string | undefined;
+};
 
 /** Who prepares a cloud for a cluster: a command on the laptop. */
 export interface PreparationRequest extends CloudClient {

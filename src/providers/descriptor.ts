@@ -58,6 +58,11 @@ export interface CloudModule {
    * one made. Absent: nothing is needed.
    */
   prepare?(request: PreparationRequest, signal: AbortSignal): Promise<PreparedCloud>;
+  /**
+   * Lets in the head's own key on workers, once there is one, where instances take keys from the cloud alone. Returns what is
+   * prepared then; undefined where launches let it in. Absent: they do.
+   */
+  admitHead?(request: PreparationRequest, publicKey: string, signal: AbortSignal): Promise<PreparedCloud | undefined>;
   /** The same look without one changing call. */
   planPreparation?(request: PreparationRequest, signal: AbortSignal): Promise<PreparationPlan>;
   /**

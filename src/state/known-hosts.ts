@@ -17,15 +17,17 @@ export interface KnownHosts {
 /** Hosts of a cluster as this machine knows them: by the file, or, of a cloud, the head by what `up` wrote down. */
 export function knownHosts(spec: ClusterSpec, folder: StateFolder): KnownHosts {
   if (spec.provider.kind !== 'cloud') return ownHosts(spec);
-  const { address, inside, instance, zone } = readLaptopRecord(folder)?.remote ?? {};
+  const { address, inside, instance, zone, prepared } = readLaptopRecord(folder)?.remote ?? {};
   if (address === undefined) return { pools: [] };
-  const { user = usualUser, privateKey: key = folder.files.key, proxyCommand, proxyUsesNodeId } = spec.auth;
+  const { user: named = usualUser, privateKey: key = folder.files.key, proxyCommand, proxyUsesNodeId } = spec.auth;
   const { region } = spec.provider.config;
+  const { project, loginUser: user = named } = prepared ?? {};
   const facts = instance !== undefined && {
     instance: {
       id: instance,
       ...(zone !== undefined && { zone }),
       ...(typeof region === 'string' && { region }),
+      ...(project !== undefined && { project }),
     },
   };
   return {

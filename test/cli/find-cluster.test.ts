@@ -185,3 +185,14 @@ describe('without CLUSTER it is', () => {
     });
   });
 });
+
+test("the address of a known cluster's head means that cluster, by Ray's own port too; URLs are addresses", async () => {
+  const remote = { address: '192.0.2.7', inside: '10.0.0.7' };
+  createCluster(stateFolder(home, 'sky'), { role: 'laptop', createdAt: 0, engine: 'ray', remote });
+  const meant = (given: string) => findHead({ options: { address: given } }, io());
+  for (const given of ['192.0.2.7:6379', '10.0.0.7:6379', '10.0.0.7'])
+    assert.deepEqual(await meant(given), { name: 'sky' });
+  for (const given of ['http://10.0.0.7:8265', '10.0.0.8:6379'])
+    assert.deepEqual(await meant(given), { address: given, from: '--address' });
+  rmSync(join(home, 'clusters', 'sky'), { recursive: true });
+});

@@ -10,22 +10,11 @@
  * - limits and numbers of machines above what this machine has.
  */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { labAccount } from '../../lab/aws/open.ts';
 import { type Clients, clientsOf } from './aws-bed.ts';
 import type { AwsClusterBed } from './aws-cluster-bed.ts';
 import { spread } from './cloud-cluster-bed.ts';
-import { clusterProblem } from './cluster-bed.ts';
-
-const folder = fileURLToPath(new URL('../../../shared/corpus/clusters/', import.meta.url));
-
-export const corpusProblem = (): string | undefined =>
-  clusterProblem() ??
-  (existsSync(folder) ? undefined : 'the collection of cluster files (../shared/corpus) is not there');
-
-/** What the file says, what it says in the lab, and why. */
-type Replacement = readonly [says: string, lab: string, why: string];
+import { corpusFile, podmanLimits as limits, type Replacement } from './cloud-corpus.ts';
 
 export interface CorpusCluster {
   /** Name of the file, without `aws__` and `.yaml`. */
@@ -52,13 +41,8 @@ echo 'export PATH=/opt/lab/bin:$PATH' > /etc/profile.d/zz-lab.sh
 export async function throughTheLab(all: AwsClusterBed, given: CorpusCluster, say: (line: string) => void) {
   const clients = clientsOf(all.aws.localEndpoint, all.aws.credentials);
   try {
-    let text = readFileSync(`${folder}aws__${given.file}.yaml`, 'utf8');
-    for (const [says, lab, why] of (await given.prepare?.(all, clients)) ?? []) {
-      assert.ok(text.includes(says), `${given.file} does not say ${says}`);
-      text = text.replaceAll(says, lab);
-      say(`${given.file}: ${says} -> ${lab} (${why})`);
-    }
-    all.bed.write('corpus.yaml', text);
+    const replacements = (await given.prepare?.(all, clients)) ?? [];
+    all.bed.write('corpus.yaml', corpusFile(`aws__${given.file}.yaml`, replacements, say));
     await all.manta('up', '-y', 'corpus.yaml');
     const said = await all.job(given.cluster, spread(given.asks));
     const hosts = /^RAN ON (.*)$/m.exec(said)?.[1]?.split(' ') ?? [];
@@ -183,9 +167,6 @@ export const embeddings: CorpusCluster = {
   },
   asks: ['{"CPU": 1, "GPU": 1}'],
 };
-
-/** Podman takes limits that are given to it for all there are, and then asks for more than it may. */
-const limits = '--ulimit nofile=4096:4096 --ulimit nproc=4096:4096';
 
 export const full2024: CorpusCluster = {
   file: 'modern__ray__example-full__2024-06',

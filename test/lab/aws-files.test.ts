@@ -5,7 +5,6 @@ import { inSoak } from '../soak.ts';
 import { AwsClusterBed } from './aws-cluster-bed.ts';
 import {
   baseline,
-  corpusProblem,
   embeddings,
   full2020,
   launchTemplates,
@@ -14,6 +13,7 @@ import {
   standIns,
   throughTheLab,
 } from './aws-corpus.ts';
+import { corpusProblem } from './cloud-corpus.ts';
 
 const files = inSoak('clouds')
   ? [minimal, launchTemplates, full2020, networkInterfaces, baseline, embeddings]

@@ -4,8 +4,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { AwsClusterBed } from './aws-cluster-bed.ts';
-import { corpusProblem, full2021, full2024, standIns, throughTheLab, torchx } from './aws-corpus.ts';
+import { full2021, full2024, standIns, throughTheLab, torchx } from './aws-corpus.ts';
 import { needs, startRay } from './cloud-cluster-bed.ts';
+import { corpusProblem } from './cloud-corpus.ts';
 import { clusterProblem, eventually } from './cluster-bed.ts';
 
 const oneCpu = needs('{"num_cpus": 1}');

@@ -16,7 +16,6 @@ provider:
   region: us-west1
   availability_zone: us-west1-a
   project_id: null
-  manta: {preview: true}
 auth: {ssh_user: ubuntu}
 head_node_type: head
 available_node_types:

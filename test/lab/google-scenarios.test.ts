@@ -37,6 +37,18 @@ available_node_types:
     max_workers: 1
 ${startRay}`;
 
+/** Where nobody gets in but by OS Login, whatever the file says of users. */
+const cove = `
+cluster_name: cove
+max_workers: 1
+provider: {type: gcp, region: us-west1, availability_zone: us-west1-a, project_id: null}
+auth: {ssh_user: ubuntu}
+head_node_type: head
+available_node_types:
+  head: {node_config: {machineType: n1-standard-2}, resources: {CPU: 0}}
+  worker: {node_config: {machineType: n1-standard-2}, resources: {CPU: 1}, min_workers: 0, max_workers: 1}
+${startRay}`;
+
 const oneCpu = needs('{"num_cpus": 1}');
 
 describe('clusters on Google Cloud when things go wrong', { skip: clusterProblem() ?? false }, () => {
@@ -90,5 +102,20 @@ describe('clusters on Google Cloud when things go wrong', { skip: clusterProblem
       (await leftOn(all.bed, all.bed.laptop, 'bay')).filter((line) => line.includes('bay')),
       [],
     );
+  });
+
+  it('a cluster where OS Login is required comes up as the user that Google names, and leaves no key there', async () => {
+    const { project, world, credentials } = all.google;
+    project.policies.set('compute.requireOsLogin', []);
+    all.bed.write('cove.yaml', cove);
+    await all.manta('up', '-y', 'cove.yaml');
+    const login = world.osLogin.get(credentials.client_email)!;
+    assert.equal((await all.manta('exec', 'cove.yaml', 'id -un')).trim(), login.user);
+    assert.match(await all.job('cove', oneCpu), /^RAN ON h\d+$/m);
+    assert.equal(login.keys.size, 2, 'that of the laptop and that of the head');
+    assert.match(await all.manta('down', '-y', 'cove.yaml'), /nothing is left/);
+    await all.assertNothingLeft('cove');
+    assert.deepEqual([...login.keys], []);
+    project.policies.delete('compute.requireOsLogin');
   });
 });

@@ -16,7 +16,7 @@ provider:
   region: us-central2
   availability_zone: us-central2-b
   project_id: null
-  manta: {preview: true, lease: 20s}
+  manta: {lease: 20s}
 auth: {ssh_user: ubuntu}
 head_node_type: head
 available_node_types:

@@ -18,7 +18,12 @@ export interface ReachedFrom {
 
 /** A host, and what a proxy command is told of it where it is an instance of a cloud. */
 export interface ReachableHost extends OwnHost {
-  readonly instance?: { readonly id: string; readonly zone?: string; readonly region?: string };
+  readonly instance?: {
+    readonly id: string;
+    readonly zone?: string;
+    readonly region?: string;
+    readonly project?: string;
+  };
 }
 
 /** How a host is reached, by what the cluster file says of it. */
@@ -42,12 +47,17 @@ export function targetOf(host: ReachableHost, from: ReachedFrom): SshTarget {
 }
 
 /**
- * The proxy command, which finds the instance's id, zone and region in its environment: MANTA_INSTANCE_ID, MANTA_ZONE and
- * MANTA_REGION. ssh replaces `%h` and `%p` before a shell sees any of it.
+ * The proxy command, which finds the instance's id, zone, region and project in its environment: MANTA_INSTANCE_ID,
+ * MANTA_ZONE, MANTA_REGION and MANTA_PROJECT. ssh replaces `%h` and `%p` before a shell sees any of it.
  */
 function proxyFor(command: string, { instance }: ReachableHost): string {
   if (instance === undefined) return command;
-  const facts = { MANTA_INSTANCE_ID: instance.id, MANTA_ZONE: instance.zone, MANTA_REGION: instance.region };
+  const facts = {
+    MANTA_INSTANCE_ID: instance.id,
+    MANTA_ZONE: instance.zone,
+    MANTA_REGION: instance.region,
+    MANTA_PROJECT: instance.project,
+  };
   const settings = Object.entries(facts).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${shellQuoted(value.replaceAll('%', '%%'))}`],
   );

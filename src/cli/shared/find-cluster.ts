@@ -97,7 +97,7 @@ function addressOf(flag: string | undefined, { env, events }: Io): GivenAddress 
 }
 
 /**
- * The cluster whose head has the address, where that is no URL: `HOST:6379` is Ray's own port on it, from which Ray's clients
+ * The cluster whose head has the address, unless that is a URL: `HOST:6379` is Ray's own port on it, from which Ray's clients
  * learn where its HTTP API is.
  */
 function clusterAt({ address }: GivenAddress, { env }: Io): MeantCluster | undefined {

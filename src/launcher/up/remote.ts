@@ -36,6 +36,7 @@ import { versionOf } from '../head/ship.ts';
 import { runningJobs, workersNow } from '../reach/current-cluster.ts';
 import { madeByRay } from '../reach/ray-compat.ts';
 import { type RemoteCluster, startedElsewhere } from '../reach/remote-cluster.ts';
+import { admitHead } from './admit-head.ts';
 import { HandOver } from './hand-over.ts';
 import { headOrderFor, rayHeadFor, tokenFor } from './head-order.ts';
 import { localFiles } from './mounts.ts';
@@ -141,7 +142,9 @@ async function bringUpLocked(
   }
   // Only a head that is this cluster's own: what is known here of another is not lost to one that was refused.
   remember(request);
-  return { done: true, plan, head: await carryOut(request, order, { ray, look, identity }, signal) };
+  const prepared = await admitHead(request, look, signal);
+  const handed = { ray: prepared === undefined ? ray : { ...ray, prepared }, look, identity };
+  return { done: true, plan, head: await carryOut(request, order, handed, signal) };
 }
 
 /** Whether this Manta may bring up this head, as it was found. */

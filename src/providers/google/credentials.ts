@@ -3,13 +3,15 @@ import { Agent } from 'node:https';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import {
   type AuthClient,
+  AwsClient,
   type BaseExternalAccountClientOptions,
   Compute,
-  ExternalAccountClient,
   GoogleAuth,
+  IdentityPoolClient,
   JWT,
   type JWTInput,
   OAuth2Client,
+  PluggableAuthClient,
   UserRefreshClient,
 } from 'google-auth-library';
 import { messageOf } from '../../base/errors.ts';
@@ -71,7 +73,7 @@ export async function authFor(identity: CloudIdentity, given: PlainMap, agent: A
 
 /** The client for a file of credentials. Undefined for kinds that the library itself has to find. */
 function clientOf(text: string, agent: Agent): AuthClient | undefined {
-  const json = JSON.parse(text) as JWTInput & BaseExternalAccountClientOptions;
+  const json = JSON.parse(text) as JWTInput & BaseExternalAccountClientOptions & PlainMap;
   const transporterOptions = { agent };
   switch (json.type as string) {
     case 'service_account':
@@ -85,14 +87,22 @@ function clientOf(text: string, agent: Agent): AuthClient | undefined {
         transporterOptions,
       });
     }
-    case 'external_account': {
-      const client = ExternalAccountClient.fromJSON({ ...json, transporterOptions });
-      if (client !== null) client.scopes = scopes;
-      return client ?? undefined;
-    }
+    case 'external_account':
+      return workload(json, agent);
     default:
       return undefined;
   }
+}
+
+/** By the identity of a program elsewhere. */
+function workload(json: BaseExternalAccountClientOptions & PlainMap, agent: Agent): AuthClient {
+  const { environment_id: onAws, executable } = mapOf(json.credential_source);
+  const Client = onAws !== undefined ? AwsClient : executable !== undefined ? PluggableAuthClient : IdentityPoolClient;
+  const client = new Client({ ...json, transporterOptions: { agent } } as never);
+  client.scopes = scopes;
+  // The library exchanges tokens past the options that it was given.
+  Object.assign((client as unknown as { stsCredential: object }).stsCredential, { transporter: client.transporter });
+  return client;
 }
 
 function serviceAccount(text: string, agent: Agent): AuthClient {

@@ -75,7 +75,6 @@ export const gcp: CloudDescriptor = {
   ray: 'defaults',
   offers: { markets: ['on-demand', 'spot', 'reserved'], zones: true, isSpot: isSpotOnGoogle, hostsPerSlice },
   completesResources: true,
-  preview: true,
   machineOf,
   likelyResources: googleResources,
   needs: ['region', 'availability_zone'],

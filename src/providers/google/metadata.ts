@@ -19,7 +19,7 @@ export function machineMetadata(
     const line = `${login.user}:${login.publicKey.trim()}`;
     all.set('ssh-keys', [all.get('ssh-keys'), line].filter(Boolean).join('\n'));
     if (!all.has('enable-oslogin')) all.set('enable-oslogin', 'FALSE');
-  }
+  } else all.set('enable-oslogin', 'TRUE');
   if (bootProgram !== undefined) {
     const program = shellProgram(startup, {
       boot_program: bootProgram,

@@ -63,6 +63,7 @@ const preparedSchema = v.object({
   made: v.array(madeSchema),
   /** Where instances take keys of OS Login alone: who logs in. */
   osLogin: v.optional(v.object({ user: v.string() })),
+  loginUser: v.optional(v.string()),
   /** Whether a worker may delete itself with the token of its machine. */
   leaseDeletes: v.boolean(),
   prices: v.object({ at: v.number(), list: v.array(priceSchema) }),

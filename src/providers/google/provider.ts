@@ -39,7 +39,7 @@ const deleteSelf = readShell(new URL('./delete-self.sh', import.meta.url));
 
 export { headIdentity } from './credentials.ts';
 export { policies } from './prepare/policies.ts';
-export { planPreparation, prepare } from './prepare/prepare.ts';
+export { admitHead, planPreparation, prepare } from './prepare/prepare.ts';
 
 /** Clusters of this name that the project shows, whatever their ids. */
 export const clustersOf: NonNullable<CloudModule['clustersOf']> = async (client, signal) => {

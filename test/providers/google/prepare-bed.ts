@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { CallRecord } from '../../../lab/cloud/call-log.ts';
-import type { ServiceAccountKey, UserCredentials } from '../../../lab/google/access/tokens.ts';
-import type { GoogleOptions } from '../../../lab/google/open.ts';
+import type { Credentials, GoogleOptions } from '../../../lab/google/open.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { MantaError } from '../../../src/base/errors.ts';
 import type { MantaEvent } from '../../../src/base/events.ts';
@@ -25,7 +24,7 @@ export interface Asked {
   readonly text?: string;
   readonly spec?: ClusterSpec;
   readonly clusterId?: string;
-  readonly as?: ServiceAccountKey | UserCredentials;
+  readonly as?: Credentials;
   readonly env?: Readonly<Record<string, string>>;
 }
 

@@ -48,3 +48,17 @@ test('somebody who may not log in where OS Login is required is told what is mis
   await fails(up(), 'MANTA_GOOGLE_OS_LOGIN_REQUIRED', 5, /gcloud services enable oslogin/);
   assert.deepEqual(await changes(), []);
 });
+
+test('a program elsewhere comes in by workload identity, as the account that it may take on', async (t) => {
+  const { up, addWorkload, project } = await preparationBed(t);
+  const as = addWorkload('build', 'roles/owner');
+  const { serviceAccount } = await up({ as });
+  assert.ok(project.account(serviceAccount!.email) !== undefined, 'it made the account of the head');
+  const url = as.service_account_impersonation_url.replace('build', 'lab-owner');
+  await fails(
+    up({ as: { ...as, service_account_impersonation_url: url } }),
+    'MANTA_GOOGLE_NO_LOGIN',
+    5,
+    /getAccessToken/,
+  );
+});

@@ -30,12 +30,12 @@ const noLeaseFor = loopSettings.timeouts.allocated;
 export async function cloudMachines(context: BackendContext, head: RayHead): Promise<Machines> {
   const { folder, spec } = context;
   const publicKey = readFileSync(`${folder.files.key}.pub`, 'utf8').trim();
-  const user = (): string => spec().auth.user ?? usualUser;
   // A later `up` may hand over other data, and another credential.
   const now = (): RayHead => {
     const record = readCluster(folder);
     return record?.role === 'head' ? record.ray : head;
   };
+  const user = (): string => now().prepared?.loginUser ?? spec().auth.user ?? usualUser;
   const cloud: CloudProvider = await openCloud({
     cluster: folder.name,
     clusterId: head.id,
@@ -46,7 +46,7 @@ export async function cloudMachines(context: BackendContext, head: RayHead): Pro
     identity: () => identityOf(now(), folder),
     prepared: () => now().prepared,
   });
-  const machines = new CloudMachines(context, head, cloud);
+  const machines = new CloudMachines(context, head, cloud, user);
   await machines.learn(AbortSignal.timeout(learnWithin));
   return machines;
 }
@@ -58,17 +58,19 @@ class CloudMachines implements Machines {
   readonly #context: BackendContext;
   readonly #head: RayHead;
   readonly #cloud: CloudProvider;
+  readonly #user: () => string;
   readonly #unseen: UnseenLaunches;
   readonly #gone: GoneMachines;
   readonly #addresses = new Map<string, string>();
   readonly #open = new Map<string, { readonly host: Host; readonly address: string }>();
   #learned: ((spec: ClusterSpec) => ClusterSpec) | undefined;
 
-  constructor(context: BackendContext, head: RayHead, cloud: CloudProvider) {
+  constructor(context: BackendContext, head: RayHead, cloud: CloudProvider, user: () => string) {
     const unseen = new UnseenLaunches(context.folder.files.unseen, context.clock);
     this.#context = context;
     this.#head = head;
     this.#cloud = cloud;
+    this.#user = user;
     this.endProgram = cloud.endProgram;
     this.#unseen = unseen;
     this.#gone = new GoneMachines(context.clock);
@@ -161,9 +163,8 @@ class CloudMachines implements Machines {
 
   /** Addresses are used again by others: an instance is known, and its key pinned, by its id. */
   #target(id: string, address: string): SshTarget {
-    const { folder, spec } = this.#context;
-    const user = spec().auth.user ?? usualUser;
-    return targetOf({ name: id, address, user }, { ...reachedFrom(folder), key: folder.files.key });
+    const { folder } = this.#context;
+    return targetOf({ name: id, address, user: this.#user() }, { ...reachedFrom(folder), key: folder.files.key });
   }
 
   /** By their pins: those of machines that an earlier mantad knew are there too. */

@@ -4,7 +4,7 @@ import type { PreparationPlan, PreparationRequest, PreparedCloud } from '../../c
 import { completeFromPrepared } from '../complete.ts';
 import { preparationErrors } from '../errors.ts';
 import { googleEvents } from '../events.ts';
-import type { PreparedGoogle, PreparedType } from '../prepared.ts';
+import { type PreparedGoogle, type PreparedType, readPrepared } from '../prepared.ts';
 import { type LaunchedType, typesInFile } from './file-types.ts';
 import { type FirewallLook, lookAtFirewall, makeRules } from './firewall.ts';
 import { type BootImage, lookAtImage } from './images.ts';
@@ -15,7 +15,7 @@ import { lookAtProject, lookAtZones, type ProjectLook } from './project.ts';
 import { GoogleScene, type Looked } from './scene.ts';
 import { type AccountLook, lookAtAccount, makeAccount, scopes } from './service-account.ts';
 import { chooseSlice, lookAtTpus, type Slice } from './slices.ts';
-import { type LoginLook, lookAtKey, makeKey } from './ssh-key.ts';
+import { admitKey, type LoginLook, lookAtKey, makeKey } from './ssh-key.ts';
 import { withTemplates } from './templates.ts';
 import { fileWarnings } from './warnings.ts';
 
@@ -182,13 +182,35 @@ function preparedOf(scene: GoogleScene, found: Look, key: string | undefined): P
             { kind: 'role' as const, id: account.own.role },
           ]
         : []),
-      ...(key === undefined ? [] : [{ kind: 'ssh key' as const, id: key }]),
+      ...keysBefore(scene, key).map((id) => ({ kind: 'ssh key' as const, id })),
     ],
-    ...(found.key.osLogin && { osLogin: { user: found.key.osLogin.user } }),
+    ...(found.key.osLogin && { osLogin: { user: found.key.osLogin.user }, loginUser: found.key.osLogin.user }),
     leaseDeletes: account.leaseDeletes,
     // What Google sells has no prices in the APIs that a cluster needs: those of the file count.
     prices: { at: scene.request.clock.now(), list: [] },
   };
+}
+
+/** Keys that OS Login has for the cluster; those of earlier times go with it too. */
+function keysBefore({ request }: GoogleScene, key: string | undefined): readonly string[] {
+  const { made = [] } = readPrepared(request.prepared?.()) ?? {};
+  const before = made.filter(({ kind }) => kind === 'ssh key').map(({ id }) => id);
+  return [...new Set([...before, ...(key === undefined ? [] : [key])])];
+}
+
+/** Gives the key of the head to OS Login too, where workers take keys from nowhere else. */
+export async function admitHead(
+  request: PreparationRequest,
+  publicKey: string,
+  signal: AbortSignal,
+): Promise<PreparedCloud | undefined> {
+  const prepared = readPrepared(request.prepared?.());
+  if (prepared?.osLogin === undefined) return undefined;
+  return await withScene(request, signal, async (scene) => {
+    const key = await admitKey(scene, publicKey);
+    const others = prepared.made.filter(({ id }) => id !== key);
+    return { ...prepared, made: [...others, { kind: 'ssh key', id: key }] };
+  });
 }
 
 function preparedType(sold: Sold): PreparedType {

@@ -56,9 +56,7 @@ const isOn = (value: string | undefined): boolean => /^(?:true|1|y|yes)$/i.test(
 
 async function lookAtProfile(scene: GoogleScene): Promise<OsLogin> {
   const { project } = scene;
-  const account = await scene.caller();
-  if (account === undefined)
-    throw preparationErrors.OsLoginRequired({ project, detail: 'the account of your credentials is not known' });
+  const account = await accountOf(scene);
   await checkLogin(scene, account);
   try {
     const profile = await scene.ask<LoginProfile>({
@@ -110,20 +108,36 @@ function keyIn({ sshPublicKeys = {} }: LoginProfile, publicKey: string): string 
 /** Gives the key to OS Login where it is not there yet. The path of the key there; undefined where it is not used. */
 export async function makeKey(scene: GoogleScene, { osLogin }: LoginLook): Promise<string | undefined> {
   if (osLogin === undefined) return undefined;
-  if (osLogin.key !== undefined) return osLogin.key;
-  const { publicKey } = scene.request.login();
+  return osLogin.key ?? (await importKey(scene, osLogin.account, scene.request.login().publicKey));
+}
+
+/** The same for another key of the cluster. */
+export async function admitKey(scene: GoogleScene, publicKey: string): Promise<string> {
+  return await importKey(scene, await accountOf(scene), publicKey);
+}
+
+async function importKey(scene: GoogleScene, account: string, publicKey: string): Promise<string> {
   const { project } = scene;
   try {
     const { loginProfile = {} } = await scene.ask<{ readonly loginProfile?: LoginProfile }>({
       call: 'oslogin.users.importSshPublicKey',
       method: 'POST',
-      url: `${users}/${encodeURIComponent(osLogin.account)}:importSshPublicKey`,
+      url: `${users}/${encodeURIComponent(account)}:importSshPublicKey`,
       query: { projectId: project },
       body: { key: publicKey },
     });
-    return keyIn(loginProfile, publicKey);
+    const key = keyIn(loginProfile, publicKey);
+    if (key !== undefined) return key;
+    throw preparationErrors.OsLoginRequired({ project, detail: 'it did not keep the key' });
   } catch (error) {
     if (!isDenied(error) && !isStatus(400)(error)) throw error;
     throw preparationErrors.OsLoginRequired({ project, detail: (error as Error).message }, error);
   }
+}
+
+async function accountOf(scene: GoogleScene): Promise<string> {
+  const account = await scene.caller();
+  if (account !== undefined) return account;
+  const detail = 'the account of your credentials is not known';
+  throw preparationErrors.OsLoginRequired({ project: scene.project, detail });
 }
