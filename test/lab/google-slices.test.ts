@@ -131,9 +131,10 @@ describe('a cluster with TPU slices', { skip: clusterProblem() ?? false }, () =>
   });
 
   it('loses its head: the first host of the slice deletes the slice, which would cost though it is switched off', async () => {
+    const since = await all.lastCall();
     await all.google.admin.vanish(all.ofKind('reef', 'head')[0]!.id);
     await eventually('the slice is gone', () => all.google.world.tpu.slices.size === 0);
-    const deletes = (await all.google.admin.calls()).filter(({ operation }) => operation === 'nodes.delete');
+    const deletes = (await all.google.admin.calls({ since })).filter(({ operation }) => operation === 'nodes.delete');
     assert.deepEqual(
       deletes.map(({ status }) => status),
       [200],
