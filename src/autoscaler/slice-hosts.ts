@@ -1,13 +1,20 @@
 import type { ScalingSpec, ScalingType } from '../core/scaling.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
 
-/** How many hosts slices really have: what a provider shows of one that runs counts more than what its type promises. */
+/**
+ * How many hosts slices really have: what a provider shows of one counts more than what its type promises, and of one that runs
+ * more than of one that is still being made.
+ */
 export class SliceHosts {
   readonly #seen = new Map<string, number>();
+  readonly #ran = new Set<string>();
 
   see(instances: readonly ProviderInstance[]): void {
-    for (const { state, type, slice } of instances)
-      if (slice !== undefined && state === 'running') this.#seen.set(type, slice.of);
+    for (const { state, type, slice } of instances) {
+      if (slice === undefined || (state !== 'running' && (state !== 'pending' || this.#ran.has(type)))) continue;
+      this.#seen.set(type, slice.of);
+      if (state === 'running') this.#ran.add(type);
+    }
   }
 
   /** The spec with slices as they were seen. As many of them are allowed as before, whatever they have of hosts. */

@@ -85,7 +85,7 @@ export interface Remain {
   readonly kind: string;
   readonly id: string;
   /** Why it stays, where it should: others use it, or the file says so. Absent: it should have gone. */
-  readonly keeps?: 'shared' | 'by the file';
+  readonly keeps?: 'shared' | 'by the file' | 'made by hand';
   /** In the cloud's words, where it says why. */
   readonly detail?: string;
   /** Per month, in dollars, where it is known to cost something. */

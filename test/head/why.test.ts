@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ScalingFact } from '../../src/autoscaler/journal.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
+import type { InstanceRecord } from '../../src/core/lifecycle.ts';
 import type { LaunchReason } from '../../src/core/plan/plan.ts';
 import type { LaunchRefusal } from '../../src/core/view.ts';
+import { goneSlices } from '../../src/head/report/gone-slices.ts';
 import { whyDemand } from '../../src/head/report/why.ts';
 import { type JobQuestion, whyJob } from '../../src/head/report/why-job.ts';
 import { jobEvents } from '../../src/jobs/events.ts';
@@ -195,4 +197,25 @@ test('what to do about a refusal is told by its reason', () => {
   assert.match(asked('quota').join(), /higher quota/);
   assert.deepEqual(asked('no-capacity', 'no-capacity').length, 1);
   assert.doesNotMatch(asked('denied', 'quota', 'throttled').join(), /none left/);
+});
+
+test('demand for the name of a slice that is gone says so, and does not ask for another node type', () => {
+  const name = 'ray-reef-abc-0';
+  const record: InstanceRecord = {
+    id: 'i-1',
+    type: 'slice',
+    kind: 'worker',
+    status: 'terminated',
+    requestedAt: 0,
+    since: 0,
+    attempts: 1,
+    slice: `us-central2-b/${name}`,
+    extra: { [name]: 1, 'TPU-v4-16-head': 1 },
+  };
+  const gone = goneSlices([{ kind: 'instance', at: now - 120_000, record, moves: [] }]);
+  const request = { resources: { TPU: 4, [name]: 1 }, selectors: [], placement: [] };
+  const { chain, next } = whyDemand([], [{ kind: 'tasks', request, count: 2, types: [] }], now, undefined, gone);
+  assert.match(chain[0]!.text, /waits? for the slice ray-reef-abc-0, which ended 2 min ago/);
+  assert.doesNotMatch(next.join(), /add a node type/);
+  assert.match(next.join(), /TPU-<type>-head/);
 });

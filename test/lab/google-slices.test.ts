@@ -16,7 +16,7 @@ provider:
   region: us-central2
   availability_zone: us-central2-b
   project_id: null
-  manta: {preview: true, lease: 20s}
+  manta: {lease: 20s}
 auth: {ssh_user: ubuntu}
 head_node_type: head
 available_node_types:
@@ -62,6 +62,17 @@ print("FOUND " + json.dumps({
 }))
 `;
 
+/** Tells where it runs; the first time it goes on until it is ended. */
+const onItsSlices = `
+import json, os, time
+attempt = os.environ["MANTA_JOB_ATTEMPT"]
+[slice] = json.loads(os.environ["MANTA_SLICES"])
+assert slice == os.environ["TPU_NAME"]
+print(attempt, slice, "on", os.environ["TPU_WORKER_ID"], flush=True)
+while attempt == "1":
+    time.sleep(1)
+`;
+
 interface Found {
   readonly slice: string;
   readonly hosts: readonly (readonly string[])[];
@@ -100,10 +111,30 @@ describe('a cluster with TPU slices', { skip: clusterProblem() ?? false }, () =>
       assert.equal(await all.host(worker).must('cat /home/ubuntu/set-up'), `${slice} ${index} v4-16\n`);
   });
 
+  it('runs a job on a whole slice, and again on another when that one is preempted', async () => {
+    all.bed.write('jobs/job.py', onItsSlices);
+    const options = ['-n', 'reef', '--submission-id', 'gang', '--tpu', 'v4-16', '--working-dir', 'jobs'];
+    const { ended } = all.start('job', 'submit', ...options, '--', 'python', 'job.py');
+    const first = await eventually('it runs', async () => {
+      const { stdout } = await all.run('job', 'logs', '-n', 'reef', 'gang');
+      return /^1 (\S+) on 0$/m.exec(stdout)?.[1];
+    });
+    await all.google.admin.preempt(all.google.idOf(`${first}/1`));
+    const { code, stdout, stderr } = await ended;
+    assert.equal(code, 0, stdout + stderr);
+    const second = /^2 (\S+) on 0$/m.exec(stdout)?.[1];
+    assert.ok(second !== undefined && second !== first, stdout + stderr);
+    assert.deepEqual(
+      [...all.google.world.tpu.slices.values()].map(({ id }) => id),
+      [second],
+    );
+  });
+
   it('loses its head: the first host of the slice deletes the slice, which would cost though it is switched off', async () => {
+    const since = await all.lastCall();
     await all.google.admin.vanish(all.ofKind('reef', 'head')[0]!.id);
     await eventually('the slice is gone', () => all.google.world.tpu.slices.size === 0);
-    const deletes = (await all.google.admin.calls()).filter(({ operation }) => operation === 'nodes.delete');
+    const deletes = (await all.google.admin.calls({ since })).filter(({ operation }) => operation === 'nodes.delete');
     assert.deepEqual(
       deletes.map(({ status }) => status),
       [200],

@@ -16,6 +16,7 @@ import type { User } from '../../jobs/users/users.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import type { Head } from '../head.ts';
+import { goneSlices } from '../report/gone-slices.ts';
 import { sideNames, statusOf } from '../report/observer.ts';
 import { whyByHand, whyDemand, whyInstance } from '../report/why.ts';
 import { whyJob } from '../report/why-job.ts';
@@ -69,7 +70,10 @@ export function whyAnswer(head: Head, kind: string, id: string, reader: User): W
   const now = head.clock.now();
   const waiting = plan?.waiting ?? [];
   const infeasible = plan?.infeasible ?? [];
-  if (kind === 'demand') return whyDemand(waiting, infeasible, now, engineSilence(head, now));
+  if (kind === 'demand') {
+    const gone = goneSlices(head.journal.recent(['instance'], scalingShown));
+    return whyDemand(waiting, infeasible, now, engineSilence(head, now), gone);
+  }
   if (kind === 'job') {
     const job = head.queue.get(id);
     if (job === undefined) throw headErrors.NoSuchThing({ kind, id });

@@ -14,6 +14,7 @@ import {
 } from '../../core/plan/words.ts';
 import type { LaunchRefusal } from '../../core/view.ts';
 import { endedWords } from '../journal/history-facts.ts';
+import { type GoneSlice, goneSliceOf } from './gone-slices.ts';
 
 type Step = WhyAnswer['chain'][number];
 
@@ -121,13 +122,21 @@ function moveText(move: Move): string {
   return (to === 'setup-failed' && setUpFailure(move)) || `no response for ${durationWords(because.after)}`;
 }
 
+function goneSliceWords(demand: InfeasibleDemand, slice: GoneSlice | undefined, now: Instant): string | undefined {
+  if (slice === undefined) return undefined;
+  const since = durationWords(now - slice.at);
+  return `${demandWords(demand)} waits for the slice ${slice.name}, which ended ${since} ago: no other slice gets its name`;
+}
+
 /** Why demand waits, all of it. */
 export function whyDemand(
   waiting: readonly Waiting[],
   infeasible: readonly InfeasibleDemand[],
   now: Instant,
   engineSilence?: string,
+  gone: ReadonlyMap<string, GoneSlice> = new Map(),
 ): WhyAnswer {
+  const lost = infeasible.filter((each) => goneSliceOf(each, gone) !== undefined);
   return {
     subject: 'demand',
     state:
@@ -139,8 +148,20 @@ export function whyDemand(
     chain: [
       ...(engineSilence === undefined ? [] : [{ at: now, text: engineSilence, data: { block: 'engine-silent' } }]),
       ...waiting.map((each) => ({ at: now, text: waitingWords(each, now), data: each })),
-      ...infeasible.map((each) => ({ at: now, text: infeasibleWords(each, now), data: each })),
+      ...infeasible.map((each) => ({
+        at: now,
+        text: goneSliceWords(each, goneSliceOf(each, gone), now) ?? infeasibleWords(each, now),
+        data: each,
+      })),
     ],
-    next: advice(waiting, infeasible),
+    next: [
+      ...advice(
+        waiting,
+        infeasible.filter((each) => !lost.includes(each)),
+      ),
+      ...(lost.length > 0
+        ? ['stop the work that asks for it (`manta job list`), and let it ask for a slice by its type: TPU-<type>-head']
+        : []),
+    ],
   };
 }

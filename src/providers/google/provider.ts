@@ -29,6 +29,7 @@ import { isEnd, operationsOn } from './operations.ts';
 import { releaseMade } from './release.ts';
 import { findRemains } from './remains.ts';
 import { getInstance, tagInstance } from './tagging.ts';
+import { hasSlices } from './tpu/calls.ts';
 import { hostPlace } from './tpu/node.ts';
 import { lastKnownSlice, tagSlice, terminateSlices } from './tpu/slice-ending.ts';
 import { lateSlices, listSlices } from './tpu/slice-list.ts';
@@ -76,7 +77,7 @@ export class GoogleProvider implements CloudProvider {
   async list(signal: AbortSignal): Promise<readonly ProviderInstance[]> {
     const { clock, young, typeNames } = this.#calls;
     const watches = clock.now() < this.#failuresUntil;
-    const tpu = this.#hasSlices;
+    const tpu = hasSlices(this.#calls);
     const [shown, slices, failed, failedSlices] = await Promise.all([
       listCluster(this.#calls, signal),
       tpu ? listSlices(this.#calls, this.#repairs, signal) : [],
@@ -145,9 +146,5 @@ export class GoogleProvider implements CloudProvider {
 
   remains(signal: AbortSignal): Promise<readonly Remain[]> {
     return findRemains(this.#calls, signal);
-  }
-
-  get #hasSlices(): boolean {
-    return Object.values(this.#calls.prepared?.types ?? {}).some(({ kind }) => kind === 'tpu');
   }
 }

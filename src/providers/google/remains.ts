@@ -8,11 +8,29 @@ import { clusterPrefix } from './names.ts';
 import { listOf } from './node-config.ts';
 import { allPages, allZones } from './paging.ts';
 import { urlOf } from './release.ts';
+import { hasSlices, nodesByHand } from './tpu/calls.ts';
+import { zoneOfNode } from './tpu/node.ts';
 
 /** Everything beside instances that carries the cluster's label or name, and what is left of what was made for it. */
 export async function findRemains(calls: GoogleCalls, signal: AbortSignal): Promise<readonly Remain[]> {
-  const found = await Promise.all([disks(calls, signal), tpuRules(calls, signal), made(calls, signal)]);
+  const found = await Promise.all([
+    disks(calls, signal),
+    tpuRules(calls, signal),
+    made(calls, signal),
+    byHand(calls, signal),
+  ]);
   return found.flat();
+}
+
+/** TPU nodes that somebody made for the cluster stay: they find the next head by its labels, as they found this one. */
+async function byHand(calls: GoogleCalls, signal: AbortSignal): Promise<readonly Remain[]> {
+  if (!hasSlices(calls)) return [];
+  return (await nodesByHand(calls, signal)).map(({ name, state = '', acceleratorType = '' }) => ({
+    kind: 'TPU node',
+    id: `${zoneOfNode(name)}/${lastOf(name)}`,
+    keeps: 'made by hand' as const,
+    detail: `${acceleratorType}, ${state}`,
+  }));
 }
 
 interface Disk {

@@ -117,3 +117,38 @@ test('a list of slices that misses a zone is no list', async (t) => {
   google.cloud.faults.add({ fault: 'unreachable', call: 'nodes.list', zone: 'us-east1-d', times: 1 });
   await assert.rejects(providerOf(google).list(never), { code: providerErrors.Unreachable.code });
 });
+
+test('nodes that somebody made for the cluster are shown and left alone, and find its head by their labels', async (t) => {
+  const google = await standInGoogle(t);
+  const provider = providerOf(google);
+  await provider.launch(ask('h', { type: 'head', tags: { 'ray-node-type': 'head' } }), never);
+  await provider.launch(slices('own'), never);
+  const [own] = google.world.tpu.slices.values();
+  google.world.tpu.make([{ ...own!, id: 'by-hand', body: { ...own!.body, labels: { 'ray-cluster-name': 'bed' } } }]);
+  assert.equal((await provider.list(never)).filter(({ slice }) => slice?.id.endsWith('by-hand')).length, 0);
+  const [kept, ...others] = (await provider.remains(never)).filter(({ kind }) => kind === 'TPU node');
+  assert.deepEqual([kept?.id, kept?.keeps, others], [`${tpuZone}/by-hand`, 'made by hand', []]);
+  const heads = google.cloud
+    .existing()
+    .filter(({ now }) => now.tags['ray-cluster-name'] === 'bed' && now.tags['ray-node-type'] === 'head');
+  assert.equal(heads.length, 1);
+});
+
+test('a queued slice whose request has failed is deleted, and another is asked for under the next token', async (t) => {
+  const google = await standInGoogle(t, { settings: { capacity: [{ limit: 0 }] } });
+  const provider = providerOf(google, { text: queued });
+  await provider.launch(slices('fails', { market: 'spot' }), never);
+  for (const each of google.world.tpu.queue.all()) each.state = 'FAILED';
+  const over = await provider.list(never);
+  assert.deepEqual(
+    over.map(({ state }) => state),
+    ['stopped', 'stopped'],
+  );
+  await provider.terminate([over[0]!.id], never);
+  await until('it is gone', async () => (await provider.list(never)).length === 0);
+  const forced = (await google.admin.calls()).filter(({ operation }) => operation === 'queuedResources.delete');
+  assert.equal(forced.length, 1);
+  await google.admin.set({ capacity: [] });
+  await provider.launch(slices('again', { market: 'spot' }), never);
+  await until('it runs', async () => (await provider.list(never)).every(({ state }) => state === 'running'));
+});

@@ -130,7 +130,7 @@ describe('a provider that is added by the recipe of docs/architecture.md', () =>
     const other = clusterFile('cluster_name: other\nprovider: {type: azure, location: westus2}\n');
     const { exit, stderr } = await manta('up', other, '--plan');
     assert.equal(exit, 2);
-    assert.match(stderr, /only runs 'process', 'local', 'aws', and 'tiny'/);
+    assert.match(stderr, /only runs 'process', 'local', 'aws', 'gcp', and 'tiny'/);
   });
 
   test('holds the contract of providers, and its reference pages and public names are complete', async () => {

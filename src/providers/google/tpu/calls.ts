@@ -1,5 +1,6 @@
 import type { Duration } from '../../../base/clock.ts';
 import { doubling } from '../../../base/retry.ts';
+import { rayTags } from '../../../core/ray-tags.ts';
 import { providerErrors } from '../../errors.ts';
 import type { GoogleCalls } from '../calls.ts';
 import { clusterIdTag, toLabel } from '../labels.ts';
@@ -57,6 +58,10 @@ export const allOf = <Item>(
   );
 };
 
+/** Whether the cluster has types that are slices: the API of TPUs is asked nothing for others, which may not have it. */
+export const hasSlices = ({ prepared }: GoogleCalls): boolean =>
+  Object.values(prepared?.types ?? {}).some(({ kind }) => kind === 'tpu');
+
 const isOfCluster = ({ client }: GoogleCalls, labels: TpuNode['labels']): boolean =>
   labels?.[clusterIdTag] === toLabel(client.clusterId);
 
@@ -64,6 +69,12 @@ export const nodesOfCluster = async (calls: GoogleCalls, signal: AbortSignal): P
   const found = (await allOf<TpuNode>(calls, 'nodes', '-', signal)).filter(({ labels }) => isOfCluster(calls, labels));
   return [...new Map(found.map((each) => [each.name, each])).values()];
 };
+
+/** Nodes that carry the cluster's name and that Manta did not make: somebody made them by hand to join it. */
+export const nodesByHand = async (calls: GoogleCalls, signal: AbortSignal): Promise<readonly TpuNode[]> =>
+  (await allOf<TpuNode>(calls, 'nodes', '-', signal)).filter(
+    ({ labels }) => labels?.[rayTags.cluster] === toLabel(calls.client.cluster) && !Object.hasOwn(labels, clusterIdTag),
+  );
 
 /** Requests have no labels of their own: they are the cluster's whose label their slices will have. */
 export const queuedOfCluster = async (calls: GoogleCalls, signal: AbortSignal): Promise<readonly QueuedResource[]> =>
