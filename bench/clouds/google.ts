@@ -8,7 +8,7 @@ export const google: BenchedCloud = {
   goals: { firstUp: 1.5, requested: 10, calls: 10, down: 10 },
   packages: { googleClient: true },
   provider: (project) =>
-    `{type: gcp, region: us-west1, availability_zone: us-west1-a, project_id: ${project}, cache_stopped_nodes: false, manta: {preview: true}}`,
+    `{type: gcp, region: us-west1, availability_zone: us-west1-a, project_id: ${project}, cache_stopped_nodes: false}`,
   nodeConfig: `{machineType: n1-standard-2, disks: [{boot: true, autoDelete: true, type: PERSISTENT, initializeParams: {diskSizeGb: 50, sourceImage: ${image}}}]}`,
   // Operations are looked at for the sake of instances.
   aboutInstances: /^(instances|zoneOperations|globalOperations)\./,

@@ -24,8 +24,6 @@ interface Described extends ProviderFacts {
   readonly instances: string;
   /** For tests: messages do not offer it. @default false */
   readonly internal?: boolean;
-  /** Not proven on machines that run Ray: files have to ask for it by `provider.manta.preview`. @default false */
-  readonly preview?: boolean;
   /** Throws for what is wrong in the provider's own part of a spec, where that can be told without loading it. */
   readonly check?: (spec: ClusterSpec) => void;
 }

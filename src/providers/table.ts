@@ -34,5 +34,5 @@ export function descriptorFor<Kind extends ProviderDescriptor['kind']>(
 
 /** The providers that messages offer: `'process' and 'local'`. */
 export const offeredWords: string = new Intl.ListFormat('en').format(
-  runnable.filter(({ internal, preview }) => internal !== true && preview !== true).map(({ name }) => `'${name}'`),
+  runnable.filter(({ internal }) => internal !== true).map(({ name }) => `'${name}'`),
 );

@@ -67,14 +67,6 @@ export const stateErrors = {
     hint: () =>
       "use 'type: process' to run the same node types on this machine, or 'type: local' with head_ip and worker_ips to run on your own machines; 'manta simulate' shows how it would scale",
   }),
-  PreviewProvider: defineError<{ file: string; type: string }>({
-    code: 'MANTA_HEAD_PREVIEW_PROVIDER',
-    exit: 2,
-    message: (e) =>
-      `${e.file} uses the provider '${e.type}', which is a preview: it may leave machines or disks behind`,
-    hint: () =>
-      "to try it anyway, set 'preview: true' under provider.manta, and look at the cloud's console after 'manta down'",
-  }),
   SharedFolder: defineError<{ folder: string }>({
     code: 'MANTA_HEAD_SHARED_FOLDER',
     exit: 4,

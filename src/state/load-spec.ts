@@ -45,8 +45,6 @@ export function specOf(
   const { type } = spec.provider;
   const provider = descriptorOf(type);
   if (provider === undefined) throw stateErrors.OtherProvider({ file: config.path, type, runs: offeredWords });
-  if (provider.preview === true && !spec.provider.manta.preview)
-    throw stateErrors.PreviewProvider({ file: config.path, type });
   provider.check?.(spec);
   return withOverrides(spec, overrides, source);
 }

@@ -8,7 +8,6 @@ import { mapOf, numberOf, textsOf } from './plain.ts';
 /** What stands under `provider.manta`, with its defaults. `keys/manta.ts` declares and explains the keys. */
 export interface MantaSpec {
   readonly allowNoAuth: boolean;
-  readonly preview: boolean;
   /** Absent: never. */
   readonly idleShutdown?: Duration;
   /** Absent: unlimited. */
@@ -71,7 +70,6 @@ export function mantaSpec(value: Plain | undefined): MantaSpec {
   const setupTimeout = lengthOf(manta.setup_timeout);
   return {
     allowNoAuth: manta.allow_no_auth === true,
-    preview: manta.preview === true,
     ...(idleShutdown !== undefined && { idleShutdown }),
     ...(maxLifetime !== undefined && { maxLifetime }),
     lease: Math.max(shortestLease, lengthOf(manta.lease) ?? durationOf(defaultOf('lease'))!),

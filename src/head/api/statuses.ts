@@ -17,7 +17,6 @@ export const headStatuses: Statuses = [
       headErrors.BadDrain,
       stateErrors.BadSpec,
       stateErrors.OtherProvider,
-      stateErrors.PreviewProvider,
     ],
   ],
   [403, [apiErrors.AdminOnly]],

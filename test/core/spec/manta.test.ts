@@ -15,7 +15,6 @@ describe('provider.manta', () => {
       lease: minutes(30),
       engine: 'embedded',
       headPolicies: [],
-      preview: false,
       faults: [],
       nodeTypes: new Map(),
       pools: new Map(),

@@ -156,11 +156,6 @@ export const mantaKeys: readonly Key[] = [
     `Allow a Ray older than ${tokensSince}, which has no token authentication: anyone who can reach its ports can run code.`,
     { ...own, default: 'false', example: true },
   ),
-  key('provider.manta.preview', 'boolean', 'Run a provider that is a preview: it may leave machines behind.', {
-    ...own,
-    default: 'false',
-    example: true,
-  }),
   key(
     'provider.manta.idle_shutdown',
     'duration',
