@@ -142,11 +142,6 @@ describe('clusters on Google Cloud when things go wrong', { skip: clusterProblem
     assert.match(stdout + stderr, new RegExp(`lost its head and its queue at .*${head!.name}, is gone`));
     await eventually('its worker is gone', () => !last.exists);
     assert.equal(last.now.cause, 'order', 'it did not only switch itself off');
-    assert.deepEqual(
-      all.google.cloud.has.disks.all().filter(({ instance }) => instance === last.id),
-      [],
-      'no disk of it stays',
-    );
     await all.manta('up', '-y', 'bay.yaml');
     assert.notEqual(all.ofKind('bay', 'head')[0]?.id, head!.id);
     assert.match(await all.job('bay', oneCpu), /^RAN ON h\d+$/m);
