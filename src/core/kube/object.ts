@@ -4,11 +4,11 @@ import { ownValue } from '../../base/own-value.ts';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonMap = { readonly [key: string]: Json };
 
-const isMap = (value: Json | undefined): value is JsonMap =>
+export const isMap = (value: Json | undefined): value is JsonMap =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What stands at a path; undefined where there is nothing, or something else on the way. */
-function dig(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
+export function dig(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   let found = value;
   for (const part of path) {
     if (typeof part === 'number') found = Array.isArray(found) ? (found as readonly Json[])[part] : undefined;
@@ -43,3 +43,7 @@ export function entriesAt(
 
 export const nameOf = (object: Json | undefined): string => textAt(object, 'metadata', 'name') ?? '';
 export const namespaceOf = (object: Json | undefined): string => textAt(object, 'metadata', 'namespace') ?? '';
+
+/** A condition of an object's status. */
+export const conditionOf = (object: Json | undefined, type: string): Json | undefined =>
+  listAt(object, 'status', 'conditions').find((each) => textAt(each, 'type') === type);

@@ -11,6 +11,22 @@ export const kubeCheckOptions = [
   { name: 'rbac', summary: "print the least Role that Manta's commands need, and stop" },
 ] as const satisfies readonly Option[];
 
+export const kubeApplyOptions = [
+  ...whereOptions,
+  { name: 'yes', short: 'y', summary: 'apply without asking' },
+  { name: 'plan', summary: 'show what would change, and stop' },
+  { name: 'wait', off: 'no-wait', summary: 'wait until each RayCluster is up' },
+  {
+    name: 'timeout',
+    value: 'SECONDS',
+    type: 'integer',
+    min: 1,
+    default: 900,
+    summary: 'how long to wait for each RayCluster',
+  },
+  { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
+] as const satisfies readonly Option[];
+
 /** Commands about Kubernetes that have no counterpart on other clusters. */
 export const kubeCommands: readonly Command[] = [
   defineCommand({
@@ -29,5 +45,23 @@ export const kubeCommands: readonly Command[] = [
       'manta kube check --rbac > role.yaml',
     ],
     load: () => import('./check.ts'),
+  }),
+  defineCommand({
+    path: ['kube', 'apply'],
+    summary: 'apply manifests, and wait until their RayClusters are up',
+    description:
+      'Checks the files, lets the API server try them, shows what would change, asks, and applies all objects in order (server-side apply). Then waits for each RayCluster: until all its pods are ready and current, or with the first cause why that does not happen. RayServices and RayJobs are applied and not waited for yet.\n' +
+      'With --json: a line {"findings"} where the files have problems, then a line {"plan": [{"kind", "name", "effect", "differences"}]}.\n' +
+      'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or nobody could confirm.',
+    args: [
+      { name: 'FILE', summary: 'manifests, or - for standard input', required: true, many: true, complete: 'file' },
+    ],
+    options: kubeApplyOptions,
+    examples: [
+      'manta kube apply raycluster.yaml',
+      'manta kube apply --yes --no-wait *.yaml',
+      'manta kube apply --plan raycluster.yaml',
+    ],
+    load: () => import('./apply.ts'),
   }),
 ];

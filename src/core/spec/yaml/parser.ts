@@ -21,18 +21,25 @@ interface Properties {
   readonly end: number;
 }
 
+/** What a plain scalar is, and the text that its value is read from. */
+export type Resolve = (text: string) => { readonly tag: string; readonly text: string };
+
+const asPython: Resolve = (text) => ({ tag: implicitTag(text), text });
+
 /** The root node of the one document in a text; undefined when there is none. */
-export function parseDocument(text: string): Node | undefined {
-  return new Parser(text).document();
+export function parseDocument(text: string, resolve: Resolve = asPython): Node | undefined {
+  return new Parser(text, resolve).document();
 }
 
 class Parser {
+  readonly #resolve: Resolve;
   readonly #scanner: Scanner;
   readonly #anchors = new Map<string, Node>();
   #handles = defaultHandles;
   #depth = 0;
 
-  constructor(text: string) {
+  constructor(text: string, resolve: Resolve) {
+    this.#resolve = resolve;
     this.#scanner = new Scanner(text);
   }
 
@@ -150,8 +157,7 @@ class Parser {
       kind: 'scalar',
       start,
       end: token.end,
-      tag: implicit ? implicitTag(text) : (tag ?? `${STANDARD}str`),
-      text,
+      ...(implicit ? this.#resolve(text) : { tag: tag ?? `${STANDARD}str`, text }),
     };
     if (anchor !== undefined) this.#anchors.set(anchor.text as string, node);
     return written(node);

@@ -3,7 +3,7 @@ import type { ReadResult } from '../source.ts';
 import { type Constructed, construct } from './construct.ts';
 import { positionsOf, sourceOf } from './locate.ts';
 import { refuseExplosions } from './measure.ts';
-import { parseDocument } from './parser.ts';
+import { parseDocument, type Resolve } from './parser.ts';
 import { YamlError, yamlProblems } from './problems.ts';
 
 /** In code units of the text; bytes where bytes are given. */
@@ -12,10 +12,10 @@ const unprintable = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{1
 
 /**
  * Reads a cluster file as Ray does, with PyYAML's `safe_load`: the same value, and a refusal where it refuses.
- * Refused besides: what is not part of a JSON value (`!!binary`, `!!set`, a value that contains itself), and what is too
+ * With `resolve`, plain scalars mean what that says. Refused besides: what is not part of a JSON value (`!!binary`, `!!set`, a value that contains itself), and what is too
  * big, too deep or expands too far (problems.ts). Never throws; one problem at most.
  */
-export function readYaml(file: string, text: string): ReadResult {
+export function readYaml(file: string, text: string, resolve?: Resolve): ReadResult {
   const positionOf = positionsOf(text);
   try {
     if (text.length > BIGGEST) {
@@ -26,7 +26,7 @@ export function readYaml(file: string, text: string): ReadResult {
       );
     }
     refuseUnprintable(text);
-    const root = parseDocument(text);
+    const root = parseDocument(text, resolve);
     if (root === undefined) return { source: sourceOf(file, text, positionOf) };
     const constructed: Constructed = construct(root);
     refuseExplosions(root, constructed.entries);

@@ -1,0 +1,15 @@
+import { defineEvent } from '../base/events.ts';
+
+/** What the commands on Kubernetes tell on the way. */
+export const kubeEvents = {
+  applied: defineEvent<{ kind: string; name: string; effect: string }>({
+    code: 'MANTA_KUBE_APPLIED',
+    level: 'info',
+    text: (e) => `${e.kind} '${e.name}': ${e.effect}`,
+  }),
+  waiting: defineEvent<{ kind: string; name: string; says: string; cause?: string }>({
+    code: 'MANTA_KUBE_WAITING',
+    level: 'info',
+    text: (e) => `${e.kind} '${e.name}': ${e.says}${e.cause === undefined ? '' : `; ${e.cause}`}`,
+  }),
+};

@@ -1,0 +1,52 @@
+import type { KubeClient } from '../base/kube/client.ts';
+import { kubeErrors } from '../base/kube/errors.ts';
+import { type Json, listAt, textAt } from '../core/kube/object.ts';
+
+/** What an object is called in requests, and whether it is in a namespace. */
+interface Resource {
+  readonly path: string;
+  readonly isNamespaced: boolean;
+}
+
+/** Paths of objects, by what the API server says of its kinds; each group is asked for once. */
+export class KubePaths {
+  readonly #client: KubeClient;
+  readonly #groups = new Map<string, Promise<readonly Json[]>>();
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  async pathOf(object: Json, namespace: string, signal: AbortSignal): Promise<string> {
+    const [apiVersion, kind, name] = [
+      textAt(object, 'apiVersion')!,
+      textAt(object, 'kind')!,
+      textAt(object, 'metadata', 'name')!,
+    ];
+    const { path, isNamespaced } = await this.#find(apiVersion, kind, signal);
+    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const inside = isNamespaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+    return `${root}${inside}/${path}/${encodeURIComponent(name)}`;
+  }
+
+  async #find(apiVersion: string, kind: string, signal: AbortSignal): Promise<Resource> {
+    const known = this.#groups.get(apiVersion) ?? this.#ask(apiVersion, signal);
+    this.#groups.set(apiVersion, known);
+    const found = (await known).find(
+      (each) => textAt(each, 'kind') === kind && !(textAt(each, 'name') ?? '').includes('/'),
+    );
+    const path = textAt(found, 'name');
+    if (path === undefined)
+      throw kubeErrors.NotFound({
+        call: `apply a ${kind}`,
+        detail: `the API server has no kind '${kind}' in ${apiVersion}`,
+      });
+    return { path, isNamespaced: (found as { readonly namespaced?: boolean }).namespaced === true };
+  }
+
+  async #ask(apiVersion: string, signal: AbortSignal): Promise<readonly Json[]> {
+    const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+    const answer = await this.#client.json({ path: root, call: `list the kinds of ${apiVersion}`, signal });
+    return listAt(answer as Json, 'resources');
+  }
+}
