@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
 import { build as bundle } from 'esbuild';
-import { shellText } from '../src/base/shell-file.ts';
+import { shellText } from '../src/base/shell/shell-file.ts';
 import { buildWeb } from './build-web.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -48,7 +48,7 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
   return metafile;
 }
 
-/** Puts the text of a shell file in the place of the call that reads it: see `src/base/shell-file.ts`. */
+/** Puts the text of a shell file in the place of the call that reads it: see `src/base/shell/shell-file.ts`. */
 const shellTexts: Plugin = {
   name: 'shell-texts',
   setup(build) {

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
 
 interface Part {
   readonly type: string;

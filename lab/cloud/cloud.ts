@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import { Belongings } from './belongings.ts';
 import {
   type Catalog,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import type { DiskOrder } from './belongings.ts';
 import type { Market } from './catalog.ts';
 import type { Login, Machine } from './ground.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 
 /** Milliseconds since the epoch, finely enough that of two things one after the other each has its own. */
 const instant = (): number => performance.timeOrigin + performance.now();

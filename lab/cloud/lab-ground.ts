@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
 import type { Ground, Login, Machine, MachineOrder } from './ground.ts';
 import type { OutsideAddresses } from './outside.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import type { Ground } from './ground.ts';
 import type { CloudInstance, EndCause } from './instance.ts';
 import type { Random } from './random.ts';

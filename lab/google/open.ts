@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
 import { Accounts } from '../cloud/accounts.ts';
 import type { CloudAdmin } from '../cloud/admin.ts';
 import { Cloud, type CloudOptions } from '../cloud/cloud.ts';

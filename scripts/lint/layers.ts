@@ -23,7 +23,7 @@ export const layers = [
 ] as const;
 
 /** What `core/` may see of `base/`: declarations that do nothing. */
-const coreSeesOfBase = new Set(['base/errors.ts', 'base/clock.ts', 'base/own-value.ts', 'base/redact.ts']);
+const coreSeesOfBase = new Set(['base/errors.ts', 'base/time/clock.ts', 'base/own-value.ts', 'base/redact.ts']);
 
 /** Commands and the page speak to the daemon over HTTP, and share with it what stands in `state/` and below. */
 const outsideTheDaemon: ReadonlySet<string> = new Set(['cli', 'web', 'launcher']);

@@ -1,6 +1,6 @@
 /** Words for writing the schemas of bodies, queries and answers. What is wrong with a value is said by its schema. */
 import * as v from 'valibot';
-import { latestInstant } from '../base/clock.ts';
+import { latestInstant } from '../base/time/clock.ts';
 
 export type Schema = v.GenericSchema;
 

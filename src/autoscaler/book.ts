@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { InstanceId, NodeTypeName } from '../core/instance.ts';
 import { advance, type InstanceOutcome, type LifecycleTimeouts, setUpFailure } from '../core/lifecycle.ts';
 import { autoscalerEvents as events } from './events.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Duration } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/time/clock.ts';
 
 /** Lets go of a call that has settled. One for all, because nobody reads it and making one is slow. */
 const over = new DOMException('The call is over', 'AbortError');

@@ -1,7 +1,7 @@
-import { BackOff } from '../base/back-off.ts';
-import type { Clock, Instant } from '../base/clock.ts';
 import { MantaError, messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
+import { BackOff } from '../base/time/back-off.ts';
+import type { Clock, Instant } from '../base/time/clock.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { advance, type InstanceRecord, isFinal } from '../core/lifecycle.ts';
 import type { EndReason } from '../core/plan/plan.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 import type { InstanceId, Market, NodeTypeName } from '../core/instance.ts';
 import type { InstanceRecord, Move } from '../core/lifecycle.ts';
 import type { EndReason, Launch, PlanFact } from '../core/plan/plan.ts';

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import type { InstanceId } from '../core/instance.ts';
 import { type InstanceRecord, isFinal } from '../core/lifecycle.ts';
 import type { LaunchRefusal, Memory } from '../core/view.ts';

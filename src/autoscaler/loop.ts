@@ -1,6 +1,6 @@
-import type { Duration, Instant } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
-import { steadyClock } from '../base/steady-clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
+import { steadyClock } from '../base/time/steady-clock.ts';
 import type { InstanceId, NodeTypeName } from '../core/instance.ts';
 import type { LifecycleTimeouts } from '../core/lifecycle.ts';
 import type { Launch, Plan } from '../core/plan/plan.ts';

@@ -1,4 +1,4 @@
-import { BackOff } from '../base/back-off.ts';
+import { BackOff } from '../base/time/back-off.ts';
 import { advance, type InstanceRecord } from '../core/lifecycle.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { ProviderInstance } from '../providers/provider.ts';

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import { type Demand, displaced } from '../core/demand.ts';
 import type { InstanceId, InstanceView, NodeTypeName, NodeView } from '../core/instance.ts';
 import {

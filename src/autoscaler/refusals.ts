@@ -1,6 +1,6 @@
-import type { Duration, Instant } from '../base/clock.ts';
 import { MantaError, messageOf } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
 import type { LaunchRefusal } from '../core/view.ts';
 import { providerErrors } from '../providers/errors.ts';

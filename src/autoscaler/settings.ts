@@ -1,4 +1,4 @@
-import type { Duration } from '../base/clock.ts';
+import type { Duration } from '../base/time/clock.ts';
 import { type LifecycleTimeouts, lifecycleTimeouts } from '../core/lifecycle.ts';
 import { listsLag } from '../providers/clouds.ts';
 import { type RefusalPauses, refusalPauses } from './refusals.ts';

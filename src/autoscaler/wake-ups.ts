@@ -1,4 +1,4 @@
-import type { Clock, Duration } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/time/clock.ts';
 
 /** Ends a wait that nobody asks the reason of. One for all: making one costs more than the rest of a pass. */
 export const enough = new DOMException('There is something to do', 'AbortError');

@@ -1,4 +1,4 @@
-import type { Instant } from './clock.ts';
+import type { Instant } from './time/clock.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'result';
 

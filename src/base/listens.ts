@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Duration } from './clock.ts';
+import type { Duration } from './time/clock.ts';
 
 /** Whether a connection to a port is taken. */
 export function listens(address: string, port: number, within: Duration = 3_000): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type { Host, HostResult, RunOptions } from './host.ts';
-import { newMark } from './host-program.ts';
+import { newMark } from './shell/host-program.ts';
 import { sshErrors } from './ssh/errors.ts';
 
 /** What programs are run on. */

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import type { Stats } from 'node:fs';
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from './clock.ts';
+import type { Duration } from './time/clock.ts';
 
 /** A process told apart from a later one that got the same number. */
 export interface ProcessIdentity {

@@ -1,5 +1,5 @@
 import type { Host } from '../base/host.ts';
-import { wallClock } from '../base/wall-clock.ts';
+import { wallClock } from '../base/time/wall-clock.ts';
 import type { Serving } from '../state/serving.ts';
 import { clientAt } from './http.ts';
 

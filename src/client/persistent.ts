@@ -1,6 +1,6 @@
 import type { EventSink } from '../base/events.ts';
 import { mayComeUp, sshErrors } from '../base/ssh/errors.ts';
-import { wallClock } from '../base/wall-clock.ts';
+import { wallClock } from '../base/time/wall-clock.ts';
 import { clientErrors } from './errors.ts';
 import { clientEvents } from './events.ts';
 

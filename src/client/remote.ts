@@ -1,8 +1,8 @@
 import type { EventSink } from '../base/events.ts';
 import type { Host } from '../base/host.ts';
-import { readShell, shellProgram } from '../base/shell-file.ts';
+import { readShell, shellProgram } from '../base/shell/shell-file.ts';
 import { sshHost } from '../base/ssh/host.ts';
-import { wallClock } from '../base/wall-clock.ts';
+import { wallClock } from '../base/time/wall-clock.ts';
 import { targetOf } from '../bringup/node/reach.ts';
 import { bootScript, mantadPrelude, startText } from '../state/boot-entry.ts';
 import { type Ended, headRecordIn, type LaptopRecord, readCluster } from '../state/cluster-record.ts';

@@ -1,6 +1,6 @@
 import type { EventSink } from '../base/events.ts';
+import { wallClock } from '../base/time/wall-clock.ts';
 import { withoutTrailing } from '../base/trailing.ts';
-import { wallClock } from '../base/wall-clock.ts';
 import type { LaptopRecord } from '../state/cluster-record.ts';
 import { readCluster } from '../state/cluster-record.ts';
 import { turnedOff } from '../state/ended.ts';

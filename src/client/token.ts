@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { namesIn } from '../base/json-file.ts';
+import { namesIn } from '../base/files/json-file.ts';
 import type { StateFolder } from '../state/state-folder.ts';
 import { clientErrors } from './errors.ts';
 

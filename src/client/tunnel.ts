@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder, namesIn, readLiveJson, writeLiveJson } from '../base/json-file.ts';
+import { makeFolder, namesIn, readLiveJson, writeLiveJson } from '../base/files/json-file.ts';
 import { identify, isAlive, type ProcessIdentity } from '../base/process.ts';
 import { clusterNames, type StateFolder, stateFolder } from '../state/state-folder.ts';
 

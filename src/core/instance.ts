@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 import type { Labels, Resources } from './resources.ts';
 
 export type InstanceId = string;

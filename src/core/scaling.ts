@@ -1,4 +1,4 @@
-import type { Duration } from '../base/clock.ts';
+import type { Duration } from '../base/time/clock.ts';
 import type { Market, NodeTypeName } from './instance.ts';
 import type { Labels, Resources } from './resources.ts';
 

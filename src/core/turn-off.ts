@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import { durationWords } from './duration.ts';
 import type { Job } from './jobs/job.ts';
 import type { MantaSpec } from './spec/manta.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 import type { Demand } from './demand.ts';
 import type { InstanceView, Market, NodeTypeName } from './instance.ts';
 

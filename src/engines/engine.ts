@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 import type { Demand } from '../core/demand.ts';
 import type { NodeView } from '../core/instance.ts';
 import type { InfeasibleDemand } from '../core/plan/plan.ts';

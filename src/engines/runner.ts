@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import type { EndCause } from '../core/jobs/job.ts';
 import type { Labels, Resources } from '../core/resources.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
 import type { TurnOffAnswer } from '../api/types.ts';
-import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import type { Clock } from '../base/time/clock.ts';
 import { defaultLimits, type Limits } from '../core/jobs/choose.ts';
 import { headJobsIn } from '../core/jobs/head-room.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';

@@ -1,12 +1,12 @@
 /** The head daemon of one cluster. Started by the supervisor: `node mantad.js <state home> <cluster> [<port that it holds>]`. */
 import { rmSync } from 'node:fs';
 import { MantaError } from '../base/errors.ts';
-import { readLiveJson, writeLiveJson } from '../base/json-file.ts';
-import { takeLock } from '../base/lock.ts';
+import { readLiveJson, writeLiveJson } from '../base/files/json-file.ts';
+import { takeLock } from '../base/files/lock.ts';
 import { identify, type ProcessIdentity } from '../base/process.ts';
 import { databaseErrors } from '../base/sqlite/errors.ts';
+import { wallClock } from '../base/time/wall-clock.ts';
 import { version } from '../base/version.ts';
-import { wallClock } from '../base/wall-clock.ts';
 import { readCluster } from '../state/cluster-record.ts';
 import { DaemonLog } from '../state/daemon-log.ts';
 import { stateErrors } from '../state/errors.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeDurably } from '../base/durable.ts';
 import type { EventSink } from '../base/events.ts';
+import { writeDurably } from '../base/files/durable.ts';
 import { jobEvents } from '../jobs/events.ts';
 import type { Users } from '../jobs/users/users.ts';
 import { owner } from '../state/owner.ts';

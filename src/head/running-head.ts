@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { TurnOffAnswer } from '../api/types.ts';
 import { Autoscaler } from '../autoscaler/loop.ts';
-import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
+import type { Clock } from '../base/time/clock.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { plan } from '../core/plan/plan-cluster.ts';
 import { infeasibleWords } from '../core/plan/words.ts';

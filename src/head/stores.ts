@@ -1,7 +1,7 @@
-import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import { backUp } from '../base/sqlite/repair.ts';
+import type { Clock } from '../base/time/clock.ts';
 import { type LogStore, openLogStore } from '../jobs/logs/log-store.ts';
 import { PackageStore } from '../jobs/packages/packages.ts';
 import { type JobStore, openJobStore } from '../jobs/queue/store.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Hono } from 'hono';
-import type { Clock, Duration } from '../base/clock.ts';
+import type { Clock, Duration } from '../base/time/clock.ts';
 import type { Driver } from '../engines/runner.ts';
 import type { LogStore } from './logs/log-store.ts';
 import { mountMantaApi } from './manta-api/routes.ts';

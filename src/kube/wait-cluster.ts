@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
-import type { Clock, Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
 import type { KubeClient } from '../base/kube/client.ts';
 import { listAll } from '../base/kube/list.ts';
+import type { Clock, Duration } from '../base/time/clock.ts';
 import { manifestErrors } from '../core/kube/errors.ts';
 import type { Json } from '../core/kube/object.ts';
 import { type Cause, progressOf, type RayClusterState } from '../core/kube/progress.ts';

@@ -1,5 +1,5 @@
-import type { Clock, Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
+import type { Clock, Duration } from '../base/time/clock.ts';
 import type { ClusterSpec } from '../core/spec/cluster.ts';
 import type { CommandEnvironment } from './descriptor.ts';
 import type { Provider } from './provider.ts';

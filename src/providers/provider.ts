@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
 import type { Labels, Resources } from '../core/resources.ts';
 import type { Closing } from './errors.ts';

@@ -1,5 +1,5 @@
-import type { Clock, Duration, Instant } from '../base/clock.ts';
-import { retry } from '../base/retry.ts';
+import type { Clock, Duration, Instant } from '../base/time/clock.ts';
+import { retry } from '../base/time/retry.ts';
 
 /** How long a cloud may not know everywhere what it has just made. */
 const youngFor: Duration = 60_000;

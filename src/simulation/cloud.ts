@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import { mantaTags } from '../core/ray-tags.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import { providerErrors } from '../providers/errors.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 
 /** The one that decides in a simulated world: Manta's loop, or a model of another one. */
 export interface Decider {

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 import type { Demand } from '../core/demand.ts';
 import type { LabelSelector, Resources } from '../core/resources.ts';
 import type { ScalingSpec } from '../core/scaling.ts';

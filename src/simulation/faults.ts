@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import type { Random } from './random.ts';
 
 /** How often things go wrong. Rates are per call or per instance; `…Every` is the mean time between two. 0 is never. */

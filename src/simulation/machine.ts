@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import type { Market, NodeTypeName } from '../core/instance.ts';
 import type { LateRefusal, ProviderInstance, SliceMember } from '../providers/provider.ts';
 

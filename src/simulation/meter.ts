@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../base/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import type { NodeTypeName } from '../core/instance.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import { never, offTime, type SimulatedMachine } from './machine.ts';

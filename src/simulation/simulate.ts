@@ -1,6 +1,6 @@
 import type { Planner } from '../autoscaler/loop.ts';
-import type { Duration } from '../base/clock.ts';
 import type { EventSink } from '../base/events.ts';
+import type { Duration } from '../base/time/clock.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import { infeasibleReasons, type Unserved, waitingReasons } from '../core/plan/words.ts';
 import type { Decider } from './decider.ts';

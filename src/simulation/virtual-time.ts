@@ -1,4 +1,4 @@
-import type { Clock, Duration, Instant } from '../base/clock.ts';
+import type { Clock, Duration, Instant } from '../base/time/clock.ts';
 
 export interface Timer {
   readonly at: Instant;

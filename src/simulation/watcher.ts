@@ -1,4 +1,4 @@
-import type { Duration } from '../base/clock.ts';
+import type { Duration } from '../base/time/clock.ts';
 import type { LaunchRequest } from '../providers/provider.ts';
 import type { SimulatedMachine } from './machine.ts';
 import type { SimulatedNode } from './work.ts';

@@ -1,5 +1,5 @@
-import type { Duration, Instant } from '../base/clock.ts';
 import { ownValue } from '../base/own-value.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import type { GangDemand, PlacementRule, Request } from '../core/demand.ts';
 import { amountOf, type LabelSelector, type Labels, type Resources, sumResources } from '../core/resources.ts';
 import type { Strategy } from './scenario/scenario.ts';

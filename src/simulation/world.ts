@@ -1,4 +1,4 @@
-import type { Instant } from '../base/clock.ts';
+import type { Instant } from '../base/time/clock.ts';
 import { SimulatedCloud } from './cloud.ts';
 import { SimulatedEngine } from './engine.ts';
 import { type FaultRates, Faults } from './faults.ts';

@@ -1,6 +1,6 @@
-import { editLinesText, literally } from '../base/edit-lines.ts';
-import { readShell, shellCommand } from '../base/shell-file.ts';
-import { shellQuoted } from '../base/shell-quote.ts';
+import { editLinesText, literally } from '../base/files/edit-lines.ts';
+import { readShell, shellCommand } from '../base/shell/shell-file.ts';
+import { shellQuoted } from '../base/shell/shell-quote.ts';
 import { folderOnHead, headHome } from './state-folder.ts';
 
 const removing = readShell(new URL('./remove-boot.sh', import.meta.url));

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { makeFolder, readJson, readLiveJson, writeJson } from '../base/json-file.ts';
+import { makeFolder, readJson, readLiveJson, writeJson } from '../base/files/json-file.ts';
 import type { Market } from '../core/instance.ts';
 import type { HeadIdentity, PreparedCloud } from '../providers/clouds.ts';
 import { checkRecord } from './check-record.ts';

@@ -3,7 +3,7 @@
  * the cluster's folder on the head: mantad waits for those, where it would be turned away and give them a rest.
  */
 import { readFileSync, statSync } from 'node:fs';
-import { readShell, shellProgram } from '../base/shell-file.ts';
+import { readShell, shellProgram } from '../base/shell/shell-file.ts';
 import { folderOnHead, type StateFolder } from './state-folder.ts';
 
 const program = readShell(new URL('./write-hosts.sh', import.meta.url));

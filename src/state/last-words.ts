@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { readJson } from '../base/json-file.ts';
+import { readJson } from '../base/files/json-file.ts';
 import { endingFile } from '../providers/process/record.ts';
 import { type RayletEnd, rayletEndFile } from './raylet-end.ts';
 import type { StateFolder } from './state-folder.ts';

@@ -1,4 +1,4 @@
-import { readLiveJson } from '../base/json-file.ts';
+import { readLiveJson } from '../base/files/json-file.ts';
 import { isAlive, type ProcessIdentity } from '../base/process.ts';
 import type { StateFolder } from './state-folder.ts';
 

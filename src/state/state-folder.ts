@@ -1,8 +1,8 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../base/durable.ts';
-import { namesIn } from '../base/json-file.ts';
+import { syncFolder } from '../base/files/durable.ts';
+import { namesIn } from '../base/files/json-file.ts';
 import type { ReachedFrom } from '../bringup/node/reach.ts';
 import { engineNames } from '../engines/embedded/names.ts';
 import { stateErrors } from './errors.ts';

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { makeFolder, moveDurably, syncFolder } from '../base/durable.ts';
-import { namesIn, readLiveJson, writeJson } from '../base/json-file.ts';
+import { makeFolder, moveDurably, syncFolder } from '../base/files/durable.ts';
+import { namesIn, readLiveJson, writeJson } from '../base/files/json-file.ts';
 import { rayAttempts } from '../engines/ray/names.ts';
 import { restoreCluster } from './cluster-record.ts';
 import { type StateFolder, stateNames } from './state-folder.ts';

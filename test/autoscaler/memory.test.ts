@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ScalingFact } from '../../src/autoscaler/journal.ts';
 import { Ledger } from '../../src/autoscaler/ledger.ts';
 import { refuse } from '../../src/autoscaler/refusals.ts';
-import { steadyClock } from '../../src/base/steady-clock.ts';
+import { steadyClock } from '../../src/base/time/steady-clock.ts';
 import { worldOf } from '../simulation/worlds.ts';
 import { loopIn, seconds } from './loop-in-world.ts';
 

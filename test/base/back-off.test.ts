@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BackOff } from '../../src/base/back-off.ts';
+import { BackOff } from '../../src/base/time/back-off.ts';
 import { VirtualClock, VirtualTime } from '../../src/simulation/virtual-time.ts';
 
 test('the pause doubles with each try, for each thing by itself, and a long quiet begins it anew', async () => {

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { editLinesText, literally } from '../../src/base/edit-lines.ts';
+import { editLinesText, literally } from '../../src/base/files/edit-lines.ts';
 import { ShellBed, shells } from './shell-bed.ts';
 
 const remove = (pattern: string): string => editLinesText({ target: '.ssh/authorized_keys', pattern });

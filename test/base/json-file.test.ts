@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createJson, makeFolder, namesIn, readJson, writeJson } from '../../src/base/json-file.ts';
+import { createJson, makeFolder, namesIn, readJson, writeJson } from '../../src/base/files/json-file.ts';
 
 test('a file is written whole, for its owner only, and read back', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'manta-json-'));

@@ -6,8 +6,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { readLiveJson, writeLiveJson } from '../../src/base/json-file.ts';
-import { removeStale, takeLock } from '../../src/base/lock.ts';
+import { readLiveJson, writeLiveJson } from '../../src/base/files/json-file.ts';
+import { removeStale, takeLock } from '../../src/base/files/lock.ts';
 import { identify, type ProcessIdentity } from '../../src/base/process.ts';
 
 const dead = { pid: 2 ** 22 + 1, started: 'before the last boot' };
@@ -88,7 +88,7 @@ test('of many processes that find a stale lock one takes it at a time', async (t
   const { folder, path } = place(t);
   const program = `
     import { openSync, closeSync, unlinkSync, appendFileSync, writeFileSync } from 'node:fs';
-    import { takeLock } from ${JSON.stringify(new URL('../../src/base/lock.ts', import.meta.url).href)};
+    import { takeLock } from ${JSON.stringify(new URL('../../src/base/files/lock.ts', import.meta.url).href)};
     const [path, inside, dead] = process.argv.slice(1);
     process.stdin.once('data', () => {
       for (let round = 0; round < 60; ) {

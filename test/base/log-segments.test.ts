@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { endLog, logExtent, offsetAt, openLogWriter, readLog } from '../../src/base/log-segments.ts';
+import { endLog, logExtent, offsetAt, openLogWriter, readLog } from '../../src/base/files/log-segments.ts';
 import { fc } from '../property.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-log-'));

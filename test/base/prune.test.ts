@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pruneFolder, touch } from '../../src/base/prune.ts';
+import { pruneFolder, touch } from '../../src/base/files/prune.ts';
 
 const now = Date.UTC(2026, 0, 10);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { doubling, retry } from '../../src/base/retry.ts';
+import { doubling, retry } from '../../src/base/time/retry.ts';
 import { VirtualClock, VirtualTime } from '../../src/simulation/virtual-time.ts';
 
 const failing = (times: number, at: number[], time: VirtualTime) => async (tries: number) => {

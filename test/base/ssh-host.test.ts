@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import type { MantaError } from '../../src/base/errors.ts';
 import type { Host } from '../../src/base/host.ts';
-import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
 import { sshErrors } from '../../src/base/ssh/errors.ts';
 import { sshHost } from '../../src/base/ssh/host.ts';
 import { thisHost } from '../../src/base/this-host.ts';

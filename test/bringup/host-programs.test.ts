@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { wallClock } from '../../src/base/wall-clock.ts';
+import { wallClock } from '../../src/base/time/wall-clock.ts';
 import { bringupErrors } from '../../src/bringup/errors.ts';
 import { endLease, renewLease } from '../../src/bringup/lease/lease.ts';
 import { type NodeOrder, nodeFolder, stepsFolder } from '../../src/bringup/node/node.ts';

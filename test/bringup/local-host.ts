@@ -1,7 +1,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import type { Host } from '../../src/base/host.ts';
-import { runProgram } from '../../src/base/host-program.ts';
+import { runProgram } from '../../src/base/shell/host-program.ts';
 
 /** This machine, with a home of its own; `shell` is what its `sh` is. */
 export function localHost(home: string, more: NodeJS.ProcessEnv = {}, shell = 'sh'): Host {

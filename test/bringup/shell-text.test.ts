@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
 import type { NodeOrder } from '../../src/bringup/node/node.ts';
 import { commandProgram, exportText, markWord, sessionEnvironment } from '../../src/bringup/node/shell-text.ts';
 import { never } from '../contract/waiting.ts';

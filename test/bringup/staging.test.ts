@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { readShell, shellCommand } from '../../src/base/shell-file.ts';
+import { readShell, shellCommand } from '../../src/base/shell/shell-file.ts';
 import { removeStagingText, stagingIn, usualStaging } from '../../src/bringup/sync/staging.ts';
 import { ShellBed, shells } from '../base/shell-bed.ts';
 

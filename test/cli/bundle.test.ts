@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { buildBundle, shellFiles } from '../../scripts/build.ts';
-import { shellText } from '../../src/base/shell-file.ts';
+import { shellText } from '../../src/base/shell/shell-file.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let shipped = '';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { silent } from '../../src/base/events.ts';
-import { writeJson } from '../../src/base/json-file.ts';
+import { writeJson } from '../../src/base/files/json-file.ts';
 import { identify } from '../../src/base/process.ts';
 import { targetFor } from '../../src/client/target.ts';
 import { recordTunnel, tunnelOf, tunnelOn } from '../../src/client/tunnel.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { describe, it } from 'node:test';
-import { readLog } from '../../src/base/log-segments.ts';
+import { readLog } from '../../src/base/files/log-segments.ts';
 import type { AttemptOrder, AttemptReport, Runner } from '../../src/engines/runner.ts';
 import { never, until } from './waiting.ts';
 

@@ -1,5 +1,5 @@
-import type { Clock, Duration } from '../../src/base/clock.ts';
-import { openLogWriter } from '../../src/base/log-segments.ts';
+import { openLogWriter } from '../../src/base/files/log-segments.ts';
+import type { Clock, Duration } from '../../src/base/time/clock.ts';
 import type { EndCause } from '../../src/core/jobs/job.ts';
 import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts';
 import type { AttemptOrder, AttemptReport, EnvironmentSupport, Runner } from '../../src/engines/runner.ts';

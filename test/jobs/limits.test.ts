@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Hono } from 'hono';
-import { openLogWriter } from '../../src/base/log-segments.ts';
+import { openLogWriter } from '../../src/base/files/log-segments.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
 import { jobErrors } from '../../src/jobs/errors.ts';
 import { memoryOf } from '../../src/jobs/queue/job-memory.ts';

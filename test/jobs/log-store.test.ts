@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openLogWriter } from '../../src/base/log-segments.ts';
+import { openLogWriter } from '../../src/base/files/log-segments.ts';
 import { folderName, openLogStore } from '../../src/jobs/logs/log-store.ts';
 import { fc } from '../property.ts';
 

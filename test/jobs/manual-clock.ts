@@ -1,4 +1,4 @@
-import type { Clock, Duration, Instant } from '../../src/base/clock.ts';
+import type { Clock, Duration, Instant } from '../../src/base/time/clock.ts';
 
 /** A clock that stands still until it is told. Sleeps run on time that only goes forward; `set` moves the calendar alone. */
 export class ManualClock implements Clock {

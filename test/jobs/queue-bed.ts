@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/base/clock.ts';
 import { silent } from '../../src/base/events.ts';
 import { type Database, openDatabase } from '../../src/base/sqlite/sqlite.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import type { Capacity } from '../../src/core/jobs/admit.ts';
 import { defaultLimits, type Limits } from '../../src/core/jobs/choose.ts';
 import type { Runner } from '../../src/engines/runner.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { wallClock } from '../../src/base/wall-clock.ts';
+import { wallClock } from '../../src/base/time/wall-clock.ts';
 import type { Driver } from '../../src/engines/runner.ts';
 import { until } from '../contract/waiting.ts';
 import { makeApiBed } from './api-bed.ts';

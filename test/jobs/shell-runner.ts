@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { Duration } from '../../src/base/clock.ts';
-import { openLogWriter } from '../../src/base/log-segments.ts';
+import { openLogWriter } from '../../src/base/files/log-segments.ts';
+import type { Duration } from '../../src/base/time/clock.ts';
 import { embeddedEnvironments } from '../../src/engines/embedded/environments.ts';
 import type { AttemptOrder, AttemptReport, EnvironmentSupport, Runner } from '../../src/engines/runner.ts';
 

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type LabCloud, openLabCloud } from '../../lab/cloud/open.ts';
 import { type Lab, labProblem, openLab } from '../../lab/lab.ts';
-import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
 import { bootWatchdog, leaseText } from '../../src/bringup/lease/lease.ts';
 import { type NodeOrder, nodeFolder } from '../../src/bringup/node/node.ts';
 import type { LabCloudProvider } from '../../src/providers/lab-cloud/provider.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { labAccount } from '../../lab/aws/open.ts';
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import { mantaTags } from '../../src/core/ray-tags.ts';
 import { downWithoutHead } from '../../src/launcher/down/cloud.ts';
 import { type CloudRequest, openCloudOf, specFor } from '../../src/launcher/head/cloud-client.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CloudOptions } from '../../lab/cloud/cloud.ts';
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import type { CloudRequest } from '../../src/launcher/head/cloud-client.ts';
 import type { PreparationRequest, Remain } from '../../src/providers/clouds.ts';
 import type { CloudModule } from '../../src/providers/descriptor.ts';

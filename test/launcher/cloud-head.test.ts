@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../src/base/clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
 import { rayTags } from '../../src/core/ray-tags.ts';
 import type { CloudRequest } from '../../src/launcher/head/cloud-client.ts';
 import { endCloudInstances, ensureCloudHead } from '../../src/launcher/head/cloud-head.ts';

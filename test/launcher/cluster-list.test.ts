@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { ClusterAnswer } from '../../src/api/types.ts';
-import { writeJson } from '../../src/base/json-file.ts';
+import { writeJson } from '../../src/base/files/json-file.ts';
 import { identify, type ProcessIdentity } from '../../src/base/process.ts';
 import { ClusterWatch, knownClusters, type ListedCluster } from '../../src/launcher/dashboard/cluster-list.ts';
 import { listPage } from '../../src/launcher/dashboard/cluster-pages-text.ts';

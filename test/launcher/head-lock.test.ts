@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
-import type { Clock } from '../../src/base/clock.ts';
 import { thisHost } from '../../src/base/this-host.ts';
-import { wallClock } from '../../src/base/wall-clock.ts';
+import type { Clock } from '../../src/base/time/clock.ts';
+import { wallClock } from '../../src/base/time/wall-clock.ts';
 import { launcherErrors } from '../../src/launcher/errors.ts';
 import { lockAndLook } from '../../src/launcher/head/lock.ts';
 import type { RemoteCluster } from '../../src/launcher/reach/remote-cluster.ts';

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readShell, type ShellParameters, shellCommand } from '../../src/base/shell-file.ts';
+import { readShell, type ShellParameters, shellCommand } from '../../src/base/shell/shell-file.ts';
 import { bootScript, reloadText, startText } from '../../src/state/boot-entry.ts';
 import { folderOnHead } from '../../src/state/state-folder.ts';
 import { type Said, ShellBed, shells } from '../base/shell-bed.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readShell, shellProgram } from '../../src/base/shell-file.ts';
+import { readShell, shellProgram } from '../../src/base/shell/shell-file.ts';
 
 const putting = readShell(new URL('../../src/launcher/up/put-folder.sh', import.meta.url));
 

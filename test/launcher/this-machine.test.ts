@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { silent } from '../../src/base/events.ts';
-import { wallClock } from '../../src/base/wall-clock.ts';
+import { wallClock } from '../../src/base/time/wall-clock.ts';
 import { launcherErrors } from '../../src/launcher/errors.ts';
 import { planHere, type UpRequest, up } from '../../src/launcher/up/this-machine.ts';
 import { createCluster, type RemoteHead } from '../../src/state/cluster-record.ts';

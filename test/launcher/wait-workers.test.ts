@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { NodeAnswer } from '../../src/api/types.ts';
 import { autoscalerEvents } from '../../src/autoscaler/events.ts';
 import { type EventSink, silent } from '../../src/base/events.ts';
-import { wallClock } from '../../src/base/wall-clock.ts';
+import { wallClock } from '../../src/base/time/wall-clock.ts';
 import type { HttpClient } from '../../src/client/http.ts';
 import { Troubles, waitForWorkers } from '../../src/launcher/up/wait-workers.ts';
 import { localEvents } from '../../src/providers/local/events.ts';

@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
   {
     what: 'error and clock declarations in core',
     file: 'core/ok.ts',
-    text: "export type { Instant } from '../base/clock.ts';",
+    text: "export type { Instant } from '../base/time/clock.ts';",
   },
 
   { what: 'the clock in core', file: 'core/now.ts', text: 'export const a = Date.now();', rule: purity },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { equalNames, shellFiles } from '../../scripts/build.ts';
-import { shellProgram, shellText } from '../../src/base/shell-file.ts';
+import { shellProgram, shellText } from '../../src/base/shell/shell-file.ts';
 import { ShellBed, shells } from '../base/shell-bed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { makeFolder } from '../../src/base/durable.ts';
+import { makeFolder } from '../../src/base/files/durable.ts';
 import { openDatabase } from '../../src/base/sqlite/sqlite.ts';
 import { openHeadDatabase } from '../../src/head/journal/database.ts';
 import { jobsSchema } from '../../src/jobs/queue/schema.ts';

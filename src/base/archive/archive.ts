@@ -5,7 +5,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { ZipFile as ZipWriter } from 'yazl';
-import { moveDurably } from '../durable.ts';
+import { moveDurably } from '../files/durable.ts';
 import { archiveErrors } from './errors.ts';
 
 export interface UnzipLimits {

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { moveDurably } from '../durable.ts';
+import { moveDurably } from '../files/durable.ts';
 import { entryFailure, type UnzipLimits, unpackFailure, withinLimits } from './archive.ts';
 import { archiveErrors } from './errors.ts';
 

@@ -1,10 +1,10 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
-import type { Clock } from '../clock.ts';
 import { type MantaError, messageOf } from '../errors.ts';
 import { readOutsideJson } from '../outside-json.ts';
-import { retry } from '../retry.ts';
+import type { Clock } from '../time/clock.ts';
+import { retry } from '../time/retry.ts';
 import { version } from '../version.ts';
 import type { KubeAccess } from './config.ts';
 import { kubeErrors } from './errors.ts';

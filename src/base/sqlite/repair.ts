@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import type { Instant } from '../clock.ts';
-import { makeFolder, syncFolder } from '../durable.ts';
+import { makeFolder, syncFolder } from '../files/durable.ts';
+import type { Instant } from '../time/clock.ts';
 import { databaseErrors } from './errors.ts';
 import { type Database, typedError } from './sqlite.ts';
 

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
-import type { Duration } from '../clock.ts';
-import { shellQuoted } from '../shell-quote.ts';
+import { shellQuoted } from '../shell/shell-quote.ts';
+import type { Duration } from '../time/clock.ts';
 import { controlPath } from './control.ts';
 import { sshErrors } from './errors.ts';
 import { asksForAgent } from './forward-agent.ts';

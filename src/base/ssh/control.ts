@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { crypto } from '../crypto.ts';
-import { makeFolder } from '../json-file.ts';
+import { makeFolder } from '../files/json-file.ts';
 import { identify } from '../process.ts';
 import { sshErrors } from './errors.ts';
 import type { SshTarget } from './target.ts';

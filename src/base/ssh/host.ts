@@ -1,13 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { Clock } from '../clock.ts';
 import type { MantaError } from '../errors.ts';
 import type { Host, HostResult, RunOptions } from '../host.ts';
-import type { ProgramOutcome } from '../host-program.ts';
-import { newMark, runMarked, runProgram } from '../host-program.ts';
-import { shellQuoted } from '../shell-quote.ts';
-import { wallClock } from '../wall-clock.ts';
+import type { ProgramOutcome } from '../shell/host-program.ts';
+import { newMark, runMarked, runProgram } from '../shell/host-program.ts';
+import { shellQuoted } from '../shell/shell-quote.ts';
+import type { Clock } from '../time/clock.ts';
+import { wallClock } from '../time/wall-clock.ts';
 import { sshArguments } from './arguments.ts';
 import { classify, lossIn } from './classify.ts';
 import { controlPath } from './control.ts';

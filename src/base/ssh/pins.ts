@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crypto } from '../crypto.ts';
-import { makeFolder, writeDurably } from '../durable.ts';
+import { makeFolder, writeDurably } from '../files/durable.ts';
 import { withoutTrailing } from '../trailing.ts';
 import { sshErrors } from './errors.ts';
 import type { HostKeyPin } from './target.ts';

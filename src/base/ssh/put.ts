@@ -1,6 +1,6 @@
 import type { HostResult } from '../host.ts';
-import { readShell } from '../shell-file.ts';
-import { shellQuoted } from '../shell-quote.ts';
+import { readShell } from '../shell/shell-file.ts';
+import { shellQuoted } from '../shell/shell-quote.ts';
 
 /** One line without anything that a login shell other than sh would read in another way. */
 const program = readShell(new URL('./put.sh', import.meta.url))

@@ -1,4 +1,4 @@
-import type { Duration } from '../clock.ts';
+import type { Duration } from '../time/clock.ts';
 
 /**
  * How one machine is reached. What is not given is left to the user's own setup: `~/.ssh/config`, the agent, default

@@ -1,7 +1,7 @@
 /** The command lines of container engines. Text of the user stays as written; the shell on the host expands it. */
 import { createHash } from 'node:crypto';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { withoutTrailing } from '../../base/trailing.ts';
 import type { ContainerSpec } from '../../core/spec/cluster.ts';
 import type { CommandPlace, NodeOrder } from '../node/node.ts';

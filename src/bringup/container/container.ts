@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { saysDiskFull } from '../../base/disk-full.ts';
 import type { EventSink } from '../../base/events.ts';
+import { saysDiskFull } from '../../base/files/disk-full.ts';
 import type { Host, HostResult, RunOptions } from '../../base/host.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import type { ContainerSpec } from '../../core/spec/cluster.ts';
 import { bringupErrors } from '../errors.ts';
 import { bringupEvents } from '../events.ts';

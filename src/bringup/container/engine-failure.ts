@@ -1,5 +1,5 @@
-import { saysDiskFull } from '../../base/disk-full.ts';
 import type { MantaError } from '../../base/errors.ts';
+import { saysDiskFull } from '../../base/files/disk-full.ts';
 import { bringupErrors } from '../errors.ts';
 
 interface At {

@@ -7,7 +7,7 @@
  *     lapsed         when it came to that, by the host's clock
  */
 
-import { readShell, shellCommand, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellCommand, shellProgram } from '../../base/shell/shell-file.ts';
 import { type CommandPlace, nodeFolder, stepsFolder } from '../node/node.ts';
 import { bashAt } from '../node/shell-text.ts';
 import { prelude } from '../prelude.ts';

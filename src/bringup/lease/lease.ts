@@ -1,6 +1,6 @@
-import type { Duration } from '../../base/clock.ts';
 import type { Host, RunOptions } from '../../base/host.ts';
 import type { ProgramHost } from '../../base/one-session.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { CommandPlace, NodeOrder } from '../node/node.ts';
 import { bootText, endLeaseText, grantText, renewText } from './lease-text.ts';
 

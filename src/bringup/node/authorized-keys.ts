@@ -1,4 +1,4 @@
-import { editLinesText, literally } from '../../base/edit-lines.ts';
+import { editLinesText, literally } from '../../base/files/edit-lines.ts';
 
 const target = '.ssh/authorized_keys';
 

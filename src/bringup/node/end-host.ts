@@ -1,6 +1,6 @@
 import type { Host } from '../../base/host.ts';
 import { inOneSession } from '../../base/one-session.ts';
-import { readShell, shellCommand } from '../../base/shell-file.ts';
+import { readShell, shellCommand } from '../../base/shell/shell-file.ts';
 import { releaseClaim } from '../../providers/local/claims.ts';
 import { removeCargoText } from '../sync/carry.ts';
 import { removeStagingText } from '../sync/staging.ts';

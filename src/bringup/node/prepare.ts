@@ -1,7 +1,7 @@
-import { saysDiskFull } from '../../base/disk-full.ts';
+import { saysDiskFull } from '../../base/files/disk-full.ts';
 import type { Host, RunOptions } from '../../base/host.ts';
 import { markVariable } from '../../base/process.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { bringupErrors } from '../errors.ts';
 import { leaseText } from '../lease/lease.ts';
 import { markPattern } from '../ray/processes.ts';

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import type { SshTarget } from '../../base/ssh/target.ts';
 import type { OwnHost } from '../../core/spec/local.ts';
 

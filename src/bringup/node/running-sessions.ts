@@ -1,6 +1,6 @@
 import type { Host, RunOptions } from '../../base/host.ts';
 import { markVariable } from '../../base/process.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { markPattern } from '../ray/processes.ts';
 import { environmentFile } from './shell-text.ts';
 

@@ -1,4 +1,4 @@
-import { readShell, shellCommand } from '../../base/shell-file.ts';
+import { readShell, shellCommand } from '../../base/shell/shell-file.ts';
 import { nodeFolder } from './node.ts';
 
 const program = readShell(new URL('./end-sessions.sh', import.meta.url));

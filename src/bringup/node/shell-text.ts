@@ -4,8 +4,8 @@
  * its environment, ever stands in a process table.
  */
 import { markVariable } from '../../base/process.ts';
-import { readShell } from '../../base/shell-file.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { readShell } from '../../base/shell/shell-file.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { driverSettings } from '../ray/settings.ts';
 import { stagingOf } from '../sync/staging.ts';
 import type { CommandPlace, NodeOrder } from './node.ts';

@@ -1,6 +1,6 @@
 import type { RunOptions } from '../../base/host.ts';
 import type { ProgramHost } from '../../base/one-session.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { bringupErrors } from '../errors.ts';
 import type { CommandPlace } from '../node/node.ts';
 import { bashAt } from '../node/shell-text.ts';

@@ -1,6 +1,6 @@
 /** The program that looks at a started Ray from inside its place, without starting Python, and what it says. */
 
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import type { CommandPlace, NodeOrder } from '../node/node.ts';
 import { nodeFolder } from '../node/node.ts';
 import { bashAt } from '../node/shell-text.ts';

@@ -1,4 +1,4 @@
-import { readShell } from '../../base/shell-file.ts';
+import { readShell } from '../../base/shell/shell-file.ts';
 import { markPart } from '../node/shell-text.ts';
 
 /** Bash functions that find and end the processes of Ray. */

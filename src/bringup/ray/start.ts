@@ -5,7 +5,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { markVariable } from '../../base/process.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { tokensSince } from '../../core/ray-version.ts';
 import type { CommandPlace, NodeOrder } from '../node/node.ts';
 import type { NodeEnvironment } from '../node/shell-text.ts';

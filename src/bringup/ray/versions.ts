@@ -1,6 +1,6 @@
 import type { Host } from '../../base/host.ts';
-import { readShell } from '../../base/shell-file.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { readShell } from '../../base/shell/shell-file.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { isAtLeast, tokensSince } from '../../core/ray-version.ts';
 import type { CommandPlace, NodeOrder } from '../node/node.ts';
 import { nodeFolder } from '../node/node.ts';

@@ -1,4 +1,4 @@
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { prelude } from '../prelude.ts';
 
 /**

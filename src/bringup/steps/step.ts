@@ -1,10 +1,10 @@
-import type { Clock, Duration } from '../../base/clock.ts';
 import type { Host } from '../../base/host.ts';
-import { newMark } from '../../base/host-program.ts';
 import type { ProgramHost } from '../../base/one-session.ts';
+import { newMark } from '../../base/shell/host-program.ts';
 import { mayComeUp } from '../../base/ssh/errors.ts';
 import { StreamMark } from '../../base/stream-mark.ts';
-import { wallClock } from '../../base/wall-clock.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 import { bringupErrors, lostWords } from '../errors.ts';
 import { JobControlNoise } from './job-control-noise.ts';
 import type { Fate } from './step-text.ts';

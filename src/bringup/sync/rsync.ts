@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Host } from '../../base/host.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { bringupErrors } from '../errors.ts';
 import type { CommandPlace, NodeFiles } from '../node/node.ts';
 

@@ -1,5 +1,5 @@
 import type { Host, RunOptions } from '../../base/host.ts';
-import { readShell, shellCommand } from '../../base/shell-file.ts';
+import { readShell, shellCommand } from '../../base/shell/shell-file.ts';
 import { bringupErrors } from '../errors.ts';
 import { type NodeOrder, nodeFolder } from '../node/node.ts';
 

@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { saysDiskFull } from '../../base/disk-full.ts';
+import { saysDiskFull } from '../../base/files/disk-full.ts';
 import type { Host } from '../../base/host.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { withoutTrailing } from '../../base/trailing.ts';
 import { bringupErrors } from '../errors.ts';
 import type { NodeFiles } from '../node/node.ts';

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { Attempt, EndCause, Job, JobState, Retries } from './job.ts';
 import { errorTypeOf, failureText, withoutOutput } from './messages.ts';
 

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import { costOf, decayed, type UsageByUser } from './fair-share.ts';
 import type { Job } from './job.ts';
 

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { Labels, Resources } from '../resources.ts';
 
 /** Where a job stands. Ray's five words are made from these at the edge (`jobs/ray-api/`). */

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { longestPause } from './after-attempt.ts';
 import type { Job, JobState } from './job.ts';
 

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { type AfterAttempt, afterAttempt } from './after-attempt.ts';
 import { type Attempt, type EndCause, isOver, type Job } from './job.ts';
 import { errorTypeOf, failureText, messages } from './messages.ts';

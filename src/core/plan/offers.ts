@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { Offer, ScalingType } from '../scaling.ts';
 import type { LaunchRefusal } from '../view.ts';
 

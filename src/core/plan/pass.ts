@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { GangDemand, StandingDemand } from '../demand.ts';
 import type { InstanceView, NodeTypeName } from '../instance.ts';
 import { isFinal, isPending } from '../lifecycle.ts';

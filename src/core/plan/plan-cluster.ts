@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { mustEnd } from '../lifecycle.ts';
 import type { Resources } from '../resources.ts';
 import type { ScalingSpec } from '../scaling.ts';

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { GangDemand, Request, StandingDemand } from '../demand.ts';
 import type { InstanceId, Market, NodeTypeName } from '../instance.ts';
 import type { Resources } from '../resources.ts';

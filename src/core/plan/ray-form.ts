@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { GangDemand, PlacementRule, Request, StandingDemand, TaskDemand } from '../demand.ts';
 import type { InstanceStatus, InstanceView } from '../instance.ts';
 import type { LabelSelector } from '../resources.ts';

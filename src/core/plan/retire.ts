@@ -1,5 +1,5 @@
-import type { Duration, Instant } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { InstanceView } from '../instance.ts';
 import { isPending } from '../lifecycle.ts';
 import { amountOf } from '../resources.ts';

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import { isPending } from '../lifecycle.ts';
 import type { Bin } from './packing/bin.ts';
 import type { Pass } from './pass.ts';

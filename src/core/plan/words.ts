@@ -1,5 +1,5 @@
 /** Reasons are data; here they become sentences, for `why`, the events and the page alike. */
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { Resources } from '../resources.ts';
 import type { LaunchRefusal } from '../view.ts';
 import type { EndReason, InfeasibleDemand, LaunchReason, Passed, PassReason, Waiting } from './plan.ts';

@@ -1,5 +1,5 @@
-import type { Duration } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { Resources } from '../resources.ts';
 import {
   type AuthSpec,

@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { NodeTypeName } from '../instance.ts';
 import type { Resources } from '../resources.ts';
 import type { ScalingSpec, ScalingType } from '../scaling.ts';

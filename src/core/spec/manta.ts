@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { durationOf, lengthOf } from '../duration.ts';
 import type { Market } from '../instance.ts';
 import type { Plain, PlainMap } from './cluster.ts';

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { durationWords } from '../plan/words.ts';
 import type { Silence, Silences } from '../view.ts';
 

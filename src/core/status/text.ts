@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { GangDemand, TaskDemand } from '../demand.ts';
 import { amountOf, type Resources } from '../resources.ts';
 import { memoryText, pythonBundle, pythonFloat } from './python-text.ts';

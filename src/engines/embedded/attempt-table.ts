@@ -1,6 +1,6 @@
-import type { Clock, Duration } from '../../base/clock.ts';
-import { endLog, logExtent } from '../../base/log-segments.ts';
+import { endLog, logExtent } from '../../base/files/log-segments.ts';
 import { endProcesses, findMarked } from '../../base/process.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import type { EndCause } from '../../core/jobs/job.ts';
 import { plus } from '../../core/placement/booking.ts';
 import { place } from '../../core/placement/placement.ts';

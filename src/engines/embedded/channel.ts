@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Duration } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { AttemptReport } from '../runner.ts';
 import { embeddedErrors } from './errors.ts';
 import type { AgentCalls, CallName, Message } from './protocol.ts';

@@ -1,8 +1,8 @@
 import type { FSWatcher } from 'node:fs';
 import { realpathSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, Duration } from '../../base/clock.ts';
-import { makeFolder, namesIn, readJson, readLiveJson, writeJson } from '../../base/json-file.ts';
+import { makeFolder, namesIn, readJson, readLiveJson, writeJson } from '../../base/files/json-file.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import { place } from '../../core/placement/placement.ts';
 import type { InfeasibleDemand } from '../../core/plan/plan.ts';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import type { Duration } from '../../base/clock.ts';
 import { endProcesses, findMarked, isAlive, sendSignal } from '../../base/process.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { AttemptReport } from '../runner.ts';
 import { Channel } from './channel.ts';
 import { embeddedErrors } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { minus, plus } from '../../core/placement/booking.ts';
 import type { Room } from '../../core/placement/room.ts';
 import type { Labels, Resources } from '../../core/resources.ts';

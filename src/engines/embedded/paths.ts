@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { makeFolder } from '../../base/json-file.ts';
+import { makeFolder } from '../../base/files/json-file.ts';
 import { embeddedErrors } from './errors.ts';
 import { engineNames } from './names.ts';
 

@@ -1,5 +1,5 @@
-import type { Duration, Instant } from '../../base/clock.ts';
 import type { ProcessIdentity } from '../../base/process.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { Labels, Resources } from '../../core/resources.ts';
 import type { AttemptOrder, AttemptReport } from '../runner.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Clock, Duration } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import { type EventSink, silent } from '../../base/events.ts';
-import { doubling, retry } from '../../base/retry.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
+import { doubling, retry } from '../../base/time/retry.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { InfeasibleDemand } from '../../core/plan/plan.ts';
 import { untested } from '../../core/ray-version.ts';

@@ -1,5 +1,5 @@
 import type { DrainBody } from '../../api/cluster.ts';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { Engine } from '../../engines/engine.ts';
 
 /** Why a node is to be drained, by the body of the request; without one because it is idle. */

@@ -1,7 +1,7 @@
 import type { ClusterAnswer, WhyAnswer } from '../../api/types.ts';
 import type { ScalingFact } from '../../autoscaler/journal.ts';
-import type { Instant } from '../../base/clock.ts';
 import { redactTexts } from '../../base/redact.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { infeasibility } from '../../core/jobs/admit.ts';
 import { chooseNext, defaultLimits } from '../../core/jobs/choose.ts';
 import { usageOf } from '../../core/jobs/fair-share.ts';

@@ -1,7 +1,7 @@
 import type { LoopSettings } from '../../autoscaler/settings.ts';
 import type { NodeStarter } from '../../autoscaler/starter.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { EventKind, EventSink } from '../../base/events.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Cleared } from '../../core/cleared.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { Plan } from '../../core/plan/plan.ts';

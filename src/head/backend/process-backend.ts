@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { loopSettings } from '../../autoscaler/settings.ts';
 import { clearInstances } from '../../autoscaler/teardown.ts';
-import type { Duration } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { readFaults } from '../../providers/process/faults.ts';
 import type { ProcessProvider } from '../../providers/process/provider.ts';
 import { descriptorFor } from '../../providers/table.ts';

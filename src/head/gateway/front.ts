@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { apiErrors } from '../../api/errors.ts';
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { type JobsApiDeps, makeUpgradeHandler } from '../../jobs/api.ts';
 import { othersOf } from '../../jobs/ray-api/details.ts';
 import { clientOf, headOfMessage, type JobsEnv, serverLimits } from '../../jobs/users/auth.ts';

@@ -1,10 +1,10 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Instant } from '../../base/clock.ts';
-import { makeFolder } from '../../base/json-file.ts';
+import { makeFolder } from '../../base/files/json-file.ts';
 import { type Repair, repair } from '../../base/sqlite/repair.ts';
 import { type Database, formatOf, type Migration, openDatabase } from '../../base/sqlite/sqlite.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { jobsSchema } from '../../jobs/queue/schema.ts';
 import { eventMigration } from './event-log.ts';
 import { scalingMigration } from './scaling-journal.ts';

@@ -1,9 +1,9 @@
 import type { EventAnswer } from '../../api/types.ts';
-import type { Instant } from '../../base/clock.ts';
 import type { EventKind, EventSink, Level } from '../../base/events.ts';
 import { ownValue } from '../../base/own-value.ts';
 import { redact } from '../../base/redact.ts';
 import type { Database, Migration } from '../../base/sqlite/sqlite.ts';
+import type { Instant } from '../../base/time/clock.ts';
 
 export const eventMigration: Migration = (sql) => {
   sql.exec(

@@ -1,6 +1,6 @@
 import type { Mark, SamplePoint } from '../../api/types.ts';
 import type { Journal, ScalingFact } from '../../autoscaler/journal.ts';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { Job } from '../../core/jobs/job.ts';
 import { type InstanceRecord, isPending, mustEnd } from '../../core/lifecycle.ts';
 import { endWords, launchWords } from '../../core/plan/words.ts';

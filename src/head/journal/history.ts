@@ -1,5 +1,5 @@
 import type { Mark, SamplePoint } from '../../api/types.ts';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 
 /** A day in ten-second steps; older points are thinned to one a minute, for a week. */
 const fineStep = 10_000;

@@ -1,6 +1,6 @@
 import { type Journal, refusalKey, type ScalingFact } from '../../autoscaler/journal.ts';
-import type { Instant } from '../../base/clock.ts';
 import type { Database, Migration } from '../../base/sqlite/sqlite.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { isFinal } from '../../core/lifecycle.ts';
 
 export const scalingMigration: Migration = (sql) => {

@@ -1,5 +1,5 @@
-import type { Clock, Duration } from '../../base/clock.ts';
-import { steadyClock } from '../../base/steady-clock.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
+import { steadyClock } from '../../base/time/steady-clock.ts';
 import type { RayNodeInfo } from '../../engines/ray/gcs/gcs.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
 import type { LastWords } from '../../state/last-words.ts';

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createJson, namesIn, writeJson } from '../../base/json-file.ts';
+import { createJson, namesIn, writeJson } from '../../base/files/json-file.ts';
 import { listens } from '../../base/listens.ts';
 import {
   endProcesses,

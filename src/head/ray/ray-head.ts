@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { listens } from '../../base/listens.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { nodeFolder } from '../../bringup/node/node.ts';
 import { parseRecord } from '../../bringup/node/record.ts';
 import { tokenFile } from '../../bringup/node/shell-text.ts';

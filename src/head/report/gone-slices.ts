@@ -1,5 +1,5 @@
 import type { ScalingFact } from '../../autoscaler/journal.ts';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { isFinal } from '../../core/lifecycle.ts';
 import type { InfeasibleDemand } from '../../core/plan/plan.ts';
 

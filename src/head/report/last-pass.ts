@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { View } from '../../core/view.ts';
 import type { EngineNode, EngineState } from '../../engines/engine.ts';

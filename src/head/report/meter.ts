@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { InstanceView } from '../../core/instance.ts';
 import { isFinal } from '../../core/lifecycle.ts';
 

@@ -1,6 +1,6 @@
 import { limits } from '../../api/limits.ts';
 import type { ClusterAnswer, DemandAnswer, NodeAnswer, SamplePoint } from '../../api/types.ts';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { Demand } from '../../core/demand.ts';
 import type { InstanceView } from '../../core/instance.ts';
 import { isOver, type Job, type JobState } from '../../core/jobs/job.ts';

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import type { WhyAnswer } from '../../api/types.ts';
 import type { ScalingFact } from '../../autoscaler/journal.ts';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { Request } from '../../core/demand.ts';
 import type { Block } from '../../core/jobs/choose.ts';
 import { type EndCause, isOver, type Job, type JobState } from '../../core/jobs/job.ts';

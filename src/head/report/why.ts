@@ -1,6 +1,6 @@
 import type { WhyAnswer } from '../../api/types.ts';
 import type { ScalingFact } from '../../autoscaler/journal.ts';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { type Move, setUpFailure } from '../../core/lifecycle.ts';
 import type { InfeasibleDemand, Waiting } from '../../core/plan/plan.ts';
 import {

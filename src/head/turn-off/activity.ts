@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Instant } from '../../base/clock.ts';
 import { isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { thisHost } from '../../base/this-host.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { runningSessions } from '../../bringup/node/running-sessions.ts';
 import type { Activity } from '../../core/turn-off.ts';
 import type { RayEngine } from '../../engines/ray/engine.ts';

@@ -1,8 +1,8 @@
-import type { Clock, Instant } from '../../base/clock.ts';
-import { within } from '../../base/deadline.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
-import { doubling, retry } from '../../base/retry.ts';
+import type { Clock, Instant } from '../../base/time/clock.ts';
+import { within } from '../../base/time/deadline.ts';
+import { doubling, retry } from '../../base/time/retry.ts';
 import type { Cleared } from '../../core/cleared.ts';
 import type { Backend } from '../backend/backend.ts';
 import { headEvents } from '../events.ts';

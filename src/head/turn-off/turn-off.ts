@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { TurnOffAnswer } from '../../api/types.ts';
-import { type Clock, type Duration, type Instant, latestInstant } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
-import { readJson, writeJson } from '../../base/json-file.ts';
-import { steadyClock } from '../../base/steady-clock.ts';
+import { readJson, writeJson } from '../../base/files/json-file.ts';
+import { type Clock, type Duration, type Instant, latestInstant } from '../../base/time/clock.ts';
+import { steadyClock } from '../../base/time/steady-clock.ts';
 import { durationWords } from '../../core/duration.ts';
 import type { Job } from '../../core/jobs/job.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';

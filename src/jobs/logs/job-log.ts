@@ -1,4 +1,4 @@
-import type { LogPiece } from '../../base/log-segments.ts';
+import type { LogPiece } from '../../base/files/log-segments.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import type { JobStore } from '../queue/store.ts';
 import type { LogStore } from './log-store.ts';

@@ -1,4 +1,4 @@
-import { type LogPiece, readLog } from '../../base/log-segments.ts';
+import { type LogPiece, readLog } from '../../base/files/log-segments.ts';
 
 /** What one answer may cost; what lies beyond is found by asking again from `next` on. */
 export interface GrepLimits {

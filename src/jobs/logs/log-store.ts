@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Instant } from '../../base/clock.ts';
-import { syncAll } from '../../base/durable.ts';
-import { watchFolder } from '../../base/folder-watch.ts';
+import { syncAll } from '../../base/files/durable.ts';
+import { watchFolder } from '../../base/files/folder-watch.ts';
 import {
   endLog,
   type LogExtent,
@@ -16,7 +15,8 @@ import {
   readLog,
   setupLogOf,
   syncLog,
-} from '../../base/log-segments.ts';
+} from '../../base/files/log-segments.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { type GrepLimits, grepLog } from './log-grep.ts';
 
 /** Output of every attempt, kept by the head: `<root>/<job>/<attempt number>/`. */

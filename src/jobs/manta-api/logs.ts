@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { jobRoutes, LogChunk, LogEnd } from '../../api/jobs.ts';
 import { limits } from '../../api/limits.ts';
 import type { QueryOf } from '../../api/route.ts';
-import type { LogPiece } from '../../base/log-segments.ts';
+import type { LogPiece } from '../../base/files/log-segments.ts';
 import { type Attempt, isOver, type Job } from '../../core/jobs/job.ts';
 import type { JobsApiDeps } from '../api.ts';
 import { whenJob } from '../logs/job-log.ts';

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Clock, Duration } from '../../base/clock.ts';
 import { type MantaError, messageOf } from '../../base/errors.ts';
-import { doubling, retry } from '../../base/retry.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
+import { doubling, retry } from '../../base/time/retry.ts';
 import { durationWords } from '../../core/duration.ts';
 import { jobErrors } from '../errors.ts';
 

@@ -1,5 +1,5 @@
-import type { Duration } from '../../base/clock.ts';
 import { redactTexts } from '../../base/redact.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { EnvironmentSupport, SetupStep } from '../../engines/runner.ts';
 import { jobErrors } from '../errors.ts';
 import { archiveEndings, endingOf, moduleEndings, wheelName } from './formats.ts';

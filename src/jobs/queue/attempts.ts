@@ -1,5 +1,5 @@
-import type { Clock, Duration } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import { type Attempt, isOver, type Job } from '../../core/jobs/job.ts';
 import { withoutOutput } from '../../core/jobs/messages.ts';
 import { applyEvent, type JobEvent } from '../../core/jobs/transitions.ts';

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 
 /**
  * The next firing of a schedule strictly after an instant: five fields, in UTC unless `CRON_TZ=<zone>` stands in front.

@@ -1,7 +1,7 @@
-import type { Clock, Duration } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { Slices } from '../../base/slices.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import type { GangDemand, TaskDemand } from '../../core/demand.ts';
 import { type Block, candidates, type Limits, wantedNow } from '../../core/jobs/choose.ts';
 import { charge, type Usage, usageOf } from '../../core/jobs/fair-share.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import { firingOf, type Hold, holdOf } from '../../core/jobs/schedule.ts';
 import { applyEvent } from '../../core/jobs/transitions.ts';

@@ -1,6 +1,6 @@
-import { BackOff } from '../../base/back-off.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
+import { BackOff } from '../../base/time/back-off.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Job } from '../../core/jobs/job.ts';
 import type { Runner } from '../../engines/runner.ts';
 import { jobEvents } from '../events.ts';

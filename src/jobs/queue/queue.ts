@@ -1,5 +1,5 @@
-import type { Clock, Duration } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import type { GangDemand, TaskDemand } from '../../core/demand.ts';
 import { type Capacity, infeasibility, infeasibleText } from '../../core/jobs/admit.ts';
 import type { Block, Limits } from '../../core/jobs/choose.ts';

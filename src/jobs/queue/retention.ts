@@ -1,4 +1,4 @@
-import type { Clock, Duration } from '../../base/clock.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import { isOver, type Job } from '../../core/jobs/job.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import { type PackageStore, packageName } from '../packages/packages.ts';

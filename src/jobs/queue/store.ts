@@ -1,5 +1,5 @@
-import type { Instant } from '../../base/clock.ts';
 import type { Database } from '../../base/sqlite/sqlite.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import { type Attempt, isOver, type Job, type JobSpec, type JobState } from '../../core/jobs/job.ts';
 import { JobMemory } from './job-memory.ts';
 

@@ -1,5 +1,5 @@
 import { limits } from '../../api/limits.ts';
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { Job, JobSpec, Retries } from '../../core/jobs/job.ts';
 import { parseSelector } from '../../core/jobs/labels.ts';
 import { messages } from '../../core/jobs/messages.ts';

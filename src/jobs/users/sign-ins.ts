@@ -1,5 +1,5 @@
-import type { Clock, Instant } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
+import type { Clock, Instant } from '../../base/time/clock.ts';
 import { jobEvents } from '../events.ts';
 
 /** Wrong tokens and tickets that are answered at once, and how many more a second. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Clock, Instant } from '../../base/clock.ts';
 import { type EventSink, silent } from '../../base/events.ts';
 import type { Database } from '../../base/sqlite/sqlite.ts';
+import type { Clock, Instant } from '../../base/time/clock.ts';
 import { jobErrors } from '../errors.ts';
 import { jobEvents } from '../events.ts';
 

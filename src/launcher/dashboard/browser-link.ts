@@ -1,6 +1,6 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../../base/json-file.ts';
+import { makeFolder } from '../../base/files/json-file.ts';
 import { escaped } from './cluster-pages-text.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { Duration } from '../../base/clock.ts';
+import { takeLock } from '../../base/files/lock.ts';
 import type { Host } from '../../base/host.ts';
-import { takeLock } from '../../base/lock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { type CloudCluster, type CloudProvider, listsLag, type Remain } from '../../providers/clouds.ts';
 import { descriptorFor } from '../../providers/table.ts';
 import { changeCluster, readCluster } from '../../state/cluster-record.ts';

@@ -1,10 +1,10 @@
-import type { Clock } from '../../base/clock.ts';
 import { MantaError } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
+import { takeLock } from '../../base/files/lock.ts';
 import type { Host } from '../../base/host.ts';
-import { takeLock } from '../../base/lock.ts';
-import { readShell, shellCommand } from '../../base/shell-file.ts';
+import { readShell, shellCommand } from '../../base/shell/shell-file.ts';
 import { mayComeUp, sshErrors } from '../../base/ssh/errors.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { clearHosts } from '../../bringup/node/clear-hosts.ts';
 import type { HostToEnd } from '../../bringup/node/end-host.ts';
 import { containersOf } from '../../bringup/node/end-node.ts';

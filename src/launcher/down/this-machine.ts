@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { endInstances } from '../../autoscaler/teardown.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
-import { takeLock } from '../../base/lock.ts';
+import { takeLock } from '../../base/files/lock.ts';
 import { isAlive, type ProcessIdentity } from '../../base/process.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { kindTag, ProcessProvider } from '../../providers/process/provider.ts';
 import { changeCluster, readCluster } from '../../state/cluster-record.ts';
 import { removePlace } from '../../state/raylet-place.ts';

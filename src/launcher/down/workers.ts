@@ -1,5 +1,5 @@
 import type { NodeAnswer, NodesAnswer } from '../../api/types.ts';
-import { steadyClock } from '../../base/steady-clock.ts';
+import { steadyClock } from '../../base/time/steady-clock.ts';
 import type { HttpClient } from '../../client/http.ts';
 import { folderOnHead } from '../../state/state-folder.ts';
 import { launcherErrors } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import type { CommandPlace } from '../../bringup/node/node.ts';
 import { launcherErrors } from '../errors.ts';
 import { commandText } from './command-text.ts';

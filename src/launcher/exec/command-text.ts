@@ -3,7 +3,7 @@
  * of the user is quoted here.
  */
 
-import { readShell, type ShellParameters, shellProgram } from '../../base/shell-file.ts';
+import { readShell, type ShellParameters, shellProgram } from '../../base/shell/shell-file.ts';
 import { type CommandPlace, nodeFolder } from '../../bringup/node/node.ts';
 import { environmentFile, namedByRay } from '../../bringup/node/shell-text.ts';
 

@@ -1,7 +1,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Forward, Host } from '../../base/host.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import type { CommandPlace } from '../../bringup/node/node.ts';
 import { launcherErrors } from '../errors.ts';
 import { askFailureText, commandText } from './command-text.ts';

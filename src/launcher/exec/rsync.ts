@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { posix } from 'node:path';
 import type { EventSink } from '../../base/events.ts';
 import type { Host } from '../../base/host.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { withoutTrailing } from '../../base/trailing.ts';
 import { bringupErrors } from '../../bringup/errors.ts';
 import type { CommandPlace, NodeFiles } from '../../bringup/node/node.ts';

@@ -8,7 +8,7 @@
  *     started, ended                     seconds since 1970, by the head's clock
  *     rc        its exit code            stop      the cluster is to be ended after it
  */
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { nodeFolder } from '../../bringup/node/node.ts';
 import { sessionsFolder, stopRequestFile } from '../../bringup/node/sessions.ts';
 import { prelude } from '../../bringup/prelude.ts';

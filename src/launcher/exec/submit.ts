@@ -2,9 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import type { Host } from '../../base/host.ts';
-import { newMark } from '../../base/host-program.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { newMark } from '../../base/shell/host-program.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import type { CommandPlace } from '../../bringup/node/node.ts';
 import { launcherErrors } from '../errors.ts';
 

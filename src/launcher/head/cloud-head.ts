@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { clearInstances } from '../../autoscaler/teardown.ts';
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { targetOf } from '../../bringup/node/reach.ts';
 import type { Cleared } from '../../core/cleared.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';

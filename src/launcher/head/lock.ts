@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
-import type { Clock } from '../../base/clock.ts';
-import { createJson, readJson } from '../../base/json-file.ts';
-import { readShell, shellCommand, shellProgram } from '../../base/shell-file.ts';
+import { createJson, readJson } from '../../base/files/json-file.ts';
+import { readShell, shellCommand, shellProgram } from '../../base/shell/shell-file.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { folderOnHead } from '../../state/state-folder.ts';
 import { launcherErrors } from '../errors.ts';
 import type { RemoteCluster } from '../reach/remote-cluster.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Host } from '../../base/host.ts';
 import { ownValue } from '../../base/own-value.ts';
 import { markVariable } from '../../base/process.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { nodeFolder } from '../../bringup/node/node.ts';
 import { type NodeRecord, parseRecord } from '../../bringup/node/record.ts';
 import { tokenFile } from '../../bringup/node/shell-text.ts';

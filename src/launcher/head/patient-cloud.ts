@@ -1,5 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
-import { doubling, retry } from '../../base/retry.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { doubling, retry } from '../../base/time/retry.ts';
 import type { CloudProvider } from '../../providers/clouds.ts';
 import { providerErrors } from '../../providers/errors.ts';
 

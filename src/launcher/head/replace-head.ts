@@ -1,5 +1,5 @@
 import { endInstances } from '../../autoscaler/teardown.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { launcherErrors } from '../errors.ts';
 import { launcherEvents } from '../events.ts';
 import { type RunningJobs, runningJobs } from '../reach/current-cluster.ts';

@@ -5,9 +5,9 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { makeFolder, moveDurably } from '../../base/durable.ts';
 import { entryFile, type Program } from '../../base/entry.ts';
-import { type CacheLimits, pruneFolder, touch } from '../../base/prune.ts';
+import { makeFolder, moveDurably } from '../../base/files/durable.ts';
+import { type CacheLimits, pruneFolder, touch } from '../../base/files/prune.ts';
 import { version } from '../../base/version.ts';
 import { launcherErrors } from '../errors.ts';
 

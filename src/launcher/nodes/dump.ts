@@ -1,6 +1,6 @@
 /** What a node has to say of itself when something is wrong: its steps, Ray's logs, its processes, its packages. */
 import type { Host } from '../../base/host.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { type CommandPlace, nodeFolder, stepsFolder } from '../../bringup/node/node.ts';
 import { bashAt } from '../../bringup/node/shell-text.ts';
 import { sessionFile } from '../../bringup/ray/probe.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { readShell, shellCommand } from '../../base/shell-file.ts';
+import { readShell, shellCommand } from '../../base/shell/shell-file.ts';
 import { sshErrors } from '../../base/ssh/errors.ts';
 import { acceptPin, keysIn, type PinnedKey, readPin } from '../../base/ssh/pins.ts';
 import type { HostKeyPin } from '../../base/ssh/target.ts';

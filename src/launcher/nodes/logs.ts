@@ -1,5 +1,5 @@
-import { readShell, shellProgram } from '../../base/shell-file.ts';
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import type { CommandPlace } from '../../bringup/node/node.ts';
 import { stepsFolder } from '../../bringup/node/node.ts';
 import { sessionFile } from '../../bringup/ray/probe.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeFolder, readJson, writeLiveJson } from '../../base/json-file.ts';
+import { makeFolder, readJson, writeLiveJson } from '../../base/files/json-file.ts';
 import { socketName } from '../../base/ssh/control.ts';
 import type { SshTarget } from '../../base/ssh/target.ts';
 import { version } from '../../base/version.ts';

@@ -1,5 +1,5 @@
 import type { Host, RunOptions } from '../../base/host.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import type { ClaimRecord } from '../../providers/local/record.ts';
 import { folderOnHead } from '../../state/state-folder.ts';
 

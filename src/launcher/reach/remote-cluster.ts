@@ -1,8 +1,8 @@
+import { makeFolder } from '../../base/files/json-file.ts';
 import type { Host } from '../../base/host.ts';
-import { makeFolder } from '../../base/json-file.ts';
 import { endMaster, sshHost } from '../../base/ssh/host.ts';
 import type { SshTarget } from '../../base/ssh/target.ts';
-import { wallClock } from '../../base/wall-clock.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 import { type CommandPlace, placeOf } from '../../bringup/node/node.ts';
 import { targetOf } from '../../bringup/node/reach.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';

@@ -1,6 +1,6 @@
 import type { Host, HostResult } from '../../base/host.ts';
 import { mayComeUp, sshErrors } from '../../base/ssh/errors.ts';
-import { wallClock } from '../../base/wall-clock.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 import { authorizeKeyText } from '../../bringup/node/authorized-keys.ts';
 import type { RemoteCluster } from './remote-cluster.ts';
 

@@ -1,4 +1,4 @@
-import { readShell } from '../../base/shell-file.ts';
+import { readShell } from '../../base/shell/shell-file.ts';
 
 const program = readShell(new URL('./ray-shim.sh', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
-import { writeDurably } from '../../base/durable.ts';
 import type { EventSink } from '../../base/events.ts';
+import { writeDurably } from '../../base/files/durable.ts';
 import { launcherErrors } from '../errors.ts';
 import { launcherEvents } from '../events.ts';
 import { type ShimRequest, shimMark, shimText } from './shim-text.ts';

@@ -1,6 +1,6 @@
 import { MantaError } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
-import { wallClock } from '../../base/wall-clock.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 import { hostsWithoutKeyText } from '../../state/hosts-without-key.ts';
 import { launcherErrors } from '../errors.ts';
 import { launcherEvents } from '../events.ts';

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../base/shell-quote.ts';
+import { shellQuoted } from '../../base/shell/shell-quote.ts';
 
 /** The cluster and the work that `manta demo` shows: a small sweep that makes workers come, and go when it is done. */
 

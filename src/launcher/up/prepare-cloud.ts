@@ -1,5 +1,5 @@
-import { makeFolder } from '../../base/json-file.ts';
-import { takeLock } from '../../base/lock.ts';
+import { makeFolder } from '../../base/files/json-file.ts';
+import { takeLock } from '../../base/files/lock.ts';
 import { descriptorFor } from '../../providers/table.ts';
 import { launcherErrors } from '../errors.ts';
 import { type CloudRequest, clientFor, specFor } from '../head/cloud-client.ts';

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { syncAll, syncTree } from '../../base/durable.ts';
 import type { EventSink } from '../../base/events.ts';
-import { makeFolder, readJson, writeJson } from '../../base/json-file.ts';
-import { takeLock } from '../../base/lock.ts';
+import { syncAll, syncTree } from '../../base/files/durable.ts';
+import { makeFolder, readJson, writeJson } from '../../base/files/json-file.ts';
+import { takeLock } from '../../base/files/lock.ts';
 import { rayVersion, untested } from '../../core/ray-version.ts';
 import type { RayPython } from '../../state/cluster-record.ts';
 import { launcherErrors } from '../errors.ts';

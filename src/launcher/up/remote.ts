@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
-import { takeLock } from '../../base/lock.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { takeLock } from '../../base/files/lock.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { version } from '../../base/version.ts';
 import { bringupErrors } from '../../bringup/errors.ts';
 import { type BroughtUp, bringUpNode } from '../../bringup/node/bring-up.ts';

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Clock, Duration } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
-import { makeFolder, namesIn, readLiveJson } from '../../base/json-file.ts';
-import { takeLock } from '../../base/lock.ts';
-
+import { makeFolder, namesIn, readLiveJson } from '../../base/files/json-file.ts';
+import { takeLock } from '../../base/files/lock.ts';
 import { commandLineOf, type ProcessIdentity } from '../../base/process.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import { version, versionAt } from '../../base/version.ts';
 import { clientAt } from '../../client/http.ts';
 import type { Endpoint } from '../../client/target.ts';

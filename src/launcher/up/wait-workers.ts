@@ -1,8 +1,8 @@
 import type { EventAnswer, NodeAnswer, NodesAnswer } from '../../api/types.ts';
 import { autoscalerEvents } from '../../autoscaler/events.ts';
-import type { Clock } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
-import { wallClock } from '../../base/wall-clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 import { bringupEvents } from '../../bringup/events.ts';
 import { HttpClient } from '../../client/http.ts';
 import { readStream } from '../../client/stream.ts';

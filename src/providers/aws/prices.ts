@@ -1,6 +1,6 @@
 import { type _InstanceType, DescribeSpotPriceHistoryCommand } from '@aws-sdk/client-ec2';
 import { type Filter, GetProductsCommand } from '@aws-sdk/client-pricing';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { isMap } from '../../core/spec/source.ts';
 import type { AwsClient } from './client/client.ts';
 import { allPages } from './list/listing.ts';

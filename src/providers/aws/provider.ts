@@ -1,6 +1,6 @@
 import { DescribeInstancesCommand } from '@aws-sdk/client-ec2';
-import type { Clock, Duration } from '../../base/clock.ts';
-import { wallClock } from '../../base/wall-clock.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import type { CloudClient, CloudProvider, LastKnown, Remain } from '../clouds.ts';
 import type { CloudModule } from '../descriptor.ts';

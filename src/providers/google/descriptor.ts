@@ -10,7 +10,7 @@ import { cloudProblems } from '../not-run/problems.ts';
 import { checkZones } from '../not-run/traps.ts';
 import { noFiles } from '../ray-defaults.ts';
 import { availabilityZone, cacheStoppedNodes, keyPair, region } from '../shared-keys.ts';
-import { lastOf } from './links.ts';
+import { lastOf } from './client/links.ts';
 import { googleResources, hostsPerSlice } from './machine-names.ts';
 import { checkNodeConfig, isSpotOnGoogle, isTpu } from './node-config.ts';
 import { memberProblems } from './problems.ts';

@@ -2,7 +2,7 @@ import type { Resources } from '../../core/resources.ts';
 import type { Plain, PlainMap } from '../../core/spec/cluster.ts';
 import { mapOf, numberOf } from '../../core/spec/plain.ts';
 import { likelyByName, withGpus } from '../not-run/machine-names.ts';
-import { lastOf } from './links.ts';
+import { lastOf } from './client/links.ts';
 import { listOf } from './node-config.ts';
 
 /** What a machine gives to Ray by its name and its accelerators. */

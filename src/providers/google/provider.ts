@@ -1,18 +1,21 @@
-import type { Clock, Duration, Instant } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
-import { wallClock } from '../../base/wall-clock.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
+import type { Clock, Duration, Instant } from '../../base/time/clock.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import type { CloudClient, CloudProvider, LastKnown, Remain } from '../clouds.ts';
 import type { CloudModule } from '../descriptor.ts';
 import { providerErrors } from '../errors.ts';
 import type { LaunchRequest, ProviderInstance } from '../provider.ts';
-import { GoogleCalls } from './calls.ts';
+import { GoogleCalls } from './client/calls.ts';
+import { computeApi, metadataUrl, tpuApi } from './client/links.ts';
+import { isEnd, operationsOn } from './client/operations.ts';
 import { completeFromPrepared } from './complete.ts';
-import { stopInstances, terminateInstances } from './ending.ts';
+import { stopInstances, terminateInstances } from './end/ending.ts';
+import { releaseMade } from './end/release.ts';
+import { findRemains } from './end/remains.ts';
 import { clusterIdTag, fromLabels, ofName } from './labels.ts';
-import { GoogleLaunches } from './launches.ts';
-import { computeApi, metadataUrl, tpuApi } from './links.ts';
+import { GoogleLaunches } from './launch/launches.ts';
 import {
   failuresLast,
   hasAccelerators,
@@ -23,11 +26,8 @@ import {
   listCluster,
   listInstances,
   placeOf,
-} from './listing.ts';
-import { GoogleNotices } from './notices.ts';
-import { isEnd, operationsOn } from './operations.ts';
-import { releaseMade } from './release.ts';
-import { findRemains } from './remains.ts';
+} from './list/listing.ts';
+import { GoogleNotices } from './list/notices.ts';
 import { getInstance, tagInstance } from './tagging.ts';
 import { hasSlices } from './tpu/calls.ts';
 import { hostPlace } from './tpu/node.ts';
@@ -35,9 +35,9 @@ import { lastKnownSlice, tagSlice, terminateSlices } from './tpu/slice-ending.ts
 import { lateSlices, listSlices } from './tpu/slice-list.ts';
 import { Repairs, SliceLaunches } from './tpu/slices.ts';
 
-const deleteSelf = readShell(new URL('./delete-self.sh', import.meta.url));
+const deleteSelf = readShell(new URL('./end/delete-self.sh', import.meta.url));
 
-export { headIdentity } from './credentials.ts';
+export { headIdentity } from './client/credentials.ts';
 export { policies } from './prepare/policies.ts';
 export { admitHead, planPreparation, prepare } from './prepare/prepare.ts';
 

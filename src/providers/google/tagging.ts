@@ -1,11 +1,11 @@
-import { doubling, retry } from '../../base/retry.ts';
+import { doubling, retry } from '../../base/time/retry.ts';
 import { providerErrors } from '../errors.ts';
 import { onceKnown } from '../young.ts';
-import type { GoogleCalls } from './calls.ts';
+import type { GoogleCalls } from './client/calls.ts';
+import { computeUrl } from './client/links.ts';
+import { googleFailure } from './client/refusals.ts';
 import { type GoogleLabels, toLabels } from './labels.ts';
-import { computeUrl } from './links.ts';
-import { type GoogleInstance, idOf, placeOf } from './listing.ts';
-import { googleFailure } from './refusals.ts';
+import { type GoogleInstance, idOf, placeOf } from './list/listing.ts';
 
 /** How often labels are read and written again when somebody else was faster. */
 const mostTries = 20;

@@ -1,4 +1,4 @@
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { Market } from '../../core/instance.ts';
 
 /** An instance as the cloud's API shows it. */

@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { mantaTags, rayNodeName, rayTags } from '../../core/ray-tags.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import type { CloudClient, CloudCluster, CloudIdentity, CloudProvider, LastKnown, Remain } from '../clouds.ts';

@@ -1,5 +1,5 @@
-import type { Duration } from '../../base/clock.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { flockPrelude } from './flock-prelude.ts';
 
 const program = readShell(new URL('./claim.sh', import.meta.url));

@@ -1,7 +1,7 @@
-import type { Instant } from '../../base/clock.ts';
 import type { Host, RunOptions } from '../../base/host.ts';
 import type { ProgramHost } from '../../base/one-session.ts';
 import { ownValue } from '../../base/own-value.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { Resources } from '../../core/resources.ts';
 import { answerMark, type ClaimAct, type ClaimTerms, claimProgram, claimTerms } from './claim-program.ts';
 import { localErrors } from './errors.ts';

@@ -1,6 +1,6 @@
-import { BackOff } from '../../base/back-off.ts';
-import type { Clock, Duration, Instant } from '../../base/clock.ts';
-import { doubling } from '../../base/retry.ts';
+import { BackOff } from '../../base/time/back-off.ts';
+import type { Clock, Duration, Instant } from '../../base/time/clock.ts';
+import { doubling } from '../../base/time/retry.ts';
 
 /** Which hosts are passed over for a while, and why. The pause doubles with each failure in a row, and is forgotten. */
 export class CoolOff {

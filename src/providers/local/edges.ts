@@ -1,6 +1,6 @@
-import type { Clock, Duration } from '../../base/clock.ts';
 import type { EventSink } from '../../base/events.ts';
 import type { Host } from '../../base/host.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 import type { HostPool, OwnHost } from '../../core/spec/local.ts';
 import type { ClaimTerms } from './claim-program.ts';
 import type { Claimant } from './claims.ts';

@@ -1,6 +1,6 @@
-import type { Instant } from '../../base/clock.ts';
 import type { Host } from '../../base/host.ts';
 import { sshErrors } from '../../base/ssh/errors.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { OwnHost } from '../../core/spec/local.ts';
 import { type ClaimTerms, claimTerms } from './claim-program.ts';
 import { claimHost, lookAtHost, refusalText, releaseClaim, renewClaim } from './claims.ts';

@@ -1,4 +1,4 @@
-import { steadyClock } from '../../base/steady-clock.ts';
+import { steadyClock } from '../../base/time/steady-clock.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import { amountOf, type Resources } from '../../core/resources.ts';
 import { providerErrors } from '../errors.ts';

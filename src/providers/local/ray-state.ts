@@ -1,5 +1,5 @@
 import type { Host, RunOptions } from '../../base/host.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { type RayStatus, rayNodeName, rayTags } from '../../core/ray-tags.ts';
 import type { Plain } from '../../core/spec/cluster.ts';
 import { localTypeName } from '../../core/spec/local.ts';

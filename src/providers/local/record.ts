@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Instant } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
-import { makeFolder, namesIn, readJson, writeJson } from '../../base/json-file.ts';
+import { makeFolder, namesIn, readJson, writeJson } from '../../base/files/json-file.ts';
+import type { Instant } from '../../base/time/clock.ts';
 import type { NodeTypeName } from '../../core/instance.ts';
 import type { OwnHost } from '../../core/spec/local.ts';
 import type { LaunchRequest, ProviderInstance } from '../provider.ts';

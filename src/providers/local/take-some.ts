@@ -1,4 +1,4 @@
-import type { Clock, Duration } from '../../base/clock.ts';
+import type { Clock, Duration } from '../../base/time/clock.ts';
 
 export interface Takers<T> {
   /** Makes contact, which may take long. False when there is none. */

@@ -1,10 +1,10 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Duration } from '../../base/clock.ts';
-import { makeFolder, namesIn } from '../../base/json-file.ts';
+import { makeFolder, namesIn } from '../../base/files/json-file.ts';
 import type { ProcessIdentity } from '../../base/process.ts';
 import { endProcesses, findMarked, isAlive, sendSignal } from '../../base/process.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import { processErrors } from './errors.ts';
 import { readProcess } from './record.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Duration, Instant } from '../../base/clock.ts';
-import { readJson } from '../../base/json-file.ts';
+import { readJson } from '../../base/files/json-file.ts';
 import type { ProcessIdentity } from '../../base/process.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { Market, NodeTypeName } from '../../core/instance.ts';
 import type { Labels, Resources } from '../../core/resources.ts';
 

@@ -1,5 +1,5 @@
 import { nodesByMachine } from '../../autoscaler/observe.ts';
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { EngineNode } from '../../engines/engine.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';
 import type { Decider } from '../decider.ts';

@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 
 /** `1h02m`, `9m48s`, `12.5s`, `240ms`. */
 export function durationText(duration: Duration): string {

@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { Unserved } from '../../core/plan/words.ts';
 import { amountOf } from '../../core/resources.ts';
 import { durationText, moneyText, percentText, ratio, ratioText } from './amounts.ts';

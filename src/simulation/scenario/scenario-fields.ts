@@ -1,5 +1,5 @@
-import type { Duration } from '../../base/clock.ts';
 import { ownValue } from '../../base/own-value.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { Path } from '../../core/spec/problem.ts';
 import { inFileOrder } from '../../core/spec/source.ts';
 import type { Spread } from './scenario.ts';

@@ -1,4 +1,4 @@
-import type { Duration } from '../../base/clock.ts';
+import type { Duration } from '../../base/time/clock.ts';
 import type { Market, NodeTypeName } from '../../core/instance.ts';
 import type { LabelSelector, Resources } from '../../core/resources.ts';
 import type { ScalingSpec } from '../../core/scaling.ts';

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Instant } from '../../base/clock.ts';
+import type { Instant } from '../../base/time/clock.ts';
 
 /** How far the head's clock is ahead of this browser's. */
 let ahead = 0;

@@ -1,4 +1,4 @@
-import type { Duration, Instant } from '../../base/clock.ts';
+import type { Duration, Instant } from '../../base/time/clock.ts';
 
 const second = 1000;
 const minute = 60 * second;

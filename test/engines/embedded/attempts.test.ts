@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { logExtent, readLog } from '../../../src/base/log-segments.ts';
+import { logExtent, readLog } from '../../../src/base/files/log-segments.ts';
 import { identify } from '../../../src/base/process.ts';
 import type { AttemptOrder } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logExtent, readLog } from '../../../src/base/log-segments.ts';
+import { logExtent, readLog } from '../../../src/base/files/log-segments.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { TestCluster } from './cluster.ts';
 

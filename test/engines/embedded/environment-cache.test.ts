@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { writeLiveJson } from '../../../src/base/json-file.ts';
+import { writeLiveJson } from '../../../src/base/files/json-file.ts';
 import { identify } from '../../../src/base/process.ts';
 import { setUp } from '../../../src/engines/embedded/agent/environment.ts';
 import {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readLog } from '../../../src/base/log-segments.ts';
+import { readLog } from '../../../src/base/files/log-segments.ts';
 import { identify } from '../../../src/base/process.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { TestCluster } from './cluster.ts';

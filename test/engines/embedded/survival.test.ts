@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { readLog } from '../../../src/base/log-segments.ts';
+import { readLog } from '../../../src/base/files/log-segments.ts';
 import { identify, isAlive, processTable } from '../../../src/base/process.ts';
 import { EmbeddedEngine } from '../../../src/engines/embedded/engine.ts';
 import { never, until } from '../../contract/waiting.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import type { EventSink } from '../../../src/base/events.ts';
-import { readLog } from '../../../src/base/log-segments.ts';
+import { readLog } from '../../../src/base/files/log-segments.ts';
 import type { NamedSlice } from '../../../src/core/placement/slices.ts';
 import { Bookings } from '../../../src/engines/ray/gcs/bookings.ts';
 import { type AttemptEdges, RayAttempts } from '../../../src/engines/ray/jobs/attempts.ts';

@@ -4,7 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readLog, setupLogOf } from '../../../src/base/log-segments.ts';
+import { readLog, setupLogOf } from '../../../src/base/files/log-segments.ts';
 import { RayEngine } from '../../../src/engines/ray/engine.ts';
 import { RayHttp, textOf } from '../../../src/engines/ray/jobs/http.ts';
 import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import { rayErrors } from '../../../src/engines/ray/errors.ts';
 import type { JobInfo } from '../../../src/engines/ray/jobs/job-info.ts';
 import { LeavingJobs } from '../../../src/engines/ray/jobs/leaving-jobs.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { readLog } from '../../../src/base/log-segments.ts';
+import { readLog } from '../../../src/base/files/log-segments.ts';
 import type { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
 import { LogPull } from '../../../src/engines/ray/jobs/log-pull.ts';
 import { VirtualClock, VirtualTime } from '../../../src/simulation/virtual-time.ts';

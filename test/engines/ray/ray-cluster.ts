@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findMarked, markOf, markVariable, sendSignal } from '../../../src/base/process.ts';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import { jobStopWait } from '../../../src/bringup/ray/settings.ts';
 import { RayEngine, type RayEngineOptions } from '../../../src/engines/ray/engine.ts';
 import type { AttemptOrder } from '../../../src/engines/runner.ts';

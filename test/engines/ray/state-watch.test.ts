@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import type { EngineNode, EngineState } from '../../../src/engines/engine.ts';
 import { StateWatch } from '../../../src/engines/ray/gcs/state-watch.ts';
 

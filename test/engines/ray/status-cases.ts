@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import type { RayEngine } from '../../../src/engines/ray/engine.ts';
 import { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
 import { never, until } from '../../contract/waiting.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { silent } from '../../../src/base/events.ts';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import type { RayJob } from '../../../src/engines/ray/jobs/jobs-api.ts';
 import type { RayFront } from '../../../src/head/gateway/ray-front.ts';
 import type { Head } from '../../../src/head/head.ts';

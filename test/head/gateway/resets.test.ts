@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import { GatewayBed } from './bed.ts';
 
 const never = new AbortController().signal;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import type { RayNodeInfo } from '../../../src/engines/ray/gcs/gcs.ts';
 import { BootingRaylets, type RayletEdges } from '../../../src/head/one-machine/booting-raylets.ts';
 import { ProcessProvider } from '../../../src/providers/process/provider.ts';

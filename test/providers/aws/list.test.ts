@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { labAccount } from '../../../lab/aws/open.ts';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import { rayTags } from '../../../src/core/ray-tags.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
 import { never, until } from '../../contract/waiting.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Google, type GoogleOptions, labProject, openStandInGoogle } from '../../../lab/google/open.ts';
-import type { Clock, Duration } from '../../../src/base/clock.ts';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import type { Clock, Duration } from '../../../src/base/time/clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import type { ClusterSpec } from '../../../src/core/spec/cluster.ts';
 import { openCluster } from '../../../src/core/spec/read.ts';
 import type { CloudClient } from '../../../src/providers/clouds.ts';

@@ -8,9 +8,9 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Google } from '../../../lab/google/open.ts';
-import type { Clock } from '../../../src/base/clock.ts';
-import { metadataUrl } from '../../../src/providers/google/links.ts';
-import { GoogleNotices } from '../../../src/providers/google/notices.ts';
+import type { Clock } from '../../../src/base/time/clock.ts';
+import { metadataUrl } from '../../../src/providers/google/client/links.ts';
+import { GoogleNotices } from '../../../src/providers/google/list/notices.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { ask, providerOf, standInGoogle } from './google-bed.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MantaError } from '../../../src/base/errors.ts';
-import { failureOf, GoogleFailure, lateRefusalOf, refusalOf } from '../../../src/providers/google/refusals.ts';
+import { failureOf, GoogleFailure, lateRefusalOf, refusalOf } from '../../../src/providers/google/client/refusals.ts';
 
 const about = { call: 'instances.insert', type: 'worker', zone: 'us-west1-a' };
 const codeOf = (failure: Error): string => (refusalOf(about, failure) as MantaError).code;

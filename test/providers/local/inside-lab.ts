@@ -11,7 +11,7 @@ import { silent } from '../../../src/base/events.ts';
 import type { Host } from '../../../src/base/host.ts';
 import { sshErrors } from '../../../src/base/ssh/errors.ts';
 import { sshHost } from '../../../src/base/ssh/host.ts';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import { claimHost, releaseClaim } from '../../../src/providers/local/claims.ts';
 import type { LocalProviderEdges } from '../../../src/providers/local/edges.ts';
 import { LocalProvider } from '../../../src/providers/local/provider.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type MantaEvent, silent } from '../../../src/base/events.ts';
 import type { Host, HostResult, RunOptions } from '../../../src/base/host.ts';
-import { wallClock } from '../../../src/base/wall-clock.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import type { OwnHost } from '../../../src/core/spec/local.ts';
 import type { LocalProviderEdges } from '../../../src/providers/local/edges.ts';
 import { LocalProvider } from '../../../src/providers/local/provider.ts';

@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { JournalAnswer } from '../../../api/types.ts';
-import { namesIn } from '../../../base/json-file.ts';
+import { namesIn } from '../../../base/files/json-file.ts';
 import { secretsInText } from '../../../base/redact.ts';
 import { version } from '../../../base/version.ts';
 import { clientErrors } from '../../../client/errors.ts';

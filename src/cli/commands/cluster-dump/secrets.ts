@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '../../../base/json-file.ts';
+import { namesIn } from '../../../base/files/json-file.ts';
 import { isNoSecret, isPlace, isSecretName, looksRandom, redact, secretsInText } from '../../../base/redact.ts';
 import type { StateFolder } from '../../../state/state-folder.ts';
 

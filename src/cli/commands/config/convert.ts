@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { writeDurably } from '../../../base/durable.ts';
 import { messageOf } from '../../../base/errors.ts';
+import { writeDurably } from '../../../base/files/durable.ts';
 import { specErrors } from '../../../core/spec/errors.ts';
 import { convertCluster } from '../../../core/spec/legacy/convert.ts';
 import { providers } from '../../../providers/table.ts';

@@ -1,5 +1,5 @@
 import type { ClusterAnswer } from '../../../api/types.ts';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import { HttpClient } from '../../../client/http.ts';
 import { type Target, targetFor } from '../../../client/target.ts';
 import { ClusterWatch, knownClusters } from '../../../launcher/dashboard/cluster-list.ts';

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import { clusterHost } from '../../../client/cluster-host.ts';
 import { clientErrors } from '../../../client/errors.ts';
 import { HttpClient } from '../../../client/http.ts';

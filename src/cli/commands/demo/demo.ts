@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ClusterAnswer, EventAnswer, JobRow, NodeAnswer } from '../../../api/types.ts';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import { HttpClient } from '../../../client/http.ts';
 import { openJobs } from '../../../client/jobs.ts';
 import { readStream } from '../../../client/stream.ts';

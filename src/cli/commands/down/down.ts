@@ -1,4 +1,4 @@
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { MeantCluster } from '../../../client/target.ts';
 import { down } from '../../../launcher/down/this-machine.ts';
 import { launcherErrors } from '../../../launcher/errors.ts';

@@ -1,4 +1,4 @@
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { MeantCluster } from '../../../client/target.ts';
 import { whyOf } from '../../../launcher/down/remains-words.ts';
 import { type DownRemoteResult, downRemote } from '../../../launcher/down/remote.ts';

@@ -1,4 +1,4 @@
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { JobFacts, JobsClient } from '../../../client/jobs.ts';
 import { openJobs } from '../../../client/jobs.ts';
 import { isPassing } from '../../../client/persistent.ts';

@@ -1,5 +1,5 @@
 import { redactTexts } from '../../../base/redact.ts';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import { manifestErrors } from '../../../core/kube/errors.ts';
 import { applyPlanned, type Planned, planApply } from '../../../kube/apply.ts';
 import { kubeEvents } from '../../../kube/events.ts';

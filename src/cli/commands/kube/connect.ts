@@ -1,6 +1,6 @@
 import { KubeClient } from '../../../base/kube/client.ts';
 import { openKubeAccess } from '../../../base/kube/config.ts';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { Io } from '../../command.ts';
 
 /** Does something with the API server that is meant, and ends the connections to it. */

@@ -1,4 +1,4 @@
-import { readScript } from '../../../base/shell-file.ts';
+import { readScript } from '../../../base/shell/shell-file.ts';
 import type { Run } from '../../command.ts';
 
 /** Each asks `manta __complete` for what may come next. */

@@ -1,5 +1,5 @@
 import type { MantaError } from '../../../base/errors.ts';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { MeantCluster } from '../../../client/target.ts';
 import { launcherErrors } from '../../../launcher/errors.ts';
 import { launcherEvents } from '../../../launcher/events.ts';

@@ -1,6 +1,6 @@
 import type { TurnOffAnswer } from '../../../api/types.ts';
 import type { MantaError } from '../../../base/errors.ts';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import { HttpClient } from '../../../client/http.ts';
 import { type MeantCluster, targetFor } from '../../../client/target.ts';
 import { launcherErrors } from '../../../launcher/errors.ts';

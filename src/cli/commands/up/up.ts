@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { wallClock } from '../../../base/wall-clock.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { MeantCluster } from '../../../client/target.ts';
 import { rayVersion } from '../../../core/ray-version.ts';
 import { launcherErrors } from '../../../launcher/errors.ts';

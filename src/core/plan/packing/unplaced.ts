@@ -1,4 +1,4 @@
-import type { Instant } from '../../../base/clock.ts';
+import type { Instant } from '../../../base/time/clock.ts';
 import { clusterRoom, leavingWorkers, typeFloor, typeRoom } from '../limits.ts';
 import type { Pass } from '../pass.ts';
 import { whyNot } from '../passed.ts';

@@ -6,12 +6,12 @@
 import { existsSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Instant } from '../../../base/clock.ts';
-import { makeFolder, syncTree, writeDurably } from '../../../base/durable.ts';
-import { namesIn, readLiveJson, writeLiveJson } from '../../../base/json-file.ts';
-import { takeLock } from '../../../base/lock.ts';
+import { makeFolder, syncTree, writeDurably } from '../../../base/files/durable.ts';
+import { namesIn, readLiveJson, writeLiveJson } from '../../../base/files/json-file.ts';
+import { takeLock } from '../../../base/files/lock.ts';
+import { bytesIn, type CacheLimits } from '../../../base/files/prune.ts';
 import { identify, isAlive, type ProcessIdentity } from '../../../base/process.ts';
-import { bytesIn, type CacheLimits } from '../../../base/prune.ts';
+import type { Instant } from '../../../base/time/clock.ts';
 
 const usualLimits: CacheLimits = { keepBytes: 20 * 2 ** 30, keepFor: 7 * 86_400_000 };
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Instant } from '../../../base/clock.ts';
-import { makeFolder } from '../../../base/durable.ts';
 import { messageOf } from '../../../base/errors.ts';
-import { takeLock } from '../../../base/lock.ts';
+import { makeFolder } from '../../../base/files/durable.ts';
+import { takeLock } from '../../../base/files/lock.ts';
+import type { Instant } from '../../../base/time/clock.ts';
 import type { SetupStep } from '../../runner.ts';
 import { embeddedErrors } from '../errors.ts';
 import {

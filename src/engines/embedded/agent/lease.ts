@@ -1,4 +1,4 @@
-import type { Duration } from '../../../base/clock.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 
 /** How late a timer may fire before the process itself, not the head, must have stood still. */
 const stall = 5_000;

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { readShell } from '../../../base/shell-file.ts';
+import { readShell } from '../../../base/shell/shell-file.ts';
 
 const script = readShell(new URL('./lifeline.sh', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../../base/clock.ts';
-import { createJson } from '../../../base/json-file.ts';
+import { createJson } from '../../../base/files/json-file.ts';
 import { identify } from '../../../base/process.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { processFile, readRecord } from '../../../providers/process/record.ts';
 import { Agent } from './agent.ts';
 import { Lease } from './lease.ts';

@@ -1,5 +1,5 @@
-import type { Duration } from '../../../base/clock.ts';
 import { proportionalMemory } from '../../../base/process.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 import type { RunningAttempt } from './attempt.ts';
 
 const interval: Duration = 200;

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { Instant } from '../../../base/clock.ts';
+import type { Instant } from '../../../base/time/clock.ts';
 import type { InfeasibleDemand } from '../../../core/plan/plan.ts';
 import { amountOf, type Resources, sumResources } from '../../../core/resources.ts';
 import type { ScalingSpec } from '../../../core/scaling.ts';

@@ -2,7 +2,7 @@ import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } fro
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { ChannelCredentials, ServiceError } from '@grpc/grpc-js';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
-import type { Duration } from '../../../base/clock.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 import { engineErrors } from '../../errors.ts';
 import { rayErrors } from '../errors.ts';
 import type { GcsTls } from './gcs-tls.ts';

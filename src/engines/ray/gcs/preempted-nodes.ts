@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeFolder, readJson, writeJson } from '../../../base/json-file.ts';
+import { makeFolder, readJson, writeJson } from '../../../base/files/json-file.ts';
 
 /** So many are remembered. */
 const mostNodes = 1_000;

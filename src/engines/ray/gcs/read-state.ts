@@ -1,4 +1,4 @@
-import type { Instant } from '../../../base/clock.ts';
+import type { Instant } from '../../../base/time/clock.ts';
 import type { GangDemand, PlacementRule, Request, TaskDemand } from '../../../core/demand.ts';
 import { isShare, type LabelSelector } from '../../../core/resources.ts';
 import type { EngineNode, EngineState } from '../../engine.ts';

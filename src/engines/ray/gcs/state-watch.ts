@@ -1,6 +1,6 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
 import { ownValue } from '../../../base/own-value.ts';
-import { steadyClock } from '../../../base/steady-clock.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { steadyClock } from '../../../base/time/steady-clock.ts';
 import type { Resources } from '../../../core/resources.ts';
 import type { EngineState } from '../../engine.ts';
 

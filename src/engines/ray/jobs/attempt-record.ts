@@ -11,9 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Instant } from '../../../base/clock.ts';
-import { makeFolder, syncFolder, writeDurably } from '../../../base/durable.ts';
-import { namesIn } from '../../../base/json-file.ts';
+import { makeFolder, syncFolder, writeDurably } from '../../../base/files/durable.ts';
+import { namesIn } from '../../../base/files/json-file.ts';
+import type { Instant } from '../../../base/time/clock.ts';
 import type { NamedSlice } from '../../../core/placement/slices.ts';
 import type { AttemptReport } from '../../runner.ts';
 import { rayAttempts } from '../names.ts';

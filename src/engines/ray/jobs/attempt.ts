@@ -1,6 +1,6 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
 import type { EventSink } from '../../../base/events.ts';
-import { endLog, logExtent, openLogWriter, setupLogOf } from '../../../base/log-segments.ts';
+import { endLog, logExtent, openLogWriter, setupLogOf } from '../../../base/files/log-segments.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
 import { failureText } from '../../../core/jobs/messages.ts';
 import type { NamedSlice } from '../../../core/placement/slices.ts';
 import type { AttemptReport, Driver } from '../../runner.ts';

@@ -1,6 +1,6 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
 import { MantaError } from '../../../base/errors.ts';
-import { steadyClock } from '../../../base/steady-clock.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { steadyClock } from '../../../base/time/steady-clock.ts';
 import type { NamedSlice } from '../../../core/placement/slices.ts';
 import type { AttemptOrder, AttemptReport } from '../../runner.ts';
 import { rayErrors } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Duration } from '../../../base/clock.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 import { engineErrors } from '../../errors.ts';
 import { rayErrors } from '../errors.ts';
 import { type ParsedRefusal, readRefusal } from './prose.ts';

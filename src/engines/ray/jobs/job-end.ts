@@ -1,5 +1,5 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
-import { steadyClock } from '../../../base/steady-clock.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { steadyClock } from '../../../base/time/steady-clock.ts';
 import { endedBySignal, type JobEnd, type JobInfo, type NodeFate, readEnd } from './job-info.ts';
 import type { LogPull } from './log-pull.ts';
 

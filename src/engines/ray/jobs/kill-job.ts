@@ -1,4 +1,4 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
 import type { JobInfo } from './job-info.ts';
 
 export interface KillEdges {

@@ -1,4 +1,4 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
 import { rayErrors } from '../errors.ts';
 import { type AttemptRecord, type AttemptRecords, isOf } from './attempt-record.ts';
 import { isTerminal } from './job-info.ts';

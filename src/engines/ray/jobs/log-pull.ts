@@ -1,7 +1,7 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
-import { within } from '../../../base/deadline.ts';
-import { type LogWriter, openLogWriter } from '../../../base/log-segments.ts';
-import { steadyClock } from '../../../base/steady-clock.ts';
+import { type LogWriter, openLogWriter } from '../../../base/files/log-segments.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { within } from '../../../base/time/deadline.ts';
+import { steadyClock } from '../../../base/time/steady-clock.ts';
 import { DriverLog } from './driver-log.ts';
 import type { RayHttp } from './http.ts';
 
@@ -10,7 +10,7 @@ export interface LogSource {
   readonly entrypoint: string;
   /** `http://host:port` of the agent on the driver's node. */
   readonly agent: string;
-  /** Folder of the log, see `base/log-segments.ts`. */
+  /** Folder of the log, see `base/files/log-segments.ts`. */
   readonly log: string;
 }
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type FileToPack, writeZip } from '../../../base/archive/archive.ts';
-import { makeFolder } from '../../../base/json-file.ts';
+import { makeFolder } from '../../../base/files/json-file.ts';
 import { rayErrors } from '../errors.ts';
 import { type RayHttp, refused } from './http.ts';
 

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../../../base/shell-quote.ts';
+import { shellQuoted } from '../../../base/shell/shell-quote.ts';
 import { plus } from '../../../core/placement/booking.ts';
 import type { Resources } from '../../../core/resources.ts';
 import type { AttemptOrder } from '../../runner.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Duration } from '../../../base/clock.ts';
-import { makeFolder, moveDurably } from '../../../base/durable.ts';
 import type { EventSink } from '../../../base/events.ts';
+import { makeFolder, moveDurably } from '../../../base/files/durable.ts';
 import type { Host } from '../../../base/host.ts';
 import { Slots } from '../../../base/ssh/slots.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 import type { CommandPlace } from '../../../bringup/node/node.ts';
 import { type Cargo, cargoFolder, carryFiles } from '../../../bringup/sync/carry.ts';
 import type { ShipArchive } from '../../../engines/ray/jobs/packages.ts';

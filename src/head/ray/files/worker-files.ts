@@ -1,9 +1,9 @@
-import { BackOff } from '../../../base/back-off.ts';
-import type { Clock, Duration } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
 import type { EventSink } from '../../../base/events.ts';
-import { readJson, writeJson } from '../../../base/json-file.ts';
-import { steadyClock } from '../../../base/steady-clock.ts';
+import { readJson, writeJson } from '../../../base/files/json-file.ts';
+import { BackOff } from '../../../base/time/back-off.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { steadyClock } from '../../../base/time/steady-clock.ts';
 import type { NodeFiles } from '../../../bringup/node/node.ts';
 import { contentsFingerprint } from '../../../bringup/sync/contents.ts';
 import type { ProviderInstance } from '../../../providers/provider.ts';

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loopSettings } from '../../../autoscaler/settings.ts';
-import type { Duration } from '../../../base/clock.ts';
+import { namesIn } from '../../../base/files/json-file.ts';
 import type { Host } from '../../../base/host.ts';
-import { namesIn } from '../../../base/json-file.ts';
 import { sshHost } from '../../../base/ssh/host.ts';
 import type { SshTarget } from '../../../base/ssh/target.ts';
 import { thisHost } from '../../../base/this-host.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 import { bootWatchdog } from '../../../bringup/lease/lease.ts';
 import { targetOf } from '../../../bringup/node/reach.ts';
 import type { Cleared } from '../../../core/cleared.ts';

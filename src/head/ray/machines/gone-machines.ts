@@ -1,5 +1,5 @@
-import type { Clock, Duration, Instant } from '../../../base/clock.ts';
-import { steadyClock } from '../../../base/steady-clock.ts';
+import type { Clock, Duration, Instant } from '../../../base/time/clock.ts';
+import { steadyClock } from '../../../base/time/steady-clock.ts';
 
 /** Lists lag; none is behind by so much. */
 const goneAfter: Duration = 3_600_000;

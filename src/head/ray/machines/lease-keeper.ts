@@ -1,10 +1,10 @@
 import { Calls } from '../../../autoscaler/calls.ts';
-import type { Clock, Duration } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
 import type { EventSink } from '../../../base/events.ts';
 import type { Host } from '../../../base/host.ts';
 import { Slots } from '../../../base/ssh/slots.ts';
-import { steadyClock } from '../../../base/steady-clock.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { steadyClock } from '../../../base/time/steady-clock.ts';
 import { renewLease } from '../../../bringup/lease/lease.ts';
 import type { Provider, ProviderInstance } from '../../../providers/provider.ts';
 import { headEvents } from '../../events.ts';

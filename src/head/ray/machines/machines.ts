@@ -1,5 +1,5 @@
-import type { Duration } from '../../../base/clock.ts';
 import type { Host } from '../../../base/host.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 import type { Cleared } from '../../../core/cleared.ts';
 import type { RayStatus } from '../../../core/ray-tags.ts';
 import type { ClusterSpec } from '../../../core/spec/cluster.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
-import type { Clock, Duration, Instant } from '../../../base/clock.ts';
-import { writeJson } from '../../../base/json-file.ts';
+import { writeJson } from '../../../base/files/json-file.ts';
+import type { Clock, Duration, Instant } from '../../../base/time/clock.ts';
 import { listsLag, settlingTime } from '../../../providers/clouds.ts';
 import { providerErrors } from '../../../providers/errors.ts';
 import type { ProviderInstance } from '../../../providers/provider.ts';

@@ -1,6 +1,6 @@
 import { autoscalerEvents } from '../../../autoscaler/events.ts';
-import type { Clock, Duration } from '../../../base/clock.ts';
 import type { EventKind } from '../../../base/events.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
 import type { InfeasibleDemand } from '../../../core/plan/plan.ts';
 import { infeasibleWords } from '../../../core/plan/words.ts';
 import type { DriverNote } from '../../../engines/ray/event-file.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../../base/clock.ts';
 import type { EventKind } from '../../../base/events.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Plan } from '../../../core/plan/plan.ts';
 import type { ScalingSpec, ScalingType } from '../../../core/scaling.ts';
 import type { ClusterStatus } from '../../../core/status/status.ts';

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Duration } from '../../../base/clock.ts';
+import type { Duration } from '../../../base/time/clock.ts';
 
 /** Where a node's raylet listens. */
 export interface RayletAddress {

@@ -1,5 +1,5 @@
-import type { Clock, Duration } from '../../../base/clock.ts';
 import type { EventSink } from '../../../base/events.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
 import { bringupErrors } from '../../../bringup/errors.ts';
 import type { RayNodeInfo } from '../../../engines/ray/gcs/gcs.ts';
 import type { ProviderInstance } from '../../../providers/provider.ts';

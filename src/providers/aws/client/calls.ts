@@ -1,4 +1,4 @@
-import type { Clock } from '../../../base/clock.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import { CallBucket } from '../../call-bucket.ts';
 import type { CloudClient } from '../../clouds.ts';

@@ -9,9 +9,9 @@ import {
   ListRolePoliciesCommand,
   RemoveRoleFromInstanceProfileCommand,
 } from '@aws-sdk/client-iam';
-import type { Duration } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/errors.ts';
-import { doubling, retry } from '../../../base/retry.ts';
+import type { Duration } from '../../../base/time/clock.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import { providerErrors } from '../../errors.ts';
 import type { AwsCalls } from '../client/calls.ts';

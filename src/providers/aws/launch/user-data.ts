@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { readShell, shellProgram } from '../../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../../base/shell/shell-file.ts';
 import type { CloudClient } from '../../clouds.ts';
 
 const authorizeKey = readShell(new URL('./authorize-key.sh', import.meta.url));

@@ -6,7 +6,7 @@ import {
   type Instance,
   type SpotInstanceRequest,
 } from '@aws-sdk/client-ec2';
-import type { Duration, Instant } from '../../../base/clock.ts';
+import type { Duration, Instant } from '../../../base/time/clock.ts';
 import { rayTags } from '../../../core/ray-tags.ts';
 import { providerErrors } from '../../errors.ts';
 import type { ProviderInstance } from '../../provider.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Duration, Instant } from '../../../base/clock.ts';
-import { readShell, shellProgram } from '../../../base/shell-file.ts';
+import { readShell, shellProgram } from '../../../base/shell/shell-file.ts';
+import type { Duration, Instant } from '../../../base/time/clock.ts';
 import type { InstanceNotices } from '../../provider.ts';
 
 const program = readShell(new URL('./instance-notices.sh', import.meta.url));

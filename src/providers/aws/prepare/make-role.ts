@@ -5,7 +5,7 @@ import {
   CreateRoleCommand,
   PutRolePolicyCommand,
 } from '@aws-sdk/client-iam';
-import { doubling, retry } from '../../../base/retry.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import { awsErrors } from '../errors.ts';
 import { policyName, type RoleLook } from './head-role.ts';

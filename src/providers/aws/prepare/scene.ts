@@ -1,4 +1,4 @@
-import { doubling, retry } from '../../../base/retry.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
 import type { ClusterSpec } from '../../../core/spec/cluster.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { PreparationRequest, PreparationStep } from '../../clouds.ts';

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import { mapOf, textsOf } from '../../../core/spec/plain.ts';
 import { allOf } from '../../all-of.ts';
 import type { PreparationStep } from '../../clouds.ts';
-import { lastOf } from '../links.ts';
+import { lastOf } from '../client/links.ts';
 import { clusterPrefix } from '../names.ts';
 import { type LaunchedType, partialUrl, projectOf } from './file-types.ts';
 import { isExternal, type NetworkLook, type SubnetFound, shared } from './network.ts';

@@ -1,8 +1,8 @@
 import type { PlainMap } from '../../../core/spec/cluster.ts';
 import { isText, mapOf, numberOf } from '../../../core/spec/plain.ts';
 import type { Path } from '../../../core/spec/problem.ts';
+import { lastOf } from '../client/links.ts';
 import { preparationErrors } from '../errors.ts';
-import { lastOf } from '../links.ts';
 import { type LaunchedType, mapsOf, partialUrl, projectOf } from './file-types.ts';
 import type { Machine } from './machine-types.ts';
 import { isAbsent, isDenied } from './refused.ts';

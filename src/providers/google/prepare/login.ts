@@ -4,7 +4,7 @@ import type { PlainMap } from '../../../core/spec/cluster.ts';
 import { isText } from '../../../core/spec/plain.ts';
 import type { CloudIdentity } from '../../clouds.ts';
 import type { CommandEnvironment } from '../../descriptor.ts';
-import { agentFor, authFor, environmentOf } from '../credentials.ts';
+import { agentFor, authFor, environmentOf } from '../client/credentials.ts';
 
 function projectIn(text: string): string | undefined {
   try {

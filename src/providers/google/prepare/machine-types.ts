@@ -1,8 +1,8 @@
 import type { Resources } from '../../../core/resources.ts';
 import { isText, numberOf } from '../../../core/spec/plain.ts';
 import { allOf } from '../../all-of.ts';
+import { lastOf } from '../client/links.ts';
 import { preparationErrors } from '../errors.ts';
-import { lastOf } from '../links.ts';
 import { type LaunchedType, mapsOf } from './file-types.ts';
 import { isAbsent, isDenied, isStatus } from './refused.ts';
 import type { GoogleScene } from './scene.ts';

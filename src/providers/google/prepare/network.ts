@@ -1,8 +1,8 @@
 import type { PlainMap } from '../../../core/spec/cluster.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import { allOf } from '../../all-of.ts';
+import { lastOf } from '../client/links.ts';
 import { preparationErrors } from '../errors.ts';
-import { lastOf } from '../links.ts';
 import { type LaunchedType, mapsOf, partialUrl, projectOf } from './file-types.ts';
 import { isAbsent, isDenied } from './refused.ts';
 import type { GoogleScene, Looked } from './scene.ts';

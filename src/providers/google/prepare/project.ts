@@ -1,6 +1,6 @@
 import { isText } from '../../../core/spec/plain.ts';
+import { lastOf } from '../client/links.ts';
 import { preparationErrors } from '../errors.ts';
-import { lastOf } from '../links.ts';
 import { isAbsent, isDenied } from './refused.ts';
 import type { GoogleScene, Looked } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import type { MantaError } from '../../../base/errors.ts';
 import { providerErrors } from '../../errors.ts';
+import { googleFailure } from '../client/refusals.ts';
 import { preparationErrors } from '../errors.ts';
-import { googleFailure } from '../refusals.ts';
 
 export const isStatus =
   (...statuses: readonly number[]) =>

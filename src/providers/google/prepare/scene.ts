@@ -1,12 +1,12 @@
-import { doubling, retry } from '../../../base/retry.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
 import type { ClusterSpec } from '../../../core/spec/cluster.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { PreparationPlan, PreparationRequest } from '../../clouds.ts';
 import type { CommandEnvironment } from '../../descriptor.ts';
 import { providerErrors } from '../../errors.ts';
-import { GoogleClient } from '../client.ts';
+import { GoogleClient } from '../client/client.ts';
+import { computeUrl, tpuUrl } from '../client/links.ts';
 import { preparationErrors } from '../errors.ts';
-import { computeUrl, tpuUrl } from '../links.ts';
 import { addressOfLogin, projectOfLogin } from './login.ts';
 import { explain } from './refused.ts';
 

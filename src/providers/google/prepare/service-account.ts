@@ -1,4 +1,4 @@
-import { doubling, retry } from '../../../base/retry.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import type { PreparationStep } from '../../clouds.ts';
 import { clusterPrefix } from '../names.ts';

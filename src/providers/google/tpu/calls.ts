@@ -1,12 +1,12 @@
-import type { Duration } from '../../../base/clock.ts';
-import { doubling } from '../../../base/retry.ts';
+import type { Duration } from '../../../base/time/clock.ts';
+import { doubling } from '../../../base/time/retry.ts';
 import { rayTags } from '../../../core/ray-tags.ts';
 import { providerErrors } from '../../errors.ts';
-import type { GoogleCalls } from '../calls.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { lastOf, tpuUrl } from '../client/links.ts';
+import { allPages } from '../client/paging.ts';
+import { GoogleFailure } from '../client/refusals.ts';
 import { clusterIdTag, toLabel } from '../labels.ts';
-import { lastOf, tpuUrl } from '../links.ts';
-import { allPages } from '../paging.ts';
-import { GoogleFailure } from '../refusals.ts';
 import type { TpuNode } from './node.ts';
 
 /** What the API of TPUs does later. */

@@ -2,9 +2,9 @@ import { sliceHostsLabel } from '../../../core/placement/slices.ts';
 import { rayTags } from '../../../core/ray-tags.ts';
 import type { Labels, Resources } from '../../../core/resources.ts';
 import type { LateRefusal, ProviderInstance } from '../../provider.ts';
-import type { GoogleCalls } from '../calls.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { lastOf } from '../client/links.ts';
 import { fromLabels } from '../labels.ts';
-import { lastOf } from '../links.ts';
 import { hostsPerSlice } from '../machine-names.ts';
 
 /** A slice, as the API of TPUs shows it. */

@@ -1,9 +1,9 @@
 import { mapOf } from '../../../core/spec/plain.ts';
 import type { CloudClient } from '../../clouds.ts';
+import { regionOfZone } from '../client/links.ts';
 import { toLabels } from '../labels.ts';
-import type { GooglePlan } from '../launch-request.ts';
-import { regionOfZone } from '../links.ts';
-import { machineMetadata } from '../metadata.ts';
+import type { GooglePlan } from '../launch/launch-request.ts';
+import { machineMetadata } from '../launch/metadata.ts';
 import { listOf, mergedMap } from '../node-config.ts';
 
 /** A slice, as the API of TPUs takes it. */

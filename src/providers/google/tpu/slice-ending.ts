@@ -1,9 +1,9 @@
 import type { LastKnown } from '../../clouds.ts';
 import { providerErrors } from '../../errors.ts';
-import type { GoogleCalls } from '../calls.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { tpuUrl } from '../client/links.ts';
+import { googleFailure } from '../client/refusals.ts';
 import { fromLabels, type GoogleLabels, toLabels } from '../labels.ts';
-import { tpuUrl } from '../links.ts';
-import { googleFailure } from '../refusals.ts';
 import { operationsOnSlices, parentOf } from './calls.ts';
 import { hostPlace, type TpuNode } from './node.ts';
 

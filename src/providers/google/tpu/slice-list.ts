@@ -1,11 +1,11 @@
 import { rayTags } from '../../../core/ray-tags.ts';
 import type { ProviderInstance } from '../../provider.ts';
-import type { GoogleCalls } from '../calls.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { lastOf } from '../client/links.ts';
+import { lateRefusalOf } from '../client/refusals.ts';
 import { fromLabels } from '../labels.ts';
-import { lastOf } from '../links.ts';
-import { failuresLast } from '../listing.ts';
+import { failuresLast } from '../list/listing.ts';
 import { clusterPrefix, tokenOfName } from '../names.ts';
-import { lateRefusalOf } from '../refusals.ts';
 import {
   failureOfTpu,
   isLateOperation,

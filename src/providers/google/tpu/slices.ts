@@ -1,11 +1,11 @@
-import type { Duration, Instant } from '../../../base/clock.ts';
 import { ownValue } from '../../../base/own-value.ts';
+import type { Duration, Instant } from '../../../base/time/clock.ts';
 import { providerErrors } from '../../errors.ts';
 import type { LaunchRequest, ProviderInstance } from '../../provider.ts';
-import type { GoogleCalls } from '../calls.ts';
-import { type GooglePlan, planLaunch } from '../launch-request.ts';
-import { lastOf, tpuUrl } from '../links.ts';
-import { type GoogleFailure, googleFailure, refusalOf } from '../refusals.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { lastOf, tpuUrl } from '../client/links.ts';
+import { type GoogleFailure, googleFailure, refusalOf } from '../client/refusals.ts';
+import { type GooglePlan, planLaunch } from '../launch/launch-request.ts';
 import {
   allOf,
   failureOfTpu,

@@ -2,8 +2,8 @@ import { Agent, get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { OAuth2Client } from 'google-auth-library';
 import * as v from 'valibot';
-import type { Duration } from '../../base/clock.ts';
-import { googleErrors } from './errors.ts';
+import type { Duration } from '../../../base/time/clock.ts';
+import { googleErrors } from '../errors.ts';
 import { metadataUrl } from './links.ts';
 
 const url = `${metadataUrl}/instance/service-accounts/default/token`;

@@ -1,4 +1,4 @@
-import { readShell, shellCommand } from './shell-file.ts';
+import { readShell, shellCommand } from '../shell/shell-file.ts';
 
 const program = readShell(new URL('./edit-lines.sh', import.meta.url));
 

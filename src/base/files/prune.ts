@@ -1,6 +1,6 @@
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Duration, Instant } from './clock.ts';
+import type { Duration, Instant } from '../time/clock.ts';
 
 export interface CacheLimits {
   /** Bytes of all that is kept; the least recently used go first. */

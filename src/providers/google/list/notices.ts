@@ -1,7 +1,7 @@
-import type { Clock, Duration, Instant } from '../../base/clock.ts';
-import { readShell, shellProgram } from '../../base/shell-file.ts';
-import type { InstanceNotices } from '../provider.ts';
-import { metadataUrl } from './links.ts';
+import { readShell, shellProgram } from '../../../base/shell/shell-file.ts';
+import type { Clock, Duration, Instant } from '../../../base/time/clock.ts';
+import type { InstanceNotices } from '../../provider.ts';
+import { metadataUrl } from '../client/links.ts';
 
 const program = readShell(new URL('./google-notices.sh', import.meta.url));
 

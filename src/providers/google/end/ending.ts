@@ -1,11 +1,11 @@
-import { messageOf } from '../../base/errors.ts';
-import { providerErrors } from '../errors.ts';
-import { onceKnown } from '../young.ts';
-import type { GoogleCalls } from './calls.ts';
-import { googleErrors } from './errors.ts';
-import { computeUrl } from './links.ts';
-import { placeOf } from './listing.ts';
-import { googleFailure } from './refusals.ts';
+import { messageOf } from '../../../base/errors.ts';
+import { providerErrors } from '../../errors.ts';
+import { onceKnown } from '../../young.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { computeUrl } from '../client/links.ts';
+import { googleFailure } from '../client/refusals.ts';
+import { googleErrors } from '../errors.ts';
+import { placeOf } from '../list/listing.ts';
 
 /** What an order for one instance comes to: gone is not an error, unless it may only be too young. */
 async function order(calls: GoogleCalls, id: string, verb: 'delete' | 'stop', signal: AbortSignal): Promise<void> {

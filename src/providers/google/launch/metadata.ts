@@ -1,6 +1,6 @@
-import { readShell, shellProgram } from '../../base/shell-file.ts';
-import type { CloudClient } from '../clouds.ts';
-import type { PreparedGoogle } from './prepared.ts';
+import { readShell, shellProgram } from '../../../base/shell/shell-file.ts';
+import type { CloudClient } from '../../clouds.ts';
+import type { PreparedGoogle } from '../prepared.ts';
 
 const startup = readShell(new URL('./google-startup.sh', import.meta.url));
 

@@ -1,7 +1,7 @@
 import { linkSync, rmSync, statSync } from 'node:fs';
+import type { ProcessIdentity } from '../process.ts';
+import { identify, isAlive } from '../process.ts';
 import { createLiveJson, readLiveJson } from './json-file.ts';
-import type { ProcessIdentity } from './process.ts';
-import { identify, isAlive } from './process.ts';
 
 export interface Lock {
   release(): void;

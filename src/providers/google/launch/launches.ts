@@ -1,13 +1,8 @@
-import { rayTags } from '../../core/ray-tags.ts';
-import { providerErrors } from '../errors.ts';
-import type { LaunchRequest, ProviderInstance } from '../provider.ts';
-import type { GoogleCalls } from './calls.ts';
-import { toLabel } from './labels.ts';
-import { type GooglePlan, instanceBody, planLaunch } from './launch-request.ts';
-import { computeUrl, lastOf } from './links.ts';
-import { type GoogleInstance, idOf, instanceOf, listInstances } from './listing.ts';
-import { requestIdOf } from './names.ts';
-import { needsInsert } from './node-config.ts';
+import { rayTags } from '../../../core/ray-tags.ts';
+import { providerErrors } from '../../errors.ts';
+import type { LaunchRequest, ProviderInstance } from '../../provider.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { computeUrl, lastOf } from '../client/links.ts';
 import {
   failureOfOperation,
   isEnd,
@@ -17,8 +12,13 @@ import {
   operationsOn,
   targetOf,
   waitFor,
-} from './operations.ts';
-import { type GoogleFailure, googleFailure, refusalOf } from './refusals.ts';
+} from '../client/operations.ts';
+import { type GoogleFailure, googleFailure, refusalOf } from '../client/refusals.ts';
+import { toLabel } from '../labels.ts';
+import { type GoogleInstance, idOf, instanceOf, listInstances } from '../list/listing.ts';
+import { requestIdOf } from '../names.ts';
+import { needsInsert } from '../node-config.ts';
+import { type GooglePlan, instanceBody, planLaunch } from './launch-request.ts';
 import { CachedInstances } from './stopped.ts';
 
 const mostPerCall = 1000;

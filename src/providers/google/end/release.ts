@@ -1,9 +1,9 @@
-import { doubling, retry } from '../../base/retry.ts';
-import { providerErrors } from '../errors.ts';
-import type { GoogleCalls } from './calls.ts';
-import { computeUrl } from './links.ts';
-import type { PreparedGoogle } from './prepared.ts';
-import { googleFailure } from './refusals.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
+import { providerErrors } from '../../errors.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { computeUrl } from '../client/links.ts';
+import { googleFailure } from '../client/refusals.ts';
+import type { PreparedGoogle } from '../prepared.ts';
 
 type Made = PreparedGoogle['made'][number];
 

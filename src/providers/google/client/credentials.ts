@@ -14,12 +14,12 @@ import {
   PluggableAuthClient,
   UserRefreshClient,
 } from 'google-auth-library';
-import { messageOf } from '../../base/errors.ts';
-import type { ClusterSpec, PlainMap } from '../../core/spec/cluster.ts';
-import { isText, mapOf } from '../../core/spec/plain.ts';
-import type { CloudIdentity, HeadIdentity } from '../clouds.ts';
-import type { CommandEnvironment } from '../descriptor.ts';
-import { googleErrors } from './errors.ts';
+import { messageOf } from '../../../base/errors.ts';
+import type { ClusterSpec, PlainMap } from '../../../core/spec/cluster.ts';
+import { isText, mapOf } from '../../../core/spec/plain.ts';
+import type { CloudIdentity, HeadIdentity } from '../../clouds.ts';
+import type { CommandEnvironment } from '../../descriptor.ts';
+import { googleErrors } from '../errors.ts';
 import { machineLogin } from './machine-login.ts';
 
 const scopes = 'https://www.googleapis.com/auth/cloud-platform';

@@ -1,15 +1,15 @@
-import { mapOf } from '../../core/spec/plain.ts';
-import type { Remain } from '../clouds.ts';
-import { providerErrors } from '../errors.ts';
-import type { GoogleCalls } from './calls.ts';
-import { ofCluster } from './labels.ts';
-import { computeUrl, lastOf } from './links.ts';
-import { clusterPrefix } from './names.ts';
-import { listOf } from './node-config.ts';
-import { allPages, allZones } from './paging.ts';
+import { mapOf } from '../../../core/spec/plain.ts';
+import type { Remain } from '../../clouds.ts';
+import { providerErrors } from '../../errors.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { computeUrl, lastOf } from '../client/links.ts';
+import { allPages, allZones } from '../client/paging.ts';
+import { ofCluster } from '../labels.ts';
+import { clusterPrefix } from '../names.ts';
+import { listOf } from '../node-config.ts';
+import { hasSlices, nodesByHand } from '../tpu/calls.ts';
+import { zoneOfNode } from '../tpu/node.ts';
 import { urlOf } from './release.ts';
-import { hasSlices, nodesByHand } from './tpu/calls.ts';
-import { zoneOfNode } from './tpu/node.ts';
 
 /** Everything beside instances that carries the cluster's label or name, and what is left of what was made for it. */
 export async function findRemains(calls: GoogleCalls, signal: AbortSignal): Promise<readonly Remain[]> {

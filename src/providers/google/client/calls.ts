@@ -1,11 +1,11 @@
-import type { Clock, Duration } from '../../base/clock.ts';
-import { isText, mapOf } from '../../core/spec/plain.ts';
-import { CallBucket } from '../call-bucket.ts';
-import type { CloudClient } from '../clouds.ts';
-import { providerErrors } from '../errors.ts';
-import { YoungInstances } from '../young.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { isText, mapOf } from '../../../core/spec/plain.ts';
+import { CallBucket } from '../../call-bucket.ts';
+import type { CloudClient } from '../../clouds.ts';
+import { providerErrors } from '../../errors.ts';
+import { YoungInstances } from '../../young.ts';
+import { type PreparedGoogle, readPrepared } from '../prepared.ts';
 import { GoogleClient } from './client.ts';
-import { type PreparedGoogle, readPrepared } from './prepared.ts';
 
 /** How long a launch waits for its operation. What fails later is a late refusal. */
 const usualWait: Duration = 30_000;

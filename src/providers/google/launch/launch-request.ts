@@ -1,18 +1,18 @@
-import { ownValue } from '../../base/own-value.ts';
-import type { Market } from '../../core/instance.ts';
-import { rayNodeName, rayTags } from '../../core/ray-tags.ts';
-import type { NodeType, Plain, PlainMap } from '../../core/spec/cluster.ts';
-import { isText, mapOf } from '../../core/spec/plain.ts';
-import type { CloudClient } from '../clouds.ts';
-import { providerErrors } from '../errors.ts';
-import type { LaunchRequest } from '../provider.ts';
-import type { GoogleCalls } from './calls.ts';
-import { clusterIdTag, clusterLabels, type GoogleLabels, toLabels } from './labels.ts';
-import { inZone, lastOf } from './links.ts';
+import { ownValue } from '../../../base/own-value.ts';
+import type { Market } from '../../../core/instance.ts';
+import { rayNodeName, rayTags } from '../../../core/ray-tags.ts';
+import type { NodeType, Plain, PlainMap } from '../../../core/spec/cluster.ts';
+import { isText, mapOf } from '../../../core/spec/plain.ts';
+import type { CloudClient } from '../../clouds.ts';
+import { providerErrors } from '../../errors.ts';
+import type { LaunchRequest } from '../../provider.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { inZone, lastOf } from '../client/links.ts';
+import { clusterIdTag, clusterLabels, type GoogleLabels, toLabels } from '../labels.ts';
+import { launchPrefix } from '../names.ts';
+import { launchMembers, listOf, mergedMap, metadataOf } from '../node-config.ts';
+import type { PreparedGoogle, PreparedType } from '../prepared.ts';
 import { machineMetadata } from './metadata.ts';
-import { launchPrefix } from './names.ts';
-import { launchMembers, listOf, mergedMap, metadataOf } from './node-config.ts';
-import type { PreparedGoogle, PreparedType } from './prepared.ts';
 
 /** A launch, all of it but how many. */
 export interface GooglePlan {

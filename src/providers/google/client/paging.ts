@@ -1,4 +1,4 @@
-import { providerErrors } from '../errors.ts';
+import { providerErrors } from '../../errors.ts';
 import type { GoogleCalls } from './calls.ts';
 
 const mostPages = 10_000;

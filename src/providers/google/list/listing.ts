@@ -1,14 +1,22 @@
-import type { Duration } from '../../base/clock.ts';
-import { rayTags } from '../../core/ray-tags.ts';
-import { providerErrors } from '../errors.ts';
-import type { ProviderInstance } from '../provider.ts';
-import type { GoogleCalls } from './calls.ts';
-import { fromLabels, ofCluster } from './labels.ts';
-import { computeUrl, lastOf } from './links.ts';
-import { clusterPrefix, tokenOfName } from './names.ts';
-import { failureOfOperation, insertedAt, isEnd, isInsert, isLate, operationsSince, targetOf } from './operations.ts';
-import { allZones } from './paging.ts';
-import { lateRefusalOf } from './refusals.ts';
+import type { Duration } from '../../../base/time/clock.ts';
+import { rayTags } from '../../../core/ray-tags.ts';
+import { providerErrors } from '../../errors.ts';
+import type { ProviderInstance } from '../../provider.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { computeUrl, lastOf } from '../client/links.ts';
+import {
+  failureOfOperation,
+  insertedAt,
+  isEnd,
+  isInsert,
+  isLate,
+  operationsSince,
+  targetOf,
+} from '../client/operations.ts';
+import { allZones } from '../client/paging.ts';
+import { lateRefusalOf } from '../client/refusals.ts';
+import { fromLabels, ofCluster } from '../labels.ts';
+import { clusterPrefix, tokenOfName } from '../names.ts';
 
 /** An instance of Compute Engine, as far as it is looked at. */
 export interface GoogleInstance {

@@ -1,15 +1,15 @@
 import type { Agent } from 'node:https';
 import type { AuthClient } from 'google-auth-library';
-import type { Clock, Duration } from '../../base/clock.ts';
-import { messageOf } from '../../base/errors.ts';
-import { doubling, retry } from '../../base/retry.ts';
-import { wallClock } from '../../base/wall-clock.ts';
-import type { PlainMap } from '../../core/spec/cluster.ts';
-import { CallBucket } from '../call-bucket.ts';
-import type { CloudIdentity } from '../clouds.ts';
-import { providerErrors } from '../errors.ts';
+import { messageOf } from '../../../base/errors.ts';
+import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
+import type { PlainMap } from '../../../core/spec/cluster.ts';
+import { CallBucket } from '../../call-bucket.ts';
+import type { CloudIdentity } from '../../clouds.ts';
+import { providerErrors } from '../../errors.ts';
+import { googleErrors } from '../errors.ts';
 import { agentFor, authFor, environmentOf } from './credentials.ts';
-import { googleErrors } from './errors.ts';
 import { type AboutGoogleCall, failureOf, googleFailure, isThrottle, refusalOf } from './refusals.ts';
 
 export interface GoogleClientOptions {

@@ -1,5 +1,5 @@
-import type { Duration, Instant } from '../../base/clock.ts';
-import { providerErrors } from '../errors.ts';
+import type { Duration, Instant } from '../../../base/time/clock.ts';
+import { providerErrors } from '../../errors.ts';
 import type { GoogleCalls } from './calls.ts';
 import { computeUrl, lastOf } from './links.ts';
 import { allPages, allZones } from './paging.ts';

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Instant } from './clock.ts';
+import type { Instant } from '../time/clock.ts';
 import { syncAll } from './durable.ts';
 
 /**

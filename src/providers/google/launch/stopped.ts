@@ -1,15 +1,15 @@
-import { ownValue } from '../../base/own-value.ts';
-import { mantaTags, rayTags } from '../../core/ray-tags.ts';
-import { providerErrors } from '../errors.ts';
-import type { ProviderInstance } from '../provider.ts';
-import type { GoogleCalls } from './calls.ts';
-import { fromLabel, toLabel } from './labels.ts';
+import { ownValue } from '../../../base/own-value.ts';
+import { mantaTags, rayTags } from '../../../core/ray-tags.ts';
+import { providerErrors } from '../../errors.ts';
+import type { ProviderInstance } from '../../provider.ts';
+import type { GoogleCalls } from '../client/calls.ts';
+import { computeUrl, lastOf } from '../client/links.ts';
+import { failureOfOperation, type Operation, waitFor } from '../client/operations.ts';
+import { googleFailure } from '../client/refusals.ts';
+import { fromLabel, toLabel } from '../labels.ts';
+import { type GoogleInstance, idOf, instanceOf, listCluster } from '../list/listing.ts';
+import { isStale, setLabels, tagInstance } from '../tagging.ts';
 import type { GooglePlan } from './launch-request.ts';
-import { computeUrl, lastOf } from './links.ts';
-import { type GoogleInstance, idOf, instanceOf, listCluster } from './listing.ts';
-import { failureOfOperation, type Operation, waitFor } from './operations.ts';
-import { googleFailure } from './refusals.ts';
-import { isStale, setLabels, tagInstance } from './tagging.ts';
 
 /** Instances that were stopped to be started again in place of new ones. */
 export class CachedInstances {

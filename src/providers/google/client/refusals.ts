@@ -1,6 +1,6 @@
-import { type Closing, providerErrors } from '../errors.ts';
-import type { LateRefusal } from '../provider.ts';
-import { googleErrors } from './errors.ts';
+import { type Closing, providerErrors } from '../../errors.ts';
+import type { LateRefusal } from '../../provider.ts';
+import { googleErrors } from '../errors.ts';
 
 /** What a call is about, for its error. */
 export interface AboutGoogleCall {
