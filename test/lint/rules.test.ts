@@ -325,7 +325,7 @@ test('every layer may import from itself and from those below it, and from none 
   const outsideTheDaemon = ['cli', 'web', 'launcher'];
   for (const [index, from] of layers.entries()) {
     for (const [other, to] of layers.entries()) {
-      const problem = importProblem(`${from}/a.ts`, `../${to}/clock.ts`);
+      const problem = importProblem(`${from}/a.ts`, `../${to}/time/clock.ts`);
       assert.equal(
         problem === undefined,
         other >= index && !(to === 'head' && outsideTheDaemon.includes(from)),
