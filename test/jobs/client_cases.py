@@ -138,7 +138,8 @@ def driver():
 
     info = until("the driver is told", joined)
     check(info)
-    assert "joined" in client.get_job_logs(info.job_id)
+    # Ray tells of the driver a moment before it prints.
+    until("its output is found by the driver", lambda: "joined" in client.get_job_logs(info.job_id))
     open(go, "w").close()
     succeeded(job)
     check(client.get_job_info(job))

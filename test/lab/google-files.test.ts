@@ -36,6 +36,11 @@ const mainAddress = `import socket
 print("Main IP address:", socket.gethostbyname(socket.gethostname()))
 `;
 
+/** What is left to `npm run soak -- clouds`. */
+const inClouds = (name: string, tests: () => void): void => {
+  if (inSoak('clouds')) describe(name, tests);
+};
+
 describe('cluster files of projects on Google Cloud', { skip: corpusProblem() ?? false }, () => {
   let all: GoogleClusterBed;
   before(async () => {
@@ -137,7 +142,7 @@ describe('cluster files of projects on Google Cloud', { skip: corpusProblem() ??
     });
   });
 
-  describe(training.file, { skip: inSoak('clouds') ? false : 'in npm run soak -- clouds' }, () => {
+  inClouds(training.file, () => {
     const ray = (words: string): Promise<string> => on('training', `ray ${words}`);
 
     it('comes up as it was written', async (t) => {
@@ -196,7 +201,7 @@ describe('cluster files of projects on Google Cloud', { skip: corpusProblem() ??
     });
   });
 
-  describe(gpuDocker.file, { skip: inSoak('clouds') ? false : 'in npm run soak -- clouds' }, () => {
+  inClouds(gpuDocker.file, () => {
     it('comes up, runs on a machine of each kind, and leaves nothing', async (t) => {
       const text = corpusFile(gpuDocker.file, gpuDocker.replacements(all), (line) => t.diagnostic(line));
       all.bed.write('gpu.yaml', text);
