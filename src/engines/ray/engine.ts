@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { type EventSink, silent } from '../../base/events.ts';
 import type { Clock, Duration } from '../../base/time/clock.ts';
+import { orAborted } from '../../base/time/deadline.ts';
 import { doubling, retry } from '../../base/time/retry.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { InfeasibleDemand } from '../../core/plan/plan.ts';
@@ -28,7 +29,7 @@ import { RayHttp } from './jobs/http.ts';
 import type { NodeFate } from './jobs/job-info.ts';
 import { driverOf, type RayJob, RayJobsApi } from './jobs/jobs-api.ts';
 import { type OtherWork, otherWork } from './jobs/other-work.ts';
-import { orAborted, RayPackages, type ShipArchive, type ShippedArchive } from './jobs/packages.ts';
+import { RayPackages, type ShipArchive, type ShippedArchive } from './jobs/packages.ts';
 import { submissionOf } from './jobs/submission.ts';
 
 export interface RayEngineOptions extends GcsOptions {

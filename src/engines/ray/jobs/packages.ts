@@ -4,6 +4,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type FileToPack, writeZip } from '../../../base/archive/archive.ts';
 import { makeFolder } from '../../../base/files/json-file.ts';
+import { orAborted } from '../../../base/time/deadline.ts';
 import { rayErrors } from '../errors.ts';
 import { type RayHttp, refused } from './http.ts';
 
@@ -143,15 +144,6 @@ export class RayPackages {
     if (!ship) throw rayErrors.PackageTooLarge({ name, size: mib(bytes), limit: mib(limit) });
     return uriOf(await ship({ path, name, bytes }, signal));
   }
-}
-
-/** What was asked for, or the reason to wait no longer. */
-export function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', stop, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop));
 }
 
 const uriOf = (path: string): string => `file://${encodeURI(path)}`;
