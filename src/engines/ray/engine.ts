@@ -247,6 +247,11 @@ export class RayEngine implements Engine, Runner {
     return this.#attempts.watch(listener);
   }
 
+  /** Names of those that were shipped and that attempts need which are not over. */
+  archives(): ReadonlySet<string> {
+    return this.#attempts.archives();
+  }
+
   /** Jobs that were submitted straight to Ray, and drivers that were started by hand. */
   async jobsOfOthers(signal: AbortSignal): Promise<readonly RayJob[]> {
     // One may be handed over, or let go of, while Ray lists them.

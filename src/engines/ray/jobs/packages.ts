@@ -7,6 +7,7 @@ import { makeFolder } from '../../../base/files/json-file.ts';
 import { orAborted } from '../../../base/time/deadline.ts';
 import { rayErrors } from '../errors.ts';
 import { type RayHttp, refused } from './http.ts';
+import type { RayJobBody } from './submission.ts';
 
 /**
  * Brings an archive to the same path on every node, also on those that come later, and returns that path. The same name
@@ -146,7 +147,14 @@ export class RayPackages {
   }
 }
 
-const uriOf = (path: string): string => `file://${encodeURI(path)}`;
+const onDisk = 'file://';
+const uriOf = (path: string): string => `${onDisk}${encodeURI(path)}`;
+
+/** Names of the archives on disk that an environment names. */
+export const archivesOf = (environment: RayJobBody['runtime_env']): readonly string[] =>
+  [environment['working_dir'], environment['py_modules']]
+    .flat()
+    .flatMap((uri) => (typeof uri === 'string' && uri.startsWith(onDisk) ? [basename(uri)] : []));
 
 const pathOf = (name: string): string => `/api/packages/gcs/${encodeURIComponent(name)}`;
 
