@@ -104,6 +104,14 @@ test('a list is read page by page, and whole when the server forgot where it was
   assert.deepEqual(asked, ['500 start', '500 second', '500 start', '500 second', '500 lost', 'all start']);
 });
 
+test('a list whose pages do not end is given up', async (t) => {
+  const client = await clientOf(t, (_, response) => say(response, 200, { metadata: { continue: 'more' }, items: [1] }));
+  await assert.rejects(
+    listAll(client, pods),
+    (error) => kubeErrors.Failed.is(error) && /1000 pages/.test(error.message),
+  );
+});
+
 test('a busy server is asked again as long as it says so, and a change is not made twice after a fault', async (t) => {
   let calls = 0;
   const client = await clientOf(t, (request, response) => {
