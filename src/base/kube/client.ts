@@ -60,10 +60,11 @@ export class KubeClient {
 
   /** Makes a call and hands its answer over as it comes. */
   async stream(call: KubeCall): Promise<IncomingMessage> {
-    let wait = 0;
+    let wait = -1;
     const reads = (call.method ?? 'GET') === 'GET';
     return await retry(
       async () => {
+        wait = -1;
         const response = await this.#send(call);
         const status = response.statusCode ?? 0;
         if (status < 300) return response;
