@@ -1,8 +1,6 @@
-import { text } from 'node:stream/consumers';
 import type { EventSink } from '../base/events.ts';
 import type { KubeClient } from '../base/kube/client.ts';
 import { listAll } from '../base/kube/list.ts';
-import { openPodLog } from '../base/kube/logs.ts';
 import type { Clock, Duration } from '../base/time/clock.ts';
 import { manifestErrors } from '../core/kube/errors.ts';
 import type { Json } from '../core/kube/object.ts';
@@ -25,6 +23,7 @@ export interface ClusterWait {
 }
 
 const pause = 1_000;
+const longestLines = 16 << 10;
 
 /** Waits until a RayCluster is what its spec says; throws its first cause when waiting does not help, or is over. */
 export async function waitForCluster(cluster: WaitedCluster, waiting: ClusterWait): Promise<void> {
@@ -92,7 +91,9 @@ async function lastLines(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<string> {
-  const log = openPodLog(client, { namespace, pod, container, previous: true, tailLines: 10, signal });
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
+  const query = { container, previous: true, tailLines: 10, limitBytes: longestLines };
+  const call = { path, query, call: `read the log of the pod '${pod}'`, signal };
   // The cause stands without them.
-  return (await log.then(text).catch(() => '')).trimEnd();
+  return (await client.text(call, longestLines).catch(() => '')).trimEnd();
 }
