@@ -26,7 +26,7 @@ export const listOf = (value: Plain | undefined): readonly Plain[] =>
   Array.isArray(value) ? (value as readonly Plain[]) : [];
 
 /** With every list and mapping as Google has it. */
-function mended(config: PlainMap): PlainMap {
+function corrected(config: PlainMap): PlainMap {
   const { scheduling, schedulingConfig, guestAccelerators } = config;
   return {
     ...config,
@@ -51,13 +51,13 @@ const structureOf = (config: PlainMap): string => (isTpu(config) ? 'Node' : 'Ins
 /** What Google does not take of a `node_config`. Paths start under it. */
 export function checkNodeConfig(config: PlainMap): readonly MemberProblem[] {
   const problems: MemberProblem[] = [];
-  table.read(mended(config), structureOf(config), [], problems);
+  table.read(corrected(config), structureOf(config), [], problems);
   return problems;
 }
 
 /** A `node_config` as Google takes it, with every scalar of the type that it wants, and without what a launch sets. */
 export function launchMembers(config: PlainMap): PlainMap {
-  const all = table.read(mended(config), structureOf(config), [], []) as PlainMap;
+  const all = table.read(corrected(config), structureOf(config), [], []) as PlainMap;
   return Object.fromEntries(Object.entries(all).filter(([name]) => !ownMembers.has(name)));
 }
 
