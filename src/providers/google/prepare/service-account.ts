@@ -1,6 +1,7 @@
 import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import type { PreparationStep } from '../../clouds.ts';
+import { preparationErrors } from '../errors.ts';
 import { clusterPrefix } from '../names.ts';
 import { accountIn, hasAccount, headOf, type LaunchedType, scopesIn } from './file-types.ts';
 import { headPermissions } from './permissions.ts';
@@ -61,6 +62,7 @@ export async function lookAtAccount(
     askPolicy(scene),
     given ? false : exists(scene, email),
     asked,
+    checkNamed(scene, types),
   ]);
   const lease = leaseOf(types, policy, defaultAccount);
   const told = { leaseDeletes: lease.length === 0, warnings: leaseWarnings(lease) };
@@ -97,6 +99,24 @@ async function exists(scene: GoogleScene, email: string): Promise<boolean> {
     if (isAbsent(error)) return false;
     throw error;
   }
+}
+
+/** Accounts of the project that the file names: those of others may be used by those who may not read them. */
+async function checkNamed(scene: GoogleScene, types: readonly LaunchedType[]): Promise<void> {
+  const named = new Map(types.map((type) => [accountIn(type.config), type]));
+  await allOf(
+    [...named].map(async ([email, { at, isSlice }]) => {
+      if (email === undefined || !email.endsWith(`@${domainOf(scene.project)}`)) return;
+      try {
+        if (await exists(scene, email)) return;
+      } catch (error) {
+        if (isDenied(error)) return;
+        throw error;
+      }
+      const key = isSlice ? 'serviceAccount' : 'serviceAccounts';
+      throw preparationErrors.NoAccount({ at: [...at, key], email, id: email.split('@')[0]!, project: scene.project });
+    }),
+  );
 }
 
 async function lookAtOwn(
