@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import type { EventSink } from '../base/events.ts';
 import type { KubeClient } from '../base/kube/client.ts';
 import { listAll } from '../base/kube/list.ts';
@@ -24,6 +23,7 @@ export interface ClusterWait {
 }
 
 const pause = 1_000;
+const longestLines = 16 << 10;
 
 /** Waits until a RayCluster is what its spec says; throws its first cause when waiting does not help, or is over. */
 export async function waitForCluster(cluster: WaitedCluster, waiting: ClusterWait): Promise<void> {
@@ -92,8 +92,8 @@ async function lastLines(
   signal: AbortSignal,
 ): Promise<string> {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
-  const query = { container, previous: true, tailLines: 10 };
-  const stream = client.stream({ path, query, call: `read the log of the pod '${pod}'`, signal });
+  const query = { container, previous: true, tailLines: 10, limitBytes: longestLines };
+  const call = { path, query, call: `read the log of the pod '${pod}'`, signal };
   // The cause stands without them.
-  return (await stream.then(text).catch(() => '')).trimEnd();
+  return (await client.text(call, longestLines).catch(() => '')).trimEnd();
 }

@@ -1,3 +1,4 @@
+import { isSecretName } from '../../base/redact.ts';
 import { dig, entriesAt, isMap, type Json, type JsonMap, listAt, textAt } from './object.ts';
 
 /** One value that differs: what is there, and what will be. */
@@ -23,12 +24,19 @@ export function changeOf(kind: string, before: Json | undefined, after: Json): C
       .filter(([key]) => !['apiVersion', 'kind', 'metadata', 'status'].includes(key))
       .flatMap(([key, value]) => compare(dig(before, key), value, key)),
   ].map((each) =>
-    kind === 'Secret' || /\benv\[\d+\]\.value$/.test(each.path)
+    kind === 'Secret' || /\benv\[\d+\]\.value$/.test(each.path) || isSecretName(lastName(each.path))
       ? { ...each, from: '***', to: '***' }
       : { ...each, from: withoutValues(each.from), to: withoutValues(each.to) },
   );
   return { effect: effectOf(kind, differences, after), differences };
 }
+
+/** `redis-password` of `spec.headGroupSpec.rayStartParams.redis-password`, and of a list under such a name. */
+const lastName = (path: string): string =>
+  path
+    .replaceAll(/\[\d+\]/g, '')
+    .split(/[./]/)
+    .at(-1) ?? '';
 
 /** Variables of containers may be secrets: what is not a reference to one is not shown. */
 function withoutValues<Value extends Json | undefined>(value: Value): Value {
