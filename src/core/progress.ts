@@ -34,6 +34,6 @@ export interface Cause {
 }
 
 /** How far something is on its way to what was asked for. */
-export type Progress =
+export type Headway =
   | { readonly state: 'done'; readonly says: string }
   | { readonly state: 'waiting'; readonly says: string; readonly cause?: Cause };

@@ -6,7 +6,7 @@ import { manifestErrors } from '../core/kube/errors.ts';
 import type { Manifest } from '../core/kube/manifest.ts';
 import { dig, type Json, type JsonMap, textAt } from '../core/kube/object.ts';
 import { keeperOf, kueueQueueOf, orphanedFields, takeOver } from '../core/kube/owners.ts';
-import type { Room } from '../core/kube/room.ts';
+import type { NodeRoom } from '../core/kube/room.ts';
 import { clusterSpecOf } from '../core/kube/rules.ts';
 import type { KubePaths } from './paths.ts';
 import { lookForRoom } from './room.ts';
@@ -21,7 +21,7 @@ export interface Planned {
   readonly live: Json | undefined;
   readonly change: Change;
   /** Whether new pods have a place; undefined where none are made, or where nodes may not be seen. */
-  readonly room?: Room;
+  readonly room?: NodeRoom;
 }
 
 export interface Applying {
@@ -62,7 +62,7 @@ async function roomOf(
   { manifest, object, live }: Pick<Planned, 'manifest' | 'object' | 'live'>,
   { effect }: Change,
   { client, signal }: Applying,
-): Promise<Room | undefined> {
+): Promise<NodeRoom | undefined> {
   const spec = clusterSpecOf(manifest.kind, object);
   const isSuspended = dig(object, 'spec', 'suspend') === true || kueueQueueOf(live ?? object) !== undefined;
   if (spec === undefined || isSuspended || (effect !== 'created' && effect !== 'new cluster')) return undefined;

@@ -1,12 +1,11 @@
-import { text } from 'node:stream/consumers';
 import type { EventSink } from '../base/events.ts';
 import type { KubeClient } from '../base/kube/client.ts';
 import { kubeErrors } from '../base/kube/errors.ts';
-import { openPodLog } from '../base/kube/logs.ts';
+import { podPath } from '../base/kube/pod.ts';
 import type { Clock, Duration } from '../base/time/clock.ts';
 import { untilDone } from '../base/time/until-done.ts';
 import { manifestErrors } from '../core/kube/errors.ts';
-import type { Cause, Progress } from '../core/progress.ts';
+import type { Cause, Headway } from '../core/progress.ts';
 import { kubeEvents } from './events.ts';
 
 export interface Waiting {
@@ -25,12 +24,13 @@ export interface Waited {
 }
 
 const pause = 700;
+const longestLines = 16 << 10;
 
 /** How long the API server may be away before that ends a wait. */
 const patience = 120_000;
 
 /** Waits until an object is what its spec says; throws its first cause when waiting does not help, or is over. */
-export async function waitFor(waited: Waited, look: () => Promise<Progress>, waiting: Waiting): Promise<void> {
+export async function waitFor(waited: Waited, look: () => Promise<Headway>, waiting: Waiting): Promise<void> {
   const { clock, events, signal, timeout } = waiting;
   const { kind, name } = waited;
   const id = `${kind}/${name}`;
@@ -92,9 +92,11 @@ async function lastLines(
   signal: AbortSignal,
 ): Promise<string> {
   for (const previous of [true, false]) {
-    const stream = openPodLog(client, { namespace, pod, container, previous, tailLines: 10, signal });
+    const path = `${podPath({ namespace, pod })}/log`;
+    const query = { container, previous, tailLines: 10, limitBytes: longestLines };
+    const call = { path, query, call: `read the log of the pod '${pod}'`, signal };
     // The cause stands without them.
-    const lines = (await stream.then(text).catch(() => '')).trimEnd();
+    const lines = (await client.text(call, longestLines).catch(() => '')).trimEnd();
     if (lines !== '') return lines;
   }
   return '';

@@ -1,3 +1,4 @@
+import { isSecretName } from '../../base/redact.ts';
 import { type Difference, differencesOf } from '../differences.ts';
 import { dig, entriesAt, isMap, type Json, type JsonMap, listAt, numberAt, textAt } from './object.ts';
 import { type Effect, serveDifferences, serviceEffect } from './service-change.ts';
@@ -30,10 +31,18 @@ export function changeOf(kind: string, before: Json | undefined, after: Json, go
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 function shownOf(kind: string, each: Difference): readonly Difference[] {
-  if (kind === 'Secret' || /\benv\[\d+\]\.value$/.test(each.path)) return [{ ...each, from: '***', to: '***' }];
+  if (kind === 'Secret' || /\benv\[\d+\]\.value$/.test(each.path) || isSecretName(lastName(each.path)))
+    return [{ ...each, from: '***', to: '***' }];
   if (kind === 'RayService' && each.path === 'spec.serveConfigV2') return serveDifferences(each);
   return [{ ...each, from: withoutValues(each.from), to: withoutValues(each.to) }];
 }
+
+/** `redis-password` of `spec.headGroupSpec.rayStartParams.redis-password`, and of a list under such a name. */
+const lastName = (path: string): string =>
+  path
+    .replaceAll(/\[\d+\]/g, '')
+    .split(/[./]/)
+    .at(-1) ?? '';
 
 /** Variables of containers may be secrets: what is not a reference to one is not shown. */
 function withoutValues<Value extends Json | undefined>(value: Value): Value {

@@ -1,4 +1,4 @@
-import type { Cause, Progress } from '../progress.ts';
+import type { Cause, Headway } from '../progress.ts';
 import { freshWarnings, podsCause, refusalCause, type Surroundings, unnoticed } from './causes.ts';
 import { dig, type Json, listAt, nameOf, textAt } from './object.ts';
 import { kueueQueueOf } from './owners.ts';
@@ -12,7 +12,7 @@ export interface RayJobState extends Surroundings {
 }
 
 /** A RayJob is up when its entrypoint runs; how it ends is another question, which `kube apply` does not wait for. */
-export function jobProgress(state: RayJobState): Progress {
+export function jobProgress(state: RayJobState): Headway {
   const { job } = state;
   const deployment = textAt(job, 'status', 'jobDeploymentStatus') ?? '';
   const status = textAt(job, 'status', 'jobStatus') ?? '';

@@ -1,4 +1,4 @@
-import type { Cause, Progress } from '../progress.ts';
+import type { Cause, Headway } from '../progress.ts';
 import {
   freshWarnings,
   isHead,
@@ -25,7 +25,7 @@ export interface RayClusterState extends Surroundings {
  * conditions lag behind a new spec, so pods are counted. The operator writes `observedGeneration` only when something else
  * in the status changes too: it tells of replaced pods, and of nothing else.
  */
-export function progressOf(state: RayClusterState): Progress {
+export function progressOf(state: RayClusterState): Headway {
   const { cluster } = state;
   const pods = state.pods.filter((pod) => !isLeaving(pod));
   const current =
@@ -42,7 +42,7 @@ export function progressOf(state: RayClusterState): Progress {
 }
 
 /** Kueue suspends what it has not admitted: that is not what anybody asked for. */
-function suspendedProgress(cluster: Json, pods: number): Progress {
+function suspendedProgress(cluster: Json, pods: number): Headway {
   const queue = kueueQueueOf(cluster);
   if (queue !== undefined) return { state: 'waiting', says: 'suspended', cause: waitsInQueue(queue) };
   const isSuspended = textAt(conditionOf(cluster, 'RayClusterSuspended'), 'status') === 'True';

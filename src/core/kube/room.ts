@@ -16,13 +16,13 @@ interface Free {
 }
 
 /** Whether the pods of a RayClusterSpec fit onto nodes beside the pods that are there; the words say what does not. */
-export interface Room {
+export interface NodeRoom {
   readonly fits: boolean;
   readonly says: string;
 }
 
 /** First fit, largest pods first: the scheduler may find room where this finds none, but hardly the other way round. */
-export function roomFor(spec: Json, nodes: readonly Json[], pods: readonly Json[]): Room {
+export function roomFor(spec: Json, nodes: readonly Json[], pods: readonly Json[]): NodeRoom {
   const free = nodes
     .filter((node) => isReady(node) && dig(node, 'spec', 'unschedulable') !== true)
     .map((node): Free => ({ node, amounts: freeOn(node, pods) }));

@@ -1,4 +1,4 @@
-import type { Cause, Progress } from '../progress.ts';
+import type { Cause, Headway } from '../progress.ts';
 import { readServeConfig } from '../serve/config.ts';
 import { serveProgress } from '../serve/progress.ts';
 import { freshWarnings, isHead, isLeaving, type Surroundings, unnoticed } from './causes.ts';
@@ -36,7 +36,7 @@ export const serveServiceOf = (service: Json): string =>
  * `RUNNING` are written before Serve has even started on a change: so Serve itself is asked, and the addresses behind
  * the Service have to be pods of the active cluster.
  */
-export function serviceProgress(state: RayServiceState): Progress {
+export function serviceProgress(state: RayServiceState): Headway {
   const { service, serve } = state;
   const { active, pending } = clustersOf(service);
   const isObserved = numberAt(service, 'status', 'observedGeneration') === numberAt(service, 'metadata', 'generation');
@@ -67,7 +67,7 @@ function saysOf(active: string | undefined, pending: string | undefined, told: s
   return `${told ?? 'Serve has not answered yet'} on the cluster '${cluster}'`;
 }
 
-function suspended(service: Json, pods: number): Progress {
+function suspended(service: Json, pods: number): Headway {
   const queue = kueueQueueOf(service);
   if (queue !== undefined) return { state: 'waiting', says: 'suspended', cause: waitsInQueue(queue) };
   return pods === 0
@@ -94,7 +94,7 @@ function pointsTo(cluster: string, slices: readonly Json[] | undefined, pods: re
   return ready.length > 0 && ready.every((endpoint) => ours.has(textAt(endpoint, 'targetRef', 'name') ?? ''));
 }
 
-function serviceCause(state: RayServiceState, isObserved: boolean, told: Progress | undefined): Cause | undefined {
+function serviceCause(state: RayServiceState, isObserved: boolean, told: Headway | undefined): Cause | undefined {
   const { service, events } = state;
   const { active, pending } = clustersOf(service);
   const ready = conditionOf(service, 'Ready');

@@ -13,19 +13,19 @@ export interface SchemaProblem {
 }
 
 /** What a value has to be; without a word it may be anything. */
-export interface Field {
+export interface ServeField {
   /** What is wrong with a value, as in `must be a text`; `isFloat`: written as 2.0, which Python tells from 2. */
   readonly check?: (value: Json, isFloat: boolean) => string | undefined;
-  readonly record?: Record;
-  readonly item?: Field;
-  readonly values?: Field;
+  readonly record?: ServeRecord;
+  readonly item?: ServeField;
+  readonly values?: ServeField;
   readonly isRequired?: true;
   readonly isNullable?: true;
 }
 
 /** A map with known keys. */
-export interface Record {
-  readonly fields: { readonly [key: string]: Field };
+export interface ServeRecord {
+  readonly fields: { readonly [key: string]: ServeField };
   /** Unknown keys are refused. */
   readonly isClosed?: true;
 }
@@ -36,18 +36,18 @@ interface Bounds {
   readonly max?: number;
 }
 
-export const anything: Field = {};
-export const text: Field = { check: (value) => (typeof value === 'string' ? undefined : 'must be a text') };
-export const maybe = (field: Field): Field => ({ ...field, isNullable: true });
-export const listOf = (item: Field): Field => ({ item });
-export const mapOf = (values: Field): Field => ({ values });
-export const oneOf = (words: readonly string[]): Field => ({
+export const anything: ServeField = {};
+export const text: ServeField = { check: (value) => (typeof value === 'string' ? undefined : 'must be a text') };
+export const maybe = (field: ServeField): ServeField => ({ ...field, isNullable: true });
+export const listOf = (item: ServeField): ServeField => ({ item });
+export const mapOf = (values: ServeField): ServeField => ({ values });
+export const oneOf = (words: readonly string[]): ServeField => ({
   check: (value) =>
     words.includes(value as string) ? undefined : `must be ${words.length === 1 ? '' : 'one of '}${words.join(', ')}`,
 });
 
 const truths = ['true', 'false', '0', '1', 'on', 'off', 't', 'f', 'y', 'n', 'yes', 'no'];
-export const whether: Field = {
+export const whether: ServeField = {
   check: (value) =>
     typeof value === 'boolean' ||
     value === 0 ||
@@ -57,11 +57,11 @@ export const whether: Field = {
       : 'must be true or false',
 };
 
-export const number = (bounds: Bounds): Field => ({
+export const number = (bounds: Bounds): ServeField => ({
   check: (value) => boundsProblem(numberIn(value), bounds, 'a number'),
 });
 
-export const int = (bounds: Bounds): Field => ({
+export const int = (bounds: Bounds): ServeField => ({
   check: (value) => {
     const found = numberIn(value);
     return boundsProblem(found !== undefined && Number.isInteger(found) ? found : undefined, bounds, 'a whole number');
@@ -91,7 +91,7 @@ function boundsProblem(value: number | undefined, { min, above, max }: Bounds, w
 }
 
 /** Goes through a value by the record that it should be. */
-export function problemsIn(value: Json, record: Record, path: Path): readonly SchemaProblem[] {
+export function problemsIn(value: Json, record: ServeRecord, path: Path): readonly SchemaProblem[] {
   if (!isMap(value)) return [wrong(path, value, 'must be a map')];
   const facts = pythonFacts(value as PlainMap);
   const missing = Object.entries(record.fields)
@@ -106,7 +106,7 @@ export function problemsIn(value: Json, record: Record, path: Path): readonly Sc
   return [...missing, ...found];
 }
 
-function fieldProblems(value: Json, field: Field, path: Path, isFloat: boolean): readonly SchemaProblem[] {
+function fieldProblems(value: Json, field: ServeField, path: Path, isFloat: boolean): readonly SchemaProblem[] {
   if (value === null && field.isNullable) return [];
   const problem = field.check?.(value, isFloat);
   if (problem !== undefined) return [wrong(path, value, problem)];
@@ -121,7 +121,7 @@ function fieldProblems(value: Json, field: Field, path: Path, isFloat: boolean):
   return Object.entries(value).flatMap(([key, each]) => fieldProblems(each, values, [...path, key], false));
 }
 
-function unknownKey(path: Path, key: string, { fields, isClosed }: Record): SchemaProblem {
+function unknownKey(path: Path, key: string, { fields, isClosed }: ServeRecord): SchemaProblem {
   const near = nearest(key, Object.keys(fields));
   const next = near === undefined ? `known are: ${Object.keys(fields).join(', ')}` : `did you mean '${near}'?`;
   return isClosed

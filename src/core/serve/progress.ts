@@ -1,12 +1,12 @@
 import { dig, entriesAt, isMap, type Json, type JsonMap, listAt, numberAt, textAt } from '../kube/object.ts';
-import type { Cause, Progress } from '../progress.ts';
+import type { Cause, Headway } from '../progress.ts';
 import { isKnownKey } from './schema.ts';
 
 /**
  * Whether Serve runs what it was sent, by its own answer to `GET /api/serve/applications/`. `RUNNING` alone comes too early:
  * it may be of the config before. So each application's config is compared, and its replicas are counted.
  */
-export function serveProgress(details: Json, wanted: readonly Json[]): Progress {
+export function serveProgress(details: Json, wanted: readonly Json[]): Headway {
   const applications = new Map(entriesAt(details, 'applications'));
   const states = wanted.map((app) => stateOf(app, applications.get(appName(app))));
   const names = new Set(wanted.map(appName));

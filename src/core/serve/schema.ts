@@ -1,7 +1,7 @@
 import { isMap, type Json } from '../kube/object.ts';
 import {
   anything,
-  type Field,
+  type ServeField,
   int,
   listOf,
   mapOf,
@@ -9,7 +9,7 @@ import {
   number,
   oneOf,
   problemsIn,
-  type Record,
+  type ServeRecord,
   type SchemaProblem,
   text,
   whether,
@@ -21,12 +21,12 @@ import { runtimeEnvProblem } from './runtime-env.ts';
  * numbers may be texts. Unknown keys are dropped unless `isClosed`.
  */
 
-const positive = (more: { readonly max?: number } = {}): Field => number({ above: 0, ...more });
+const positive = (more: { readonly max?: number } = {}): ServeField => number({ above: 0, ...more });
 
 const levels = ['CRITICAL', 'FATAL', 'ERROR', 'WARN', 'WARNING', 'INFO', 'DEBUG', 'NOTSET'];
 const levelNumbers = [0, 10, 20, 30, 40, 50];
 
-const logging: Record = {
+const logging: ServeRecord = {
   isClosed: true,
   fields: {
     encoding: oneOf(['TEXT', 'JSON']),
@@ -42,12 +42,12 @@ const logging: Record = {
   },
 };
 
-const tracing: Record = {
+const tracing: ServeRecord = {
   isClosed: true,
   fields: { enabled: whether, exporter_import_path: text, sampling_ratio: number({ min: 0, max: 1 }) },
 };
 
-const controllerOptions: Record = {
+const controllerOptions: ServeRecord = {
   isClosed: true,
   fields: {
     runtime_env: maybe({
@@ -57,9 +57,9 @@ const controllerOptions: Record = {
   },
 };
 
-const runtimeEnv: Field = { check: runtimeEnvProblem };
+const runtimeEnv: ServeField = { check: runtimeEnvProblem };
 
-const actorOptions: Record = {
+const actorOptions: ServeRecord = {
   fields: {
     runtime_env: runtimeEnv,
     num_cpus: maybe(number({ min: 0 })),
@@ -72,7 +72,7 @@ const actorOptions: Record = {
   },
 };
 
-const gang: Record = {
+const gang: ServeRecord = {
   fields: {
     gang_size: { ...int({ min: 1 }), isRequired: true },
     gang_placement_strategy: oneOf(['PACK', 'SPREAD']),
@@ -80,7 +80,7 @@ const gang: Record = {
   },
 };
 
-const deployment: Record = {
+const deployment: ServeRecord = {
   fields: {
     name: { ...text, isRequired: true },
     num_replicas: {
@@ -128,7 +128,7 @@ const deployment: Record = {
   },
 };
 
-const application: Record = {
+const application: ServeRecord = {
   fields: {
     name: text,
     route_prefix: maybe(text),
@@ -144,7 +144,7 @@ const application: Record = {
   },
 };
 
-const config: Record = {
+const config: ServeRecord = {
   fields: {
     proxy_location: oneOf(['EveryNode', 'HeadOnly', 'Disabled']),
     http_options: {

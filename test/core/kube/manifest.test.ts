@@ -73,6 +73,13 @@ test('replicas that an autoscaler owns are sent as they are, and variables are n
     'in place',
   );
   assert.equal(changeOf('RayCluster', live, live).effect, 'unchanged');
+  const head = (password: string) => ({
+    metadata: { annotations: { 'example.com/token': password } },
+    spec: { headGroupSpec: { rayStartParams: { 'redis-password': password } } },
+  });
+  const renewed = changeOf('RayCluster', head('one'), head('two'));
+  assert.equal(renewed.differences.length, 2);
+  assert.ok(!/"(?:one|two)"/.test(JSON.stringify(renewed)));
 });
 
 const corpus = join(fileURLToPath(new URL('../../../../shared/corpus/kube', import.meta.url)));

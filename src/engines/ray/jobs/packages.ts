@@ -4,8 +4,10 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type FileToPack, writeZip } from '../../../base/archive/archive.ts';
 import { makeFolder } from '../../../base/files/json-file.ts';
+import { orAborted } from '../../../base/time/deadline.ts';
 import { rayErrors } from '../errors.ts';
 import { type RayHttp, refused } from './http.ts';
+import type { RayJobBody } from './submission.ts';
 
 /**
  * Brings an archive to the same path on every node, also on those that come later, and returns that path. The same name
@@ -145,16 +147,14 @@ export class RayPackages {
   }
 }
 
-/** What was asked for, or the reason to wait no longer. */
-export function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', stop, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop));
-}
+const onDisk = 'file://';
+const uriOf = (path: string): string => `${onDisk}${encodeURI(path)}`;
 
-const uriOf = (path: string): string => `file://${encodeURI(path)}`;
+/** Names of the archives on disk that an environment names. */
+export const archivesOf = (environment: RayJobBody['runtime_env']): readonly string[] =>
+  [environment['working_dir'], environment['py_modules']]
+    .flat()
+    .flatMap((uri) => (typeof uri === 'string' && uri.startsWith(onDisk) ? [basename(uri)] : []));
 
 const pathOf = (name: string): string => `/api/packages/gcs/${encodeURIComponent(name)}`;
 
