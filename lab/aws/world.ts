@@ -121,12 +121,12 @@ export class AwsWorld {
 
   /** Types on sale, by name. */
   type(name: string): AwsType | undefined {
-    const type = awsTypes.get(name);
+    const type = awsTypes().get(name);
     return type !== undefined && (this.sellsRetired || !type.retired) ? type : undefined;
   }
 
   types(): readonly AwsType[] {
-    return [...awsTypes.values()].filter((type) => this.sellsRetired || !type.retired);
+    return [...awsTypes().values()].filter((type) => this.sellsRetired || !type.retired);
   }
 
   /** What every account finds in a region: a network with a subnet in each zone and a group. */
@@ -266,7 +266,7 @@ export class AwsWorld {
       reservation: this.newId('r'),
       index: 0,
       image,
-      type: awsTypes.get(instance.order.machine_type)!,
+      type: awsTypes().get(instance.order.machine_type)!,
       subnet,
       groups: [],
       profile: undefined,
