@@ -5,9 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { awsCatalog, awsTypes } from '../../../lab/aws/catalog.ts';
 import { labAccount } from '../../../lab/aws/open.ts';
-import type { Plain } from '../../../src/core/spec/cluster.ts';
 import { outdatedStart } from '../../../src/core/spec/outdated-start.ts';
-import { isMap } from '../../../src/core/spec/source.ts';
 import { corpus, noCorpus, open } from '../../core/spec/cluster-text.ts';
 import { checkPlan, configsOf, corpusBed, reasonOf } from './corpus-bed.ts';
 
@@ -36,9 +34,9 @@ function elsewhere(text: string, number: number): string {
 test('it does so in every region, with every machine', { skip }, async (t) => {
   const bed = await corpusBed(t);
   const [others, machines] = [new Array<string>(), new Set<string>()];
-  // A third of them is enough: each has another region and another machine.
+  // One in five is enough: each has another region and another machine.
   for (const [number, file] of files.entries()) {
-    if (number % 3 !== 0) continue;
+    if (number % 5 !== 0) continue;
     const ran = await bed.plan(elsewhere(file.bytes.toString(), number));
     if (ran.exit === 0) {
       checkPlan(file.name, ran);
@@ -46,7 +44,7 @@ test('it does so in every region, with every machine', { skip }, async (t) => {
     } else if (reasonOf(file, ran) === undefined) others.push(`${file.name}: ${ran.exit} ${ran.message}`);
   }
   assert.deepEqual(others, []);
-  assert.ok(machines.size > 50, String(machines.size));
+  assert.ok(machines.size > 30, String(machines.size));
 });
 
 test('what is planned is launched, whatever the file says of its machines', { skip }, async (t) => {
@@ -57,23 +55,15 @@ test('what is planned is launched, whatever the file says of its machines', { sk
     const { spec, problems } = open(text);
     if (spec === undefined || problems.some(({ severity }) => severity === 'error')) continue;
     // Of files that say the same kinds of things one is enough.
-    const shape = JSON.stringify(configsOf(spec).map(shapeOf));
+    const shape = [...new Set(configsOf(spec).flatMap((config) => Object.keys(config)))].toSorted().join();
     if (shapes.has(shape) || (await bed.plan(text)).exit !== 0) continue;
     shapes.add(shape);
     others.push(...(await bed.launchAll(text)).map((failure) => `${file.name}: ${failure}`));
   }
   assert.deepEqual(others, []);
   t.diagnostic(`launched: ${shapes.size} kinds of files`);
-  assert.ok(shapes.size > 50, String(shapes.size));
+  assert.ok(shapes.size > 20, String(shapes.size));
 });
-
-/** The names of everything in it. */
-const shapeOf = (value: Plain): unknown =>
-  Array.isArray(value)
-    ? value.map(shapeOf)
-    : isMap(value)
-      ? Object.entries(value).map(([name, each]) => [name, shapeOf(each)])
-      : 0;
 
 test('every real file is planned without a change, or refused for a reason that is listed', { skip }, async (t) => {
   const bed = await corpusBed(t);
