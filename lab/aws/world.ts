@@ -1,6 +1,8 @@
 /** What AWS has beside what every cloud has: networks, templates, spot requests, and what EC2 remembers of a launch. */
+
 import { createHash } from 'node:crypto';
 import type { LaunchTemplateVersion, RequestLaunchTemplateData, RunInstancesRequest } from '@aws-sdk/client-ec2';
+import { ownValue } from '../../src/base/own-value.ts';
 import type { Belonging, Group, GroupRule, Image, Profile, Reservation, Role } from '../cloud/belongings.ts';
 import { Store } from '../cloud/belongings.ts';
 import type { Cloud } from '../cloud/cloud.ts';
@@ -116,7 +118,7 @@ export class AwsWorld {
   }
 
   zonesOf(region: string): readonly string[] {
-    return this.cloud.catalog.regions[region] ?? [];
+    return ownValue(this.cloud.catalog.regions, region) ?? [];
   }
 
   /** Types on sale, by name. */

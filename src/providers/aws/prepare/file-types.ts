@@ -1,5 +1,6 @@
 import type { MantaError } from '../../../base/errors.ts';
 import type { ClusterSpec, Plain, PlainMap } from '../../../core/spec/cluster.ts';
+import { fingerprint } from '../../../core/spec/fingerprint.ts';
 import { legacyHeadType, legacyWorkerType } from '../../../core/spec/legacy/node-types.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { Path } from '../../../core/spec/problem.ts';
@@ -37,7 +38,7 @@ export const isSpot = (config: PlainMap): boolean => mapOf(config.InstanceMarket
 
 /** What the file launches, without what templates add. */
 export function typesInFile(spec: ClusterSpec): readonly FileType[] {
-  const headIsOwn = (config: PlainMap): boolean => JSON.stringify(config) !== JSON.stringify(spec.head.launchConfig);
+  const headIsOwn = (config: PlainMap): boolean => fingerprint(config) !== fingerprint(spec.head.launchConfig);
   return spec.nodeTypes.flatMap(({ name, launchConfig, offers }): readonly FileType[] => {
     const base = { name, at: configPath(name), config: launchConfig };
     const usesSpot = offers.some(({ market }) => market === 'spot');

@@ -181,6 +181,15 @@ test('what no look at AWS tells is warned of', async (t) => {
   assert.match(all, /cloudwatch has no effect/);
 });
 
+test('a number that is too long for a number is a text where AWS wants one', async (t) => {
+  const bed = await preparationBed(t);
+  const tags = 'TagSpecifications: [{ResourceType: instance, Tags: [{Key: build, Value: 100000000000000000000}]}]';
+  const text = cluster({ worker: tags });
+  const prepared = await bed.up({ text });
+  const [made] = await providerOf(bed, { text, prepared: () => prepared }).launch(ask('long'), never);
+  assert.equal(made?.tags['build'], '100000000000000000000');
+});
+
 test('more tags than AWS takes beside those of the cluster are refused before anything is made', async (t) => {
   const { up, plan, changes } = await preparationBed(t);
   const tagged = (count: number): string => {
