@@ -80,7 +80,12 @@ async function start(cluster: string): Promise<{
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
   const head = await openHead(folder, wallClock, process.env, log, settled.promise);
-  const releaseOwner = await keepOwner(head.users, head.events, folder.files.tokens);
+  const releaseOwner = await keepOwner(
+    head.users,
+    head.events,
+    folder.files.tokens,
+    process.env['MANTA_OWNER_TOKEN_FILE'],
+  );
   const isRayHead = record.role === 'head';
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readLiveJson<Serving>(folder.files.serving);

@@ -1,0 +1,7 @@
+#!/bin/sh
+# `ray` of a head pod that has Manta's planner: KubeRay starts 'ray kuberay-autoscaler ...' there.
+command -v node > /dev/null || {
+  echo 'manta: this image has no Node; give --image one with Node 24 and bash, such as node:24-bookworm-slim' >&2
+  exit 1
+}
+exec node "${0%/*}/start.mjs" "$@"
