@@ -162,7 +162,7 @@ async function comeBack(upgrade: Upgrade, why: string): Promise<void> {
     await restoreOldFormat(folder, upgrade, why);
   } catch (error) {
     // A full disk, most likely. It is tried again, and nothing else is started meanwhile.
-    say(`mantad ${upgrade.from} could not be brought back: ${(error as Error).message}`);
+    say(`mantad ${upgrade.from} could not be restored: ${(error as Error).message}`);
     timer = setTimeout(start, longestWait);
     return;
   }

@@ -1,5 +1,6 @@
 import type { KubeClient } from '../base/kube/client.ts';
 import { kubeErrors } from '../base/kube/errors.ts';
+import { readObject } from '../base/kube/objects.ts';
 import { type Change, changeOf, withLiveReplicas } from '../core/kube/change.ts';
 import type { Manifest } from '../core/kube/manifest.ts';
 import type { Json, JsonMap } from '../core/kube/object.ts';
@@ -27,7 +28,8 @@ export async function planApply(manifest: Manifest, applying: Applying): Promise
   const { client, resources, signal } = applying;
   const namespace = manifest.namespace ?? client.access.namespace;
   const path = await resources.pathOf(manifest.object, namespace, signal);
-  const live = await readObject(client, path, `read the ${manifest.kind} '${manifest.name}'`, signal);
+  const call = `read the ${manifest.kind} '${manifest.name}'`;
+  const live = (await readObject(client, { path, call, signal })) as Json | undefined;
   const object = withLiveReplicas(manifest.object, live);
   const planned = { manifest, namespace, path, object };
   const after = await send(planned, applying, true).catch(asRefusal);
@@ -57,19 +59,4 @@ async function send(
     call: `apply the ${manifest.kind} '${manifest.name}'`,
     signal,
   })) as Json;
-}
-
-/** An object, or undefined where there is none. */
-async function readObject(
-  client: KubeClient,
-  path: string,
-  call: string,
-  signal: AbortSignal,
-): Promise<Json | undefined> {
-  try {
-    return (await client.json({ path, call, signal })) as Json;
-  } catch (error) {
-    if (kubeErrors.NotFound.is(error)) return undefined;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { EventSink } from '../base/events.ts';
 import type { KubeClient } from '../base/kube/client.ts';
 import { listAll } from '../base/kube/list.ts';
+import { openPodLog } from '../base/kube/logs.ts';
 import type { Clock, Duration } from '../base/time/clock.ts';
 import { manifestErrors } from '../core/kube/errors.ts';
 import type { Json } from '../core/kube/object.ts';
@@ -91,9 +92,7 @@ async function lastLines(
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<string> {
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
-  const query = { container, previous: true, tailLines: 10 };
-  const stream = client.stream({ path, query, call: `read the log of the pod '${pod}'`, signal });
+  const log = openPodLog(client, { namespace, pod, container, previous: true, tailLines: 10, signal });
   // The cause stands without them.
-  return (await stream.then(text).catch(() => '')).trimEnd();
+  return (await log.then(text).catch(() => '')).trimEnd();
 }

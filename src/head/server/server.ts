@@ -135,7 +135,9 @@ const answersWithin = 2_000;
 
 function mountOpenRoutes(app: Hono<JobsEnv>, head: Head, auth: AuthDeps): void {
   app.get('/healthz', (c) => c.text('success'));
-  app.get('/readyz', (c) => (head.ready() ? c.text('ready') : c.text('not every side has answered yet', 503)));
+  app.get('/readyz', (c) =>
+    head.ready() ? c.text('ready') : c.text('the provider or the engine has not responded yet', 503),
+  );
   app.get('/metrics', (c) => {
     const { view, spec, counts } = head.sight();
     const gauges = { instances: view?.instances ?? [], spec, jobs: counts, residentBytes: process.memoryUsage.rss() };

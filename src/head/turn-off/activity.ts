@@ -35,7 +35,7 @@ export async function rayActivity(
 const named = (what: string, names: readonly string[]): string =>
   `${what}${names.length === 1 ? '' : 's'}${names[0] === undefined ? '' : ` (${names[0].slice(0, 60)}${names.length > 1 ? ', …' : ''})`}`;
 
-/** As in `launcher/head-lock.ts`: a lock that was not renewed for so long is nobody's. */
+/** As in `launcher/head/lock.ts`: a lock that was not renewed for this long has expired. */
 const lapsesAfter = 45_000;
 
 /** The command that holds the lock on the cluster: one of this machine, or of another one that came in over SSH. */

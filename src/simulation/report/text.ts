@@ -46,7 +46,7 @@ export function rowsOf(outcome: ScenarioOutcome): readonly Row[] {
     { name: 'terminations', show: (side) => count(side.terminations) },
     ...optional('cancelled or never used', (side) => side.neverUsed),
     ...optional('preemptions', (side) => side.preemptions),
-    ...optional('work begun again', (side) => side.restarts),
+    ...optional('work restarted', (side) => side.restarts),
     ...optional('work never finished', (side) => side.unfinished),
     ...optional('faults that fired', (side) => side.faultsFired),
     ...optional('rules broken', (side) => side.brokenRules),
@@ -69,7 +69,7 @@ const mostReasons = 20;
 /** Why work was never finished: each demand, and under it what keeps every node type from serving it. */
 export function unfinishedReasons(side: Side): readonly Unserved[] {
   const { unserved } = side;
-  if (unserved.length === 0) return [{ demand: `${side.decider} was not done when the simulation ended`, why: [] }];
+  if (unserved.length === 0) return [{ demand: `${side.decider} had not finished when the simulation ended`, why: [] }];
   const more = unserved.length - mostReasons;
   return [...unserved.slice(0, mostReasons), ...(more > 0 ? [{ demand: `and ${more} more`, why: [] }] : [])];
 }

@@ -44,7 +44,7 @@ function readCluster(field: Field): ScalingSpec {
   const types = field.required('types')?.entries() ?? [];
   const headType = field.optional('head')?.text() ?? types[0]?.[0] ?? 'head';
   if (types.length > 0 && !types.some(([name]) => name === headType)) {
-    field.problem(`the head's type '${headType}' is not among the types`);
+    field.problem(`the head's type '${headType}' is not one of the types`);
   }
   return {
     ...(maxWorkers === undefined ? {} : { maxWorkers }),
@@ -185,7 +185,7 @@ function readWork(field: Field): WorkItem | undefined {
         until: field.required('until')?.duration() ?? 0,
       };
     default:
-      field.problem('this is none of `tasks`, `actors`, `gangs` and `standing`');
+      field.problem('expected `tasks`, `actors`, `gangs` or `standing`');
       return undefined;
   }
 }

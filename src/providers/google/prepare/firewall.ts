@@ -109,7 +109,8 @@ function sshWarnings(
   { ssh, here }: { readonly ssh: boolean; readonly here: string },
 ): readonly string[] {
   if (ssh) return [];
-  if (!isExternal(scene)) return [`no rule of network ${lastOf(subnet.network)} allows SSH (port 22) from inside it`];
+  if (!isExternal(scene))
+    return [`no firewall rule of network ${lastOf(subnet.network)} allows SSH (port 22) from inside it`];
   return here === anywhere
     ? [
         'the public address of this machine is unknown, so the rule for SSH allows every address; logging in still needs the key',

@@ -1,6 +1,7 @@
 import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import type { PreparationStep } from '../../clouds.ts';
+import { preparationErrors } from '../errors.ts';
 import { clusterPrefix } from '../names.ts';
 import { accountIn, hasAccount, headOf, type LaunchedType, scopesIn } from './file-types.ts';
 import { headPermissions } from './permissions.ts';
@@ -61,6 +62,7 @@ export async function lookAtAccount(
     askPolicy(scene),
     given ? false : exists(scene, email),
     asked,
+    checkNamed(scene, types),
   ]);
   const lease = leaseOf(types, policy, defaultAccount);
   const told = { leaseDeletes: lease.length === 0, warnings: leaseWarnings(lease) };
@@ -85,7 +87,7 @@ function ownStep({ email, lacksAccount, lacksRole, lacksBinding }: OwnAccount): 
     what: 'service account of the head',
     action,
     id: email,
-    note: 'with a role of exactly what a head calls',
+    note: 'with a role that allows only what a head calls',
   };
 }
 
@@ -97,6 +99,24 @@ async function exists(scene: GoogleScene, email: string): Promise<boolean> {
     if (isAbsent(error)) return false;
     throw error;
   }
+}
+
+/** Accounts of the project that the file names: those of others may be used by those who may not read them. */
+async function checkNamed(scene: GoogleScene, types: readonly LaunchedType[]): Promise<void> {
+  const named = new Map(types.map((type) => [accountIn(type.config), type]));
+  await allOf(
+    [...named].map(async ([email, { at, isSlice }]) => {
+      if (email === undefined || !email.endsWith(`@${domainOf(scene.project)}`)) return;
+      try {
+        if (await exists(scene, email)) return;
+      } catch (error) {
+        if (isDenied(error)) return;
+        throw error;
+      }
+      const key = isSlice ? 'serviceAccount' : 'serviceAccounts';
+      throw preparationErrors.NoAccount({ at: [...at, key], email, id: email.split('@')[0]!, project: scene.project });
+    }),
+  );
 }
 
 async function lookAtOwn(
@@ -204,12 +224,12 @@ function leaseWarnings(types: readonly LaunchedType[]): readonly string[] {
     ...(machines === ''
       ? []
       : [
-          `workers of ${machines} have no service account that may delete them: one that loses its head for good switches itself off, and costs its disk until \`manta down\``,
+          `workers of ${machines} have no service account that may delete them: a worker that loses its head for good powers itself off, but you pay for its disk until \`manta down\``,
         ]),
     ...(slices === ''
       ? []
       : [
-          `slices of ${slices} have no lease: their service account may not delete TPU nodes (roles/tpu.admin), so they cost until \`manta down\` when the head is lost`,
+          `slices of ${slices} have no lease: their service account may not delete TPU nodes (roles/tpu.admin), so if the head is lost, you pay for them until \`manta down\``,
         ]),
   ];
 }

@@ -29,7 +29,6 @@ export interface QueuedResource {
   readonly state?: { readonly state?: string };
   readonly tpu?: { readonly nodeSpec?: readonly { readonly nodeId?: string; readonly node?: TpuNode }[] };
   readonly spot?: object;
-  readonly guaranteed?: { readonly reserved?: boolean };
 }
 
 export const parentOf = ({ project }: GoogleCalls, zone: string): string => `projects/${project}/locations/${zone}`;

@@ -154,11 +154,12 @@ export function usesQueue({ client, prepared }: GoogleCalls): boolean {
   );
 }
 
+/** That it is for a reservation stands in the node itself. */
 function queuedBody(parent: string, nodeId: string, node: object, market: string): object {
   return {
     tpu: { nodeSpec: [{ parent, nodeId, node }] },
     ...(market === 'spot' && { spot: {} }),
-    ...(market === 'reserved' && { guaranteed: { reserved: true } }),
+    ...(market === 'reserved' && { guaranteed: {} }),
   };
 }
 
