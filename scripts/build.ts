@@ -62,7 +62,8 @@ function podFiles({ outputs }: Metafile, outdir: string): readonly string[] {
     if (found.has(path)) continue;
     found.add(path);
     for (const { path: next, kind, external } of outputs[path]?.imports ?? [])
-      if (external !== true && (kind === 'import-statement' || ofPods.has(outputs[next]?.entryPoint ?? ''))) open.push(next);
+      if (external !== true && (kind === 'import-statement' || ofPods.has(outputs[next]?.entryPoint ?? '')))
+        open.push(next);
   }
   return [...found].map((path) => relative(outdir, join(root, path))).sort();
 }

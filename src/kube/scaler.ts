@@ -4,7 +4,7 @@ import { dig, isMap, type Json, type JsonMap, listAt, textAt } from '../core/kub
 import { scalingOf } from '../core/kube/scaling-spec.ts';
 
 const rayProgram = readScript(new URL('./pod-ray.sh', import.meta.url));
-const startProgram = readScript(new URL('./pod-start.mjs', import.meta.url));
+const unpackProgram = readScript(new URL('./pod-unpack.mjs', import.meta.url));
 
 /** Has Node 24 and bash. */
 export const usualImage = 'node:24-bookworm-slim';
@@ -116,7 +116,7 @@ function configMapOf(manifest: Manifest, { runtime }: ScalerOrder): Manifest {
   return besides(manifest, 'ConfigMap', {
     data: {
       ray: rayProgram,
-      'start.mjs': startProgram,
+      'unpack.mjs': unpackProgram,
       '.bash_profile': `PATH=${places.programs}:$PATH\n`,
     },
     binaryData: { 'runtime.json.gz': runtime.toString('base64') },
@@ -129,7 +129,11 @@ const secretOf = (manifest: Manifest, { token }: ScalerOrder): Manifest =>
 function besides(manifest: Manifest, kind: string, content: JsonMap): Manifest {
   const name = scalerName(manifest.name);
   const { namespace } = manifest;
-  const metadata = { name, ...(namespace !== undefined && { namespace }), labels: { 'app.kubernetes.io/managed-by': 'manta' } };
+  const metadata = {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    labels: { 'app.kubernetes.io/managed-by': 'manta' },
+  };
   return { ...manifest, kind, name, object: { apiVersion: 'v1', kind, metadata, ...content } };
 }
 

@@ -1,6 +1,6 @@
-import { seconds } from '../spec/cluster.ts';
-import type { NodeType } from '../spec/cluster.ts';
 import type { Resources } from '../resources.ts';
+import type { NodeType } from '../spec/cluster.ts';
+import { seconds } from '../spec/cluster.ts';
 import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from './object.ts';
 import { readQuantity } from './quantity.ts';
 
@@ -103,7 +103,9 @@ function resourcesOf(group: Json | undefined, name: string): GroupResources | Sc
     ? rounded(own.get('GPU'))
     : params.has('num-gpus')
       ? whole(params.get('num-gpus'))
-      : [...limits, ...requests].map(([key, value]) => (key.endsWith('gpu') ? (rounded(value) ?? 0) : 0)).find((n) => n > 0);
+      : [...limits, ...requests]
+          .map(([key, value]) => (key.endsWith('gpu') ? (rounded(value) ?? 0) : 0))
+          .find((n) => n > 0);
   const tpus = own.has('TPU')
     ? rounded(own.get('TPU'))
     : (custom['TPU'] ??
@@ -126,7 +128,11 @@ const rounded = (value: Json | undefined): number | undefined => {
 };
 
 const whole = (value: Json | undefined): number | undefined =>
-  typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : typeof value === 'number' ? value : undefined;
+  typeof value === 'string' && /^\s*[+-]?\d+\s*$/.test(value)
+    ? Number(value)
+    : typeof value === 'number'
+      ? value
+      : undefined;
 
 const standard = new Set(['CPU', 'GPU', 'TPU', 'memory']);
 

@@ -51,6 +51,8 @@ export async function kubeBackend(
     },
   });
 
+  log(`Manta's planner scales the RayCluster '${name}' in '${namespace}'`);
+
   const ports = portsOf(meant.cluster);
   const token = env['RAY_AUTH_TOKEN'];
   const engine = new RayEngine({
@@ -96,7 +98,11 @@ export async function kubeBackend(
       }
     },
     onPass: (status, plan) => reports.pass(status(), plan),
-    onEvent: (kind, data) => reports.hear(kind, data),
+    onEvent: (kind, data) => {
+      reports.hear(kind, data);
+      // For `kubectl logs`.
+      if (kind.level !== 'debug') log(kind.text(data));
+    },
     // It never ends by itself: that is for whoever applied the RayCluster.
     activity: async () => [],
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),

@@ -5,8 +5,8 @@
 import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createCluster, readCluster } from '../../state/cluster-record.ts';
-import { followFile } from './follow-file.ts';
 import { stateFolder, stateHome } from '../../state/state-folder.ts';
+import { followFile } from './follow-file.ts';
 
 /** 8265 is that of Ray's dashboard, in the same pod. */
 const port = 8266;

@@ -23,6 +23,9 @@ export interface KubeRayOptions {
   readonly onRead?: (cluster: Json) => void;
 }
 
+/** As what the API server notes who changed `replicas`. */
+const scalerManager = 'manta-scaler';
+
 /** A change that somebody else got ahead of is made again on what there is now; so often in a row means something else. */
 const tries = 10;
 /** The operator makes pods within a moment. Replicas that have none by then are listed without. */
@@ -146,7 +149,7 @@ export class KubeRayProvider implements Provider {
       method: 'PATCH',
       path: this.#path,
       contentType: 'application/json-patch+json',
-      query: { fieldManager: 'manta' },
+      query: { fieldManager: scalerManager },
       body,
       call: `patch the RayCluster '${this.#options.name}'`,
       signal,

@@ -11,11 +11,13 @@ import { printable } from '../../render/renderer.ts';
 import { withKube } from './connect.ts';
 import type { kubeApplyOptions } from './declaration.ts';
 import { openManifests } from './manifests.ts';
+import { addScaler } from './scaler.ts';
 
 export const run: Run<typeof kubeApplyOptions> = async ({ args, options }, io) => {
-  const manifests = await openManifests(args, io);
+  const given = await openManifests(args, io);
   return await withKube(options, io, async (client) => {
     const { signal, events } = io;
+    const manifests = options.scaler === undefined ? given : await addScaler(given, options, client, io);
     const applying = { client, resources: new KubePaths(client), force: options.forceConflicts, signal };
     const planned: Planned[] = [];
     for (const manifest of manifests) planned.push(await planApply(manifest, applying));

@@ -24,6 +24,24 @@ export const kubeApplyOptions = [
     default: 900,
     summary: 'how long to wait for each RayCluster',
   },
+  {
+    name: 'scaler',
+    value: 'manta',
+    choices: ['manta'],
+    summary: "put Manta's planner, queue and page into the head's pod, in the place of Ray's autoscaler",
+  },
+  {
+    name: 'image',
+    value: 'IMAGE',
+    needs: ['scaler'],
+    summary: 'with --scaler: image of its container, with Node 24 and bash',
+  },
+  {
+    name: 'scaler-claim',
+    value: 'NAME',
+    needs: ['scaler'],
+    summary: 'with --scaler: PersistentVolumeClaim that keeps the queue when the head pod is lost',
+  },
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
 

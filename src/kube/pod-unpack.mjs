@@ -1,10 +1,11 @@
-// Unpacks Manta in a head pod, once for each version of it, and starts it.
+// Unpacks Manta in a head pod, once for each version of it, and prints where it is.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 const [major = '0'] = process.versions.node.split('.');
-if (Number(major) < 24) throw new Error(`manta: this image has Node ${process.versions.node}; give --image one with Node 24`);
+if (Number(major) < 24)
+  throw new Error(`manta: this image has Node ${process.versions.node}; give --image one with Node 24`);
 const home = process.env.MANTA_HOME ?? '/tmp/manta';
 const { name, files } = JSON.parse(gunzipSync(readFileSync(new URL('./runtime.json.gz', import.meta.url))).toString());
 const folder = join(home, 'runtime', name);
@@ -22,4 +23,4 @@ if (!existsSync(folder)) {
     if (!existsSync(folder)) throw error;
   }
 }
-await import(join(folder, 'kube.js'));
+process.stdout.write(folder);
