@@ -27,7 +27,7 @@ export interface Edges {
   readonly events: EventSink;
 }
 
-/** When a launch was tried in vain, and what was said instead of an answer. */
+/** When a launch got no answer, and what was said instead. */
 interface Unanswered {
   readonly at: Instant;
   readonly said: string;
@@ -285,7 +285,7 @@ export class Executor {
     }
   }
 
-  /** Tells of what will be tried again. */
+  /** Reports what will be retried. */
   failed(during: string, error: unknown): void {
     this.edges.events.emit(events.failed, { during, reason: messageOf(error) });
   }

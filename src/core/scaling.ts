@@ -45,7 +45,7 @@ export interface ScalingSpec {
   readonly idleTimeout?: Duration;
   /**
    * How long a pending instance that nothing needs is kept.
-   * @default 30 s, 45 s once its setup has begun; with the `ray` policy for ever
+   * @default 30 s, 45 s once its setup has begun; with the `ray` policy forever
    */
   readonly pendingIdleTimeout?: Duration;
   /** How many instances may be pending, as a multiple of those running (never under 5). */

@@ -25,6 +25,7 @@ import type { Backend, BackendContext } from '../backend/backend.ts';
 import { type RayFront, rayFront } from '../gateway/ray-front.ts';
 import { rayActivity } from '../turn-off/activity.ts';
 import { Archives } from './files/archives.ts';
+import { KeptArchives } from './files/kept-archives.ts';
 import { WorkerFiles } from './files/worker-files.ts';
 import { cloudMachines } from './machines/cloud-machines.ts';
 import { withLaunchHashes } from './machines/launch-hashes.ts';
@@ -73,7 +74,11 @@ class RayBackend implements Backend {
     const token = rayToken(folder.name);
     const archives = new Archives({
       clusterId: head.id,
-      folder: folder.files.archives,
+      kept: new KeptArchives({
+        folder: folder.files.archives,
+        clock,
+        needed: () => this.engine.archives(),
+      }),
       nodes: (signal) => this.starter.runningPlaces(signal),
       events,
     });

@@ -33,7 +33,12 @@ export const configOf = (server: string, user: object, name = 'one'): string =>
 /** What a test does with a WebSocket; the address is what was asked for. */
 type Meet = (socket: WebSocket, url: URL) => void;
 
-async function serve(t: TestContext, answer: Answer, meet?: Meet, protocols = ['v5.channel.k8s.io']): Promise<string> {
+export async function serve(
+  t: TestContext,
+  answer: Answer,
+  meet?: Meet,
+  protocols = ['v5.channel.k8s.io'],
+): Promise<string> {
   const server = createServer(answer);
   if (meet) upgrade(server, meet, protocols);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

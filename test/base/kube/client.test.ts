@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { KubeClient } from '../../../src/base/kube/client.ts';
 import { openKubeAccess } from '../../../src/base/kube/config.ts';
 import { kubeErrors } from '../../../src/base/kube/errors.ts';
 import { listAll } from '../../../src/base/kube/list.ts';
 import { never } from '../../contract/waiting.ts';
-import { type Answer, access, clientOf, clock, configOf, folderFor, say } from './api-server.ts';
+import { type Answer, access, clientOf, clock, configOf, folderFor, say, serve } from './api-server.ts';
 
 const pods = { path: '/api/v1/pods', call: 'list pods', signal: never };
 
@@ -94,6 +95,34 @@ test('a server that is not there is unreachable, and an abort ends the waiting',
   await asked.promise;
   abort.abort(new Error('enough'));
   await assert.rejects(waiting, /enough/);
+});
+
+test('an answer that stops in the middle ends with an error, and so does one without an end', async (t) => {
+  const half = await serve(t, (_, response) => void response.writeHead(200).write('{"items": ['));
+  const client = new KubeClient(access(t, [configOf(half, {})]), clock, 100);
+  t.after(() => client.close());
+  await assert.rejects(client.json(pods), (error) => kubeErrors.Failed.is(error) && /no data for/.test(error.message));
+  const endless = await clientOf(t, (_, response) => void Readable.from(forEver()).pipe(response));
+  await assert.rejects(endless.text(pods, 1 << 20), /more than 1048576 bytes/);
+});
+
+function* forEver(): Generator<Buffer> {
+  for (const block = Buffer.alloc(64 << 10, 'x'); ; ) yield block;
+}
+
+test('a server that names a date to come back at is asked again, after a pause', async (t) => {
+  let calls = 0;
+  const server = await serve(t, (_, response) => {
+    const date = { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' };
+    if (++calls === 1) return say(response, 429, { message: 'slow down' }, date);
+    say(response, 200, {});
+  });
+  const pauses: number[] = [];
+  const slow = { ...clock, sleep: async (duration: number) => void pauses.push(duration) };
+  const client = new KubeClient(access(t, [configOf(server, {})]), slow);
+  t.after(() => client.close());
+  await client.json(pods);
+  assert.deepEqual(pauses, [1_000]);
 });
 
 test('a login plugin is told what is expected of it, and its absence or failure is told by name', async (t) => {

@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Finding } from '../../../src/core/finding.ts';
 import { changeOf, withLiveReplicas } from '../../../src/core/kube/change.ts';
-import { type Finding, readManifests } from '../../../src/core/kube/manifest.ts';
+import { readManifests } from '../../../src/core/kube/manifest.ts';
 import type { JsonMap } from '../../../src/core/kube/object.ts';
 import { checkManifest } from '../../../src/core/kube/rules.ts';
 
@@ -72,6 +73,13 @@ test('replicas that an autoscaler owns are sent as they are, and variables are n
     'in place',
   );
   assert.equal(changeOf('RayCluster', live, live).effect, 'unchanged');
+  const head = (password: string) => ({
+    metadata: { annotations: { 'example.com/token': password } },
+    spec: { headGroupSpec: { rayStartParams: { 'redis-password': password } } },
+  });
+  const renewed = changeOf('RayCluster', head('one'), head('two'));
+  assert.equal(renewed.differences.length, 2);
+  assert.ok(!/"(?:one|two)"/.test(JSON.stringify(renewed)));
 });
 
 const corpus = join(fileURLToPath(new URL('../../../../shared/corpus/kube', import.meta.url)));

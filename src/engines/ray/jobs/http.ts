@@ -1,5 +1,6 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, request } from 'node:http';
 import type { Readable } from 'node:stream';
+import { readWhole } from '../../../base/read-whole.ts';
 import type { Duration } from '../../../base/time/clock.ts';
 import { engineErrors } from '../../errors.ts';
 import { rayErrors } from '../errors.ts';
@@ -21,9 +22,6 @@ export interface HttpAnswer {
   readonly status: number;
   readonly body: Buffer;
 }
-
-/** Largest answer that is read. */
-const largestAnswer = 256 << 20;
 
 /**
  * Ray's dashboard and the agents of its nodes. By node:http: Ray takes what `fetch` sends for a browser's request, and its
@@ -88,7 +86,7 @@ export class RayHttp {
     let answered = false;
     asked.on('response', (answer) => {
       answered = true;
-      readBody(answer).then((bytes) => resolve({ status: answer.statusCode ?? 0, body: bytes }), reject);
+      readWhole(answer).then((bytes) => resolve({ status: answer.statusCode ?? 0, body: bytes }), reject);
     });
     asked.on('timeout', () => asked.destroy(new Error(`no response within ${timeout / 1000} s`)));
     asked.on('error', (error: NodeJS.ErrnoException) =>
@@ -115,15 +113,4 @@ export const refused = (call: string, answer: HttpAnswer): Error =>
 export function textOf(answer: HttpAnswer): string {
   const text = answer.body.toString('utf8').trim();
   return text.length <= 400 ? text : `… ${text.slice(-400)}`;
-}
-
-async function readBody(answer: IncomingMessage): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const bytes of answer as AsyncIterable<Buffer>) {
-    size += bytes.length;
-    if (size > largestAnswer) throw new RangeError('the response is too long');
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts, size);
 }
