@@ -1,5 +1,14 @@
 // Unpacks Manta in a head pod, once for each version of it, and prints where it is.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
@@ -23,4 +32,4 @@ if (!existsSync(folder)) {
     if (!existsSync(folder)) throw error;
   }
 }
-process.stdout.write(folder);
+writeSync(1, folder);

@@ -10,10 +10,10 @@ const unpackProgram = readScript(new URL('./pod-unpack.mjs', import.meta.url));
 export const usualImage = 'node:24-bookworm-slim';
 
 /** Where mantad answers in the head's pod: 8265 is that of Ray's dashboard. */
-export const scalerPort = 8266;
+const scalerPort = 8266;
 
 /** On a RayCluster that has Manta's planner: the Secret with the token of its owner. */
-export const tokenNote = 'manta/owner-token';
+const tokenNote = 'manta/owner-token';
 
 export interface ScalerOrder {
   readonly image: string;
@@ -23,31 +23,33 @@ export interface ScalerOrder {
   readonly token: string;
   /** A PersistentVolumeClaim for the queue and the journal. Absent: they end with the head's pod. */
   readonly claim?: string | undefined;
+  /** Clients in the cluster come in through a Service. Absent: through a port that is forwarded alone. */
+  readonly service?: boolean | undefined;
 }
 
-/** An API server takes no more than this in one ConfigMap. */
-export const mostInConfigMap = 2 ** 20;
+/** On head pods that have a Service in front of Manta: clusters of a RayService have names of their own. */
+const headLabel = 'manta/scaler';
 
 /** Where Manta's files are in the container. */
 const places = { programs: '/manta/bin', state: '/manta/state', token: '/manta/token' };
 
 /** Where a kind has the spec of its RayCluster. */
-const specPaths: Readonly<Record<string, readonly string[]>> = {
-  RayCluster: ['spec'],
-  RayService: ['spec', 'rayClusterConfig'],
-  RayJob: ['spec', 'rayClusterSpec'],
-};
+const specPaths: ReadonlyMap<string, readonly string[]> = new Map([
+  ['RayCluster', ['spec']],
+  ['RayService', ['spec', 'rayClusterConfig']],
+  ['RayJob', ['spec', 'rayClusterSpec']],
+]);
 
 /** Whether a manifest describes a RayCluster that can have a planner. */
 export const canHaveScaler = ({ kind, object }: Pick<Manifest, 'kind' | 'object'>): boolean =>
-  isMap(dig(object, ...(specPaths[kind] ?? ['?'])));
+  isMap(dig(object, ...(specPaths.get(kind) ?? ['?'])));
 
 /** Name of the ConfigMap and of the Secret that go with it. */
 export const scalerName = (name: string): string => `${name}-manta`;
 
 /** Why the planner could not work by this manifest; undefined where it can. */
 export function scalerProblem({ kind, object }: Pick<Manifest, 'kind' | 'object'>): string | undefined {
-  const scaling = scalingOf({ spec: dig(object, ...(specPaths[kind] ?? [])) ?? {} });
+  const scaling = scalingOf({ spec: dig(object, ...(specPaths.get(kind) ?? [])) ?? {} });
   return 'problem' in scaling ? scaling.problem : undefined;
 }
 
@@ -58,12 +60,17 @@ export function scalerProblem({ kind, object }: Pick<Manifest, 'kind' | 'object'
  */
 export function withScaler(manifest: Manifest, order: ScalerOrder): readonly Manifest[] {
   const { kind, name, object } = manifest;
-  const path = specPaths[kind] ?? [];
+  const path = specPaths.get(kind) ?? [];
   const spec = dig(object, ...path);
   if (!isMap(spec)) return [manifest];
   const rewritten = putAt(object, path, rewrittenSpec(spec, scalerName(name), order)) as JsonMap;
   const noted = putAt(rewritten, ['metadata', 'annotations', tokenNote], scalerName(name)) as JsonMap;
-  return [configMapOf(manifest, order), secretOf(manifest, order), { ...manifest, object: noted }];
+  return [
+    configMapOf(manifest, order),
+    secretOf(manifest, order),
+    ...(order.service ? [serviceOf(manifest)] : []),
+    { ...manifest, object: noted },
+  ];
 }
 
 function rewrittenSpec(spec: JsonMap, name: string, order: ScalerOrder): JsonMap {
@@ -90,13 +97,17 @@ function rewrittenSpec(spec: JsonMap, name: string, order: ScalerOrder): JsonMap
     MANTA_HOME: places.state,
     MANTA_OWNER_TOKEN_FILE: `${places.token}/token`,
   };
+  const service: readonly Json[] = [
+    { name: 'MANTA_SERVICE', value: name },
+    { name: 'MANTA_POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+  ];
   const withOptions: JsonMap = {
     ...spec,
     enableInTreeAutoscaling: true,
     autoscalerOptions: {
       ...kept,
       image: order.image,
-      env: merged(listAt(options, 'env'), variables(env)),
+      env: merged(listAt(options, 'env'), [...variables(env), ...(order.service ? service : [])]),
       volumeMounts: merged(listAt(options, 'volumeMounts'), mounts),
     },
   };
@@ -106,10 +117,12 @@ function rewrittenSpec(spec: JsonMap, name: string, order: ScalerOrder): JsonMap
     [...template, 'volumes'],
     merged(listAt(spec, ...template, 'volumes'), volumes),
   );
+  const labels = ['headGroupSpec', 'template', 'metadata', 'labels', headLabel];
   const ray = [...template, 'containers', 0, 'env'];
   // Ray's own tools then show what mantad reports, and not what Ray's monitor would have written.
   const shows = variables({ RAY_enable_autoscaler_v2: '1' });
-  return putAt(withVolumes, ray, merged(listAt(spec, ...ray), shows)) as JsonMap;
+  const withRay = putAt(withVolumes, ray, merged(listAt(spec, ...ray), shows));
+  return (order.service ? putAt(withRay, labels, name) : withRay) as JsonMap;
 }
 
 function configMapOf(manifest: Manifest, { runtime }: ScalerOrder): Manifest {
@@ -125,6 +138,14 @@ function configMapOf(manifest: Manifest, { runtime }: ScalerOrder): Manifest {
 
 const secretOf = (manifest: Manifest, { token }: ScalerOrder): Manifest =>
   besides(manifest, 'Secret', { type: 'Opaque', data: { token: Buffer.from(token).toString('base64') } });
+
+const serviceOf = (manifest: Manifest): Manifest =>
+  besides(manifest, 'Service', {
+    spec: {
+      selector: { [headLabel]: scalerName(manifest.name) },
+      ports: [{ name: 'manta', port: scalerPort, targetPort: scalerPort }],
+    },
+  });
 
 function besides(manifest: Manifest, kind: string, content: JsonMap): Manifest {
   const name = scalerName(manifest.name);

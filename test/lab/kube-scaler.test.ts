@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { kubePrograms } from '../../scripts/kube-build.ts';
-import { textAt, type Json } from '../../src/core/kube/object.ts';
+import { type Json, textAt } from '../../src/core/kube/object.ts';
 import { eventually } from './cluster-bed.ts';
 import { KubeBed, kubeProblem } from './kube-bed.ts';
 
@@ -67,7 +67,9 @@ spec:
   }
 
   const replicas = async (): Promise<number> =>
-    Number(await bed.kube.kubectl(['get', 'raycluster', 'demo', '-o', 'jsonpath={.spec.workerGroupSpecs[0].replicas}']));
+    Number(
+      await bed.kube.kubectl(['get', 'raycluster', 'demo', '-o', 'jsonpath={.spec.workerGroupSpecs[0].replicas}']),
+    );
 
   /** Tasks that hold a node each and are not tried again: their end tells that no pod under them was taken. */
   const driver = (tasks: number, seconds: number): string => `
@@ -112,20 +114,35 @@ print("DONE", sum(ray.get([work.remote(1) for _ in range(${tasks})])))
   });
 
   test('queue, status and why are reached through a port that is forwarded, with the token of the Secret', async (t) => {
-    const forward = bed.bed.laptop.spawn(['kubectl', 'port-forward', head, '8266:8266'], { user: 'root', stdio: 'ignore' });
+    const forward = bed.bed.laptop.spawn(['kubectl', 'port-forward', head, '8266:8266'], {
+      user: 'root',
+      stdio: 'ignore',
+    });
     t.after(() => forward.kill());
     const secret = await bed.kube.kubectl(['get', 'secret', 'demo-manta', '-o', 'jsonpath={.data.token}']);
-    const env = { RAY_AUTH_TOKEN: Buffer.from(secret, 'base64').toString() };
-    const manta = (...words: readonly string[]) =>
-      bed.bed.run([...words, '--address', 'http://127.0.0.1:8266'], { env });
+    const env = {
+      RAY_API_SERVER_ADDRESS: 'http://127.0.0.1:8266',
+      RAY_AUTH_TOKEN: Buffer.from(secret, 'base64').toString(),
+    };
+    const manta = (...words: readonly string[]) => bed.bed.run(words, { env });
     const status = await eventually('it answers', async () => {
       const answer = await manta('status', '--json');
       return answer.code === 0 && answer.stdout;
     });
     assert.match(status, /"headgroup"/);
-    const refused = await bed.bed.run(['status', '--address', 'http://127.0.0.1:8266'], { env: { RAY_AUTH_TOKEN: 'wrong' } });
+    const refused = await bed.bed.run(['status'], { env: { ...env, RAY_AUTH_TOKEN: 'wrong' } });
     assert.notEqual(refused.code, 0);
-    const job = await manta('job', 'submit', '--num-cpus', '1', '--submission-id', 'queued', '--', 'echo', 'from the queue');
+    const job = await manta(
+      'job',
+      'submit',
+      '--entrypoint-num-cpus',
+      '1',
+      '--submission-id',
+      'queued',
+      '--',
+      'echo',
+      'from the queue',
+    );
     assert.equal(job.code, 0, job.stderr);
     assert.match(job.stdout, /from the queue/);
     const why = await manta('why', 'queued');
@@ -143,7 +160,10 @@ print("DONE", sum(ray.get([work.remote(1) for _ in range(${tasks})])))
         let count = 0;
         while (!over.signal.aborted) {
           await sleep(700 + 600 * round, undefined, { signal: over.signal }).catch(() => {});
-          await inHead('autoscaler', 'pkill -9 -f mantad.js').then(() => count++, () => {});
+          await inHead('autoscaler', 'pkill -9 -f mantad.js').then(
+            () => count++,
+            () => {},
+          );
           await workers();
         }
         return count;

@@ -32,7 +32,7 @@ export function scalingOf(cluster: Json): RayClusterScaling | ScalingProblem {
     ...listAt(cluster, 'spec', 'workerGroupSpecs').map((group) => nodeTypeOf(group, false)),
   ];
   const bad = groups.find((each) => 'problem' in each);
-  if (bad !== undefined) return bad as ScalingProblem;
+  if (bad !== undefined) return bad;
   const nodeTypes = groups as readonly NodeType[];
   const isSlow = textAt(cluster, 'spec', 'autoscalerOptions', 'upscalingMode') === 'Conservative';
   return {
@@ -153,14 +153,14 @@ function customOf(param: Json | undefined): Resources | undefined {
   }
 }
 
-const generations: Readonly<Record<string, string>> = {
-  'tpu-v4-podslice': 'v4',
-  'tpu-v5-lite-device': 'v5litepod',
-  'tpu-v5-lite-podslice': 'v5litepod',
-  'tpu-v5p-slice': 'v5p',
-  'tpu-v6e-slice': 'v6e',
-  tpu7x: 'v7x',
-};
+const generations: ReadonlyMap<string, string> = new Map([
+  ['tpu-v4-podslice', 'v4'],
+  ['tpu-v5-lite-device', 'v5litepod'],
+  ['tpu-v5-lite-podslice', 'v5litepod'],
+  ['tpu-v5p-slice', 'v5p'],
+  ['tpu-v6e-slice', 'v6e'],
+  ['tpu7x', 'v7x'],
+]);
 
 /** Generations whose chips have one core. */
 const oneCore = new Set(['v5litepod', 'v6e']);
@@ -171,7 +171,7 @@ function tpuHeadOf(group: Json | undefined): Resources {
   const topology = selector.get('cloud.google.com/gke-tpu-topology');
   const accelerator = selector.get('cloud.google.com/gke-tpu-accelerator');
   if (typeof topology !== 'string' || typeof accelerator !== 'string') return {};
-  const generation = generations[accelerator];
+  const generation = generations.get(accelerator);
   if (generation === undefined) return {};
   const chips = topology.split('x').reduce((product, side) => product * Number(side), 1);
   return { [`TPU-${generation}-${chips * (oneCore.has(generation) ? 1 : 2)}-head`]: 1 };

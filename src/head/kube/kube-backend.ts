@@ -5,20 +5,24 @@ import { messageOf } from '../../base/errors.ts';
 import { makeFolder } from '../../base/files/json-file.ts';
 import { KubeClient } from '../../base/kube/client.ts';
 import { openKubeAccess } from '../../base/kube/config.ts';
+import { watch } from '../../base/kube/watch.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { doubling, retry } from '../../base/time/retry.ts';
 import { type Json, textAt } from '../../core/kube/object.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import type { GcsTls } from '../../engines/ray/gcs/gcs-tls.ts';
 import { KubeRayProvider } from '../../providers/kuberay/provider.ts';
+import { podsPath, workersOf } from '../../providers/kuberay/ray-cluster.ts';
 import type { ThisMachineRecord } from '../../state/cluster-record.ts';
 import type { Backend, BackendContext } from '../backend/backend.ts';
-import { rayFront } from '../gateway/ray-front.ts';
+import { type RayFront, rayFront } from '../gateway/ray-front.ts';
 import { RayReports } from '../ray/watch/ray-reports.ts';
 import { specOfRayCluster } from './kube-spec.ts';
 
 const loopback = '127.0.0.1';
 const lookEvery = 500;
+const watchAgain = 10_000;
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -28,7 +32,7 @@ type Env = Readonly<Record<string, string | undefined>>;
  */
 export async function kubeBackend(
   { namespace, name }: NonNullable<ThisMachineRecord['kube']>,
-  { folder, clock, events, log }: BackendContext,
+  { folder, clock, events, log, wake }: BackendContext,
   env: Env = process.env,
 ): Promise<Backend> {
   const client = new KubeClient(openKubeAccess({ env, namespace }), clock);
@@ -53,17 +57,7 @@ export async function kubeBackend(
 
   log(`Manta's planner scales the RayCluster '${name}' in '${namespace}'`);
 
-  const ports = portsOf(meant.cluster);
-  const token = env['RAY_AUTH_TOKEN'];
-  const engine = new RayEngine({
-    address: `${loopback}:${ports.gcs}`,
-    dashboard: `http://${loopback}:${ports.dashboard}`,
-    ...(token !== undefined && { token }),
-    tls: () => tlsFrom(env),
-    folder: makeFolder(folder.files.attempts),
-    clock,
-    events,
-  });
+  const { engine, ray } = rayOf(meant.cluster, { folder, clock, events }, env);
   const reports = new RayReports({ engine, clock, spec: () => meant.spec, log, ending: ending.signal });
   let isReady = false;
   return {
@@ -71,19 +65,14 @@ export async function kubeBackend(
     provider,
     // KubeRay starts Ray in each pod.
     starter: { bringUp: async () => {}, halt: (id, signal) => provider.terminate([id], signal) },
-    ray: rayFront({
-      engine,
-      dashboardPort: ports.dashboard,
-      head: loopback,
-      ...(token !== undefined && { token }),
-    }),
+    ray,
     // Lists are those of the API server itself and do not lag; a pod is there within seconds of its patch.
     settings: {
       listLag: 2_000,
       demandLag: 1_000,
       batchIdle: 20,
       batchMax: 500,
-      bootSweep: 1_000,
+      bootSweep: 2_000,
       timeouts: { ...loopSettings.timeouts, absent: 2_000 },
     },
     spec: () => meant.spec,
@@ -92,6 +81,7 @@ export async function kubeBackend(
     addressOf: () => undefined,
     reloaded: () => {},
     keep: async (signal) => {
+      void wakeOnPods({ client, clock, signal, namespace, name }, wake);
       while (!signal.aborted) {
         isReady = await engine.headReady(signal).catch(() => false);
         await clock.sleep(lookEvery * (isReady ? 10 : 1), signal).catch(() => {});
@@ -113,6 +103,48 @@ export async function kubeBackend(
       client.close();
     },
   };
+}
+
+/** The Ray of the pod: the network of its containers is one. */
+function rayOf(
+  cluster: Json | undefined,
+  { folder, clock, events }: Pick<BackendContext, 'folder' | 'clock' | 'events'>,
+  env: Env,
+): { readonly engine: RayEngine; readonly ray: RayFront } {
+  const ports = portsOf(cluster);
+  const token = env['RAY_AUTH_TOKEN'];
+  const auth = token !== undefined && { token };
+  const engine = new RayEngine({
+    address: `${loopback}:${ports.gcs}`,
+    dashboard: `http://${loopback}:${ports.dashboard}`,
+    ...auth,
+    tls: () => tlsFrom(env),
+    folder: makeFolder(folder.files.attempts),
+    clock,
+    events,
+  });
+  return { engine, ray: rayFront({ engine, dashboardPort: ports.dashboard, head: loopback, ...auth }) };
+}
+
+interface PodWatch {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** A pod that comes, runs or goes is looked at at once. Without it the loop finds out a little later. */
+async function wakeOnPods({ client, clock, signal, namespace, name }: PodWatch, wake: () => void): Promise<void> {
+  const call = `watch pods in the namespace '${namespace}'`;
+  const pods = { path: podsPath(namespace), query: { labelSelector: workersOf(name) }, call, signal };
+  while (!signal.aborted) {
+    try {
+      for await (const _ of watch(client, pods, { clock })) wake();
+    } catch {
+      await clock.sleep(watchAgain, signal).catch(() => {});
+    }
+  }
 }
 
 /** The spec as the RayCluster says it now; one that cannot be read changes nothing. */

@@ -8,7 +8,15 @@ import { providerErrors } from '../errors.ts';
 import type { LaunchRequest, Provider, ProviderInstance } from '../provider.ts';
 import { kuberayEvents } from './events.ts';
 import { type LaunchBook, readBook, type Seat, writeBook } from './launch-book.ts';
-import { noteName, readScaledCluster, readWorkerPod, type ScaledCluster, workersOf } from './ray-cluster.ts';
+import {
+  noteName,
+  podsPath,
+  readScaledCluster,
+  readWorkerPod,
+  type ScaledCluster,
+  scalerManager,
+  workersOf,
+} from './ray-cluster.ts';
 import { type Patience, type Settled, settle, usualPatience, type WantedGroup } from './settle.ts';
 
 export interface KubeRayOptions {
@@ -22,9 +30,6 @@ export interface KubeRayOptions {
   /** Sees the RayCluster each time it is read. */
   readonly onRead?: (cluster: Json) => void;
 }
-
-/** As what the API server notes who changed `replicas`. */
-const scalerManager = 'manta-scaler';
 
 /** A change that somebody else got ahead of is made again on what there is now; so often in a row means something else. */
 const tries = 10;
@@ -131,7 +136,7 @@ export class KubeRayProvider implements Provider {
     const object = (await client.json({ path: this.#path, call: `read the RayCluster '${name}'`, signal })) as Json;
     onRead?.(object);
     const cluster = readScaledCluster(object);
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const path = podsPath(namespace);
     const query = { labelSelector: workersOf(name) };
     const { items } = await listAll(client, { path, query, call: `list pods in the namespace '${namespace}'`, signal });
     const pods = (items as readonly Json[]).map(readWorkerPod);

@@ -51,6 +51,11 @@ export const kubeApplyOptions = [
     needs: ['scaler'],
     summary: 'with --scaler: PersistentVolumeClaim that keeps the queue when the head pod is lost',
   },
+  {
+    name: 'scaler-service',
+    needs: ['scaler'],
+    summary: 'with --scaler: a Service, so that pods of the cluster can use the queue with a token',
+  },
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
 

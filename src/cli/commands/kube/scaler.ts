@@ -12,12 +12,13 @@ import type { Io } from '../../command.ts';
 interface ScalerOptions {
   readonly image?: string | undefined;
   readonly scalerClaim?: string | undefined;
+  readonly scalerService: boolean;
 }
 
 /** The manifests with Manta's planner in the head pods of their clusters. */
 export async function addScaler(
   manifests: readonly Manifest[],
-  { image = usualImage, scalerClaim: claim }: ScalerOptions,
+  { image = usualImage, scalerClaim: claim, scalerService: service }: ScalerOptions,
   client: KubeClient,
   { env, signal, events }: Io,
 ): Promise<readonly Manifest[]> {
@@ -35,7 +36,7 @@ export async function addScaler(
     }
     if (claim === undefined) events.emit(kubeEvents.queueWithPod, { kind: manifest.kind, name: manifest.name });
     const token = await ownersToken(manifest, client, signal);
-    made.push(...withScaler(manifest, { image, runtime, token, claim }));
+    made.push(...withScaler(manifest, { image, runtime, token, claim, service }));
   }
   return made;
 }
