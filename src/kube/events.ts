@@ -12,4 +12,10 @@ export const kubeEvents = {
     level: 'info',
     text: (e) => `${e.kind} '${e.name}': ${e.says}${e.cause === undefined ? '' : `; ${e.cause}`}`,
   }),
+  notKept: defineEvent<{ kind: string; name: string }>({
+    code: 'MANTA_KUBE_NOT_KEPT',
+    level: 'warn',
+    text: (e) =>
+      `${e.kind} '${e.name}': you may not write Secrets, so its spec is not kept for a rollback ('manta kube check --rbac')`,
+  }),
 };

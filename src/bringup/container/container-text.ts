@@ -4,6 +4,8 @@ import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { withoutTrailing } from '../../base/trailing.ts';
 import type { ContainerSpec } from '../../core/spec/cluster.ts';
+import { metadataUrl } from '../../providers/google/client/links.ts';
+import { googleRegistryOf } from '../../providers/google/registry.ts';
 import type { CommandPlace, NodeOrder } from '../node/node.ts';
 import { markWord } from '../node/shell-text.ts';
 import { stagingOf, usualStaging } from '../sync/staging.ts';
@@ -17,6 +19,7 @@ const repairMounts = readShell(new URL('./repair-mounts.sh', import.meta.url));
 const users = readShell(new URL('./container-users.sh', import.meta.url));
 const make = readShell(new URL('./container-make.sh', import.meta.url));
 const remove = readShell(new URL('./container-remove.sh', import.meta.url));
+const pullFromGoogle = readShell(new URL('./pull-from-google.sh', import.meta.url));
 
 /** Labels that tell later runs whose a container is and what it was made of. */
 const nodeLabel = 'manta.node';
@@ -45,6 +48,13 @@ function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
     target: withoutTrailing(remote.replace(/^~(?=\/|$)/, home), '/') || '/',
     directory,
   }));
+}
+
+/** Pulls the image, from a registry of Google with the machine's own account where nobody has logged in. */
+export function pullText({ engine, image }: Pick<ContainerSpec, 'engine' | 'image'>, metadata = metadataUrl): string {
+  const registry = googleRegistryOf(image);
+  if (registry === undefined) return `${engine} pull ${shellQuoted(image)}`;
+  return shellProgram(pullFromGoogle, { engine, image, registry, metadata });
 }
 
 /** Of everything that makes it another container. What is found out about the host does not. */

@@ -25,6 +25,7 @@ import {
   lookText,
   makeText,
   passwordText,
+  pullText,
   removeText,
   repairMountsText,
   runCommand,
@@ -159,8 +160,7 @@ const onHost = (host: Host, order: NodeOrder, text: string, options: RunOptions)
   host.sh(commandProgram(order, { kind: 'host' }, text, setupEnvironment(order)), options);
 
 async function pull(host: Host, order: NodeOrder, spec: ContainerSpec, options: ContainerOptions): Promise<void> {
-  const text = `${spec.engine} pull ${shellQuoted(spec.image)}`;
-  const program = commandProgram(order, { kind: 'host' }, text, setupEnvironment(order));
+  const program = commandProgram(order, { kind: 'host' }, pullText(spec), setupEnvironment(order));
   const id = `pull-${randomBytes(6).toString('hex')}`;
   let output = '';
   const { code } = await runStep(

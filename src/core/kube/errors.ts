@@ -32,4 +32,61 @@ export const manifestErrors = {
     message: (e) => `nobody can confirm a change of ${e.objects} ${e.objects === 1 ? 'object' : 'objects'} here`,
     hint: () => 'give --yes to go ahead without a question',
   }),
+  NoKind: defineError<{ kind: string; apiVersion: string }>({
+    code: 'MANTA_KUBE_NO_KIND',
+    exit: 3,
+    message: (e) => `the API server has no kind '${e.kind}' in ${e.apiVersion}`,
+    hint: (e) =>
+      e.apiVersion.startsWith('ray.io/')
+        ? "KubeRay's CRDs are missing or too old there: 'manta kube install' says which release fits"
+        : 'install what defines this kind first',
+  }),
+  UnknownFields: defineError<{ kind: string; name: string; fields: readonly { at: string; says: string }[] }>({
+    code: 'MANTA_KUBE_UNKNOWN_FIELD',
+    exit: 1,
+    message: (e) =>
+      `the API server does not know ${e.fields.length === 1 ? 'a field' : `${e.fields.length} fields`} of the ${e.kind} '${e.name}':${e.fields.map(({ at, says }) => `\n  ${at}: ${says}`).join('')}`,
+    hint: () => 'correct them; nothing was applied',
+  }),
+  Conflict: defineError<{ kind: string; name: string; detail: string; keeper: string | undefined }>({
+    code: 'MANTA_KUBE_OWNED',
+    exit: 1,
+    message: (e) => `somebody else owns fields of the ${e.kind} '${e.name}' that this would change: ${e.detail}`,
+    hint: (e) =>
+      e.keeper === undefined
+        ? '--force-conflicts takes them over'
+        : `change them where ${e.keeper} has them from; what --force-conflicts takes over, it may take back`,
+  }),
+  NothingToRollBack: defineError<{ kind: string; name: string }>({
+    code: 'MANTA_KUBE_NO_ROLLBACK',
+    exit: 1,
+    message: (e) => `no earlier spec of the ${e.kind} '${e.name}' is kept`,
+    hint: () => "'manta kube apply' keeps the last two that came up while it waited",
+  }),
+  NoService: defineError<{ found: number }>({
+    code: 'MANTA_KUBE_SERVE_CONFIG_PLACE',
+    exit: 2,
+    message: (e) =>
+      `--serve-config needs one RayService in the files, and there ${e.found === 1 ? 'is' : 'are'} ${e.found}`,
+    hint: () => 'give the file with the RayService, alone',
+  }),
+  BadName: defineError<{ word: string }>({
+    code: 'MANTA_KUBE_BAD_NAME',
+    exit: 2,
+    message: (e) => `'${e.word}' is neither a file nor KIND/NAME`,
+    hint: () => 'write rayservice/NAME, raycluster/NAME, rayjob/NAME or raycronjob/NAME',
+  }),
+  Helm: defineError<{ kind: string; name: string; release: string }>({
+    code: 'MANTA_KUBE_HELM_OWNS',
+    exit: 1,
+    message: (e) => `the ${e.kind} '${e.name}' belongs to ${e.release}, and is left to it`,
+    hint: () => "upgrade it with 'helm upgrade'; CRDs, which Helm never upgrades, can be applied alone",
+  }),
+  StillThere: defineError<{ objects: readonly string[]; why: string }>({
+    code: 'MANTA_KUBE_STILL_THERE',
+    exit: 1,
+    message: (e) =>
+      `${e.objects.join(', ')} ${e.objects.length === 1 ? 'is' : 'are'} still there when the time was up${e.why}`,
+    hint: () => 'wait longer with --timeout; finalizers are removed by the operator, so it has to run',
+  }),
 };

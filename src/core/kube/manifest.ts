@@ -1,17 +1,9 @@
+import type { Finding } from '../finding.ts';
 import type { Path, Position } from '../spec/problem.ts';
 import type { Source } from '../spec/source.ts';
 import { asKubectl } from '../spec/yaml/go.ts';
 import { readYaml } from '../spec/yaml/read.ts';
 import { isMap, type Json, type JsonMap, textAt } from './object.ts';
-
-/** Something wrong or doubtful in a manifest. */
-export interface Finding {
-  readonly severity: 'error' | 'warning';
-  readonly file: string;
-  readonly at: Position;
-  readonly says: string;
-  readonly next: string;
-}
 
 /** One object of a file, as it is sent to the API server. */
 export interface Manifest {
@@ -22,6 +14,8 @@ export interface Manifest {
   readonly object: JsonMap;
   /** Position of a value; of the nearest one above it when it is not written. */
   at(path: Path): Position;
+  /** Position of a character of the text at a path, by its line and column there; of the text itself if it is no block (`|`). */
+  within(path: Path, at: Position): Position;
 }
 
 const legacyGroup = 'cluster.ray.io';
@@ -122,5 +116,17 @@ function manifestOf(file: string, value: Json, path: Path, source: Source): Mani
       'add metadata.name: what has only generateName would be made again each time',
     );
   const object = apiVersion === 'ray.io/v1alpha1' ? { ...value, apiVersion: 'ray.io/v1' } : value;
-  return { file, kind, name, namespace: textAt(value, 'metadata', 'namespace'), object, at };
+  const within: Manifest['within'] = (more, inner) => positionIn(source, [...path, ...more], inner);
+  return { file, kind, name, namespace: textAt(value, 'metadata', 'namespace'), object, at, within };
+}
+
+/** A block begins on the line behind its `|`, and all of its lines are indented by as much as the first one. */
+function positionIn(source: Source, path: Path, inner: Position): Position {
+  const at = source.at(path);
+  const range = source.rangeOf(path)?.value;
+  const written = range === undefined ? '' : source.text.slice(range.start, range.end);
+  if (!written.startsWith('|')) return at;
+  const first = written.split('\n').find((line, index) => index > 0 && line.trim() !== '') ?? '';
+  const indent = first.length - first.trimStart().length;
+  return { line: at.line + inner.line, column: indent + inner.column };
 }

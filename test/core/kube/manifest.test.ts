@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Finding } from '../../../src/core/finding.ts';
 import { changeOf, withLiveReplicas } from '../../../src/core/kube/change.ts';
-import { type Finding, readManifests } from '../../../src/core/kube/manifest.ts';
+import { readManifests } from '../../../src/core/kube/manifest.ts';
 import type { JsonMap } from '../../../src/core/kube/object.ts';
 import { checkManifest } from '../../../src/core/kube/rules.ts';
 

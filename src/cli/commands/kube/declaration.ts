@@ -15,15 +15,23 @@ export const kubeApplyOptions = [
   ...whereOptions,
   { name: 'yes', short: 'y', summary: 'apply without asking' },
   { name: 'plan', summary: 'show what would change, and stop' },
-  { name: 'wait', off: 'no-wait', summary: 'wait until each RayCluster is up' },
+  { name: 'wait', off: 'no-wait', summary: 'wait until each object of KubeRay is up' },
   {
     name: 'timeout',
     value: 'SECONDS',
     type: 'integer',
     min: 1,
     default: 900,
-    summary: 'how long to wait for each RayCluster',
+    summary: 'how long to wait for each of them',
   },
+  {
+    name: 'serve-config',
+    value: 'FILE',
+    complete: 'file',
+    summary: 'put this Serve config into the RayService of the files',
+    excludes: ['rollback'],
+  },
+  { name: 'rollback', summary: 'go back to the last spec that came up; FILE may be KIND/NAME' },
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
 
@@ -48,19 +56,22 @@ export const kubeCommands: readonly Command[] = [
   }),
   defineCommand({
     path: ['kube', 'apply'],
-    summary: 'apply manifests, and wait until their RayClusters are up',
+    summary: 'apply manifests, and wait until what they describe really runs',
     description:
-      'Checks the files, lets the API server try them, shows what would change, asks, and applies all objects in order (server-side apply). Then waits for each RayCluster: until all its pods are ready and current, or with the first cause why that does not happen. RayServices and RayJobs are applied and not waited for yet.\n' +
-      'With --json: a line {"findings"} where the files have problems, then a line {"plan": [{"kind", "name", "effect", "differences"}]}.\n' +
-      'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or nobody could confirm.',
+      'Checks the files, lets the API server try them, shows what would change and what that does, asks, and applies all objects in order (server-side apply). Then waits: for a RayCluster until all its pods are ready and current; for a RayService until Serve itself runs the new config and the Service leads to it; for a RayJob until its entrypoint runs. Or it ends with the first cause why that does not happen.\n' +
+      'With --rollback: applies the last spec that came up, or the one before it if that is what runs now.\n' +
+      'With --json: a line {"findings"} where the files have problems, then a line {"plan": [{"kind", "name", "effect", "notes", "room", "differences"}]}.\n' +
+      'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or nobody could confirm, 3 KubeRay is not installed.',
     args: [
       { name: 'FILE', summary: 'manifests, or - for standard input', required: true, many: true, complete: 'file' },
     ],
     options: kubeApplyOptions,
     examples: [
-      'manta kube apply raycluster.yaml',
+      'manta kube apply rayservice.yaml',
       'manta kube apply --yes --no-wait *.yaml',
-      'manta kube apply --plan raycluster.yaml',
+      'manta kube apply --plan rayservice.yaml',
+      'manta kube apply --serve-config config.yaml rayservice.yaml',
+      'manta kube apply --rollback rayservice/NAME',
     ],
     load: () => import('./apply.ts'),
   }),
