@@ -1,7 +1,6 @@
 import { isMap, type Json } from '../kube/object.ts';
 import {
   anything,
-  type ServeField,
   int,
   listOf,
   mapOf,
@@ -9,8 +8,9 @@ import {
   number,
   oneOf,
   problemsIn,
-  type ServeRecord,
   type SchemaProblem,
+  type ServeField,
+  type ServeRecord,
   text,
   whether,
 } from './fields.ts';
