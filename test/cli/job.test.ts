@@ -145,10 +145,11 @@ describe('manta job submit', () => {
       ['--entrypoint-resources', '{"CPU": 1}', /their own options/],
       ['--retries', 'sometimes', /a number, or a comma-separated list of failed=N/],
       ['--time-limit', 'soon', /a duration/],
-      ['--strategy', 'PACK', /gang/],
+      ['--strategy', 'PACK', /only works together with --gang or --bundles/],
+      ['--gang', '2', /only works together with the resources of each member/],
       ['--bundles', '{}', /a JSON list/],
-      ['--slices', '2', /effect only with --tpu/],
-      ['--tpu', 'TPUv4', /a type of TPU such as v4-64/],
+      ['--slices', '2', /only works together with --tpu/],
+      ['--tpu', 'TPUv4', /a TPU type such as v4-64/],
     ] as const) {
       const ran = await job('submit', option, value, '--', 'true');
       assert.equal(ran.exit, 2, ran.stderr);

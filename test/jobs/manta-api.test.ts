@@ -146,7 +146,7 @@ test('a new user is what the request says, and nothing that it does not understa
     [{ name: 'eve', weight: true }, /^weight is not a number$/],
     [{ name: 'eve', weight: 0 }, /^weight is not above 0/],
     [{ name: 'eve', admin: 'yes' }, /^admin is neither true nor false$/],
-    [{ name: 'eve', colour: 'red' }, /^colour is not a key of a user; known are name, admin, weight$/],
+    [{ name: 'eve', colour: 'red' }, /^colour is not a key of a user; known keys: name, admin, weight$/],
     [{ weight: 1 }, /^name is missing$/],
     [[], /^the body is not an object$/],
   ] as const) {

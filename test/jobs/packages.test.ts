@@ -231,13 +231,13 @@ test('a runtime environment is read with the words of its problem', () => {
     { kind: 'uv', packages: ['a'] },
   ]);
   const problems: [Record<string, unknown>, RegExp][] = [
-    [{ conda: 'x' }, /\['conda'\] is not supported by this cluster; supported are env_vars, /],
+    [{ conda: 'x' }, /\['conda'\] is not supported by this cluster; supported: env_vars, /],
     [{ image_uri: 'x' }, /\['image_uri'\] is not supported/],
     [{ nsight: 'default' }, /\['nsight'\] is not supported/],
     [{ worker_process_setup_hook: 'x' }, /\['worker_process_setup_hook'\] is not supported/],
     [{ constructor: { name: 'x' } }, /\['constructor'\] is not supported/],
     [{ working_dir: '/home/me' }, /uploaded by the client/],
-    [{ working_dir: 's3://b/x.zip' }, /not an https/],
+    [{ working_dir: 's3://b/x.zip' }, /nor an https/],
     [{ working_dir: 'gcs://x.whl' }, /takes \.zip, \.tar\.gz, \.tgz, \.tar\.xz files only/],
     [{ working_dir: 'gcs://x.tar.bz2' }, /takes \.zip, \.tar\.gz, \.tgz, \.tar\.xz files only/],
     [{ py_modules: [`https://x.invalid/${'p'.repeat(250)}.whl`] }, /a wheel must have a plain file name/],

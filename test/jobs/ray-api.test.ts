@@ -219,7 +219,7 @@ test('difference: a runtime environment that this cluster cannot give is refused
   const cases: [Record<string, unknown>, RegExp][] = [
     [
       { image_uri: 'x' },
-      /^runtime_env\['image_uri'\] is not supported.*supported are env_vars, working_dir, .*uv, config$/,
+      /^runtime_env\['image_uri'\] is not supported.*supported: env_vars, working_dir, .*uv, config$/,
     ],
     [{ conda: 'x' }, /^runtime_env\['conda'\] is not supported/],
     [{ toString: 'x' }, /^runtime_env\['toString'\] is not supported/],
@@ -227,7 +227,7 @@ test('difference: a runtime environment that this cluster cannot give is refused
     [{ uv: { packages: ['a'], uv_version: '1' } }, /^runtime_env\['uv'\]\['uv_version'\] is not supported/],
     [{ pip: ['a'], uv: ['a'] }, /cannot be used together/],
     [{ env_vars: { A: 1 } }, /^runtime_env\['env_vars'\].*value of 'A' is not a string/],
-    [{ working_dir: './here' }, /^runtime_env\['working_dir'\] '.\/here' is not a package on the head/],
+    [{ working_dir: './here' }, /^runtime_env\['working_dir'\] '.\/here' is neither a package on the head/],
     [{ working_dir: 'https://' }, /^runtime_env\['working_dir'\]/],
     [{ py_modules: 'x' }, /^runtime_env\['py_modules'\] must be a list/],
     [{ excludes: 'x' }, /^runtime_env\['excludes'\] must be a list/],

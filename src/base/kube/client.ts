@@ -1,5 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
+import type { WebSocket } from 'ws';
 import { type MantaError, messageOf } from '../errors.ts';
 import { readOutsideJson } from '../outside-json.ts';
 import { readWhole } from '../read-whole.ts';
@@ -9,14 +10,18 @@ import { version } from '../version.ts';
 import type { KubeAccess } from './config.ts';
 import { kubeErrors } from './errors.ts';
 import { refusalOf } from './refusals.ts';
+import { openSocket } from './socket.ts';
 
 export interface KubeCall {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  /** Bytes go as they are, anything else as JSON. */
   readonly body?: unknown;
   /** @default application/json */
   readonly contentType?: string;
+  /** For what is behind the API server, which keeps `authorization` to itself. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What it does, for messages: `list pods in the namespace 'default'`. */
   readonly call: string;
   readonly signal: AbortSignal;
@@ -68,10 +73,11 @@ export class KubeClient {
 
   /** Makes a call and hands its answer over as it comes. */
   async stream(call: KubeCall): Promise<IncomingMessage> {
-    let wait = 0;
+    let wait = -1;
     const reads = (call.method ?? 'GET') === 'GET';
     return await retry(
       async () => {
+        wait = -1;
         const response = await this.#send(call);
         const status = response.statusCode ?? 0;
         if (status < 300) return response;
@@ -100,17 +106,56 @@ export class KubeClient {
     this.#agent?.destroy();
   }
 
-  async #send(call: KubeCall): Promise<IncomingMessage> {
-    const { server } = this.access;
-    const url = new URL(`${server}${call.path}`);
-    for (const [name, value] of Object.entries(call.query ?? {}))
-      if (value !== undefined) url.searchParams.set(name, String(value));
+  /**
+   * Opens a WebSocket, which the caller owns and resumes: from then on it reports by events alone. The server picks one of the
+   * protocols. Nothing has been asked of a pod before it is open, so a busy server is asked again.
+   */
+  async upgrade(call: Omit<KubeCall, 'method' | 'body'>, protocols: readonly string[]): Promise<WebSocket> {
+    let isBusy = false;
+    return await retry(
+      async () => {
+        const login = await this.#login();
+        const url = this.#url(call).href.replace(/^http/, 'ws');
+        const opened = await openSocket(url, protocols, login, call.signal).catch((error: unknown) => {
+          call.signal.throwIfAborted();
+          throw connectionError(error, this.access.server);
+        });
+        if (!('status' in opened)) return opened;
+        isBusy = opened.status === 429;
+        throw refusalOf(opened.status, opened.body, call.call, this.access);
+      },
+      {
+        clock: this.#clock,
+        signal: call.signal,
+        pause: doubling(500, 5_000),
+        again: (_, tried) => isBusy && tried < tries,
+      },
+    );
+  }
+
+  #url({ path, query }: Pick<KubeCall, 'path' | 'query'>): URL {
+    const url = new URL(`${this.access.server}${path}`);
+    for (const [name, value] of Object.entries(query ?? {}))
+      for (const each of Array.isArray(value) ? (value as readonly string[]) : [value])
+        if (each !== undefined) url.searchParams.append(name, String(each));
+    return url;
+  }
+
+  async #login(): Promise<RequestOptions> {
     const login = await this.access.options();
     this.#keep(login);
-    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    return login;
+  }
+
+  async #send(call: KubeCall): Promise<IncomingMessage> {
+    const { server } = this.access;
+    const url = this.#url(call);
+    const login = await this.#login();
+    const body = bytesOf(call.body);
     const headers = {
-      ...login.headers,
       accept: 'application/json',
+      ...call.headers,
+      ...login.headers,
       'user-agent': `manta/${version}`,
       ...(body !== undefined && {
         'content-type': call.contentType ?? 'application/json',
@@ -134,6 +179,10 @@ export class KubeClient {
     this.#agent = login.agent;
     (this.#agent as { keepAlive?: boolean }).keepAlive = true;
   }
+}
+
+function bytesOf(body: unknown): string | Uint8Array | undefined {
+  return body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body);
 }
 
 function answered(request: ClientRequest, patience: Duration): Promise<IncomingMessage> {

@@ -128,7 +128,7 @@ class HeadWatch {
     const { folder, events, log } = this.#context;
     const detail = lastWords(folder, head)?.text;
     if (detail === undefined) return;
-    log(`Ray's head ${head} ended: ${detail}`);
+    log(`Ray's head ${head} exited: ${detail}`);
     if (this.#ready) events.emit(headEvents.rayGone, { address: '127.0.0.1' });
     else events.emit(headEvents.headTrouble, { detail });
   }

@@ -1,66 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { KubeClient } from '../../../src/base/kube/client.ts';
-import { type KubeChoice, openKubeAccess } from '../../../src/base/kube/config.ts';
+import { openKubeAccess } from '../../../src/base/kube/config.ts';
 import { kubeErrors } from '../../../src/base/kube/errors.ts';
 import { listAll } from '../../../src/base/kube/list.ts';
 import { never } from '../../contract/waiting.ts';
-
-/** Time that passes at once. */
-const clock = { now: () => 0, sleep: async () => {} };
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-const folderFor = (t: TestContext): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'manta-kube-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-};
-
-const configOf = (server: string, user: object, name = 'one'): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name, cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: `of-${name}` } }],
-    'current-context': name,
-  });
-
-async function serve(t: TestContext, answer: Answer): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function access(t: TestContext, texts: readonly string[], choice: Omit<KubeChoice, 'env'> = {}) {
-  const folder = folderFor(t);
-  const files = texts.map((text, at) => {
-    const file = join(folder, `config-${at}`);
-    writeFileSync(file, text);
-    return file;
-  });
-  return openKubeAccess({ env: { KUBECONFIG: [join(folder, 'none'), ...files].join(':') }, ...choice });
-}
-
-async function clientOf(t: TestContext, answer: Answer, user: object = { token: 'secret-1' }): Promise<KubeClient> {
-  const client = new KubeClient(access(t, [configOf(await serve(t, answer), user)]), clock);
-  t.after(() => client.close());
-  return client;
-}
+import { type Answer, access, clientOf, clock, configOf, folderFor, say, serve } from './api-server.ts';
 
 const pods = { path: '/api/v1/pods', call: 'list pods', signal: never };
-
-const say = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
-  response.writeHead(status, headers).end(JSON.stringify(body));
-};
 
 test('files of KUBECONFIG are merged as kubectl does: the first that names a thing counts, missing files do not', (t) => {
   const texts = [configOf('https://a', {}), configOf('https://b', {}), configOf('https://c', {}, 'two')];

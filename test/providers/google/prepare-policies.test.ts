@@ -69,6 +69,18 @@ test("a user's role without what a plan can do without is enough", async (t) => 
   assert.match(warnings.join('\n'), /the firewall of network default cannot be read/);
 });
 
+test("the head's role pulls the image of its container where that is in a registry of Google", () => {
+  const pulls = (image: string): boolean =>
+    permissionsIn(policies(specOf(cluster({ more: `docker: {image: ${image}, container_name: c}` }))).head).includes(
+      'artifactregistry.repositories.downloadArtifacts',
+    );
+  assert.deepEqual(['us-docker.pkg.dev/lab-project/ray/ray:1', 'gcr.io/p/ray', 'rayproject/ray:2.9'].map(pulls), [
+    true,
+    true,
+    false,
+  ]);
+});
+
 test("the head's role suffices to launch, list, tag and end instances", async (t) => {
   const bed = await preparationBed(t);
   const plain = cluster({ places: 'region: us-west1, availability_zone: us-west1-a' });

@@ -27,7 +27,7 @@ const learnWithin = 10_000;
 /** A machine without a lease does not end itself before mantad would give it up, however short leases are. */
 const noLeaseFor = loopSettings.timeouts.allocated;
 
-/** Instances of a cloud. They let in the cluster's own key, which the head alone has. */
+/** Instances of a cloud. They accept the cluster's own key, which the head alone has. */
 export async function cloudMachines(context: BackendContext, head: RayHead): Promise<Machines> {
   const { folder, spec } = context;
   const publicKey = readFileSync(`${folder.files.key}.pub`, 'utf8').trim();
