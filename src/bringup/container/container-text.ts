@@ -15,7 +15,7 @@ const engines = {
   podman: readShell(new URL('./podman.sh', import.meta.url)),
 };
 const look = readShell(new URL('./container-look.sh', import.meta.url));
-const mendMounts = readShell(new URL('./mend-mounts.sh', import.meta.url));
+const repairMounts = readShell(new URL('./repair-mounts.sh', import.meta.url));
 const users = readShell(new URL('./container-users.sh', import.meta.url));
 const make = readShell(new URL('./container-make.sh', import.meta.url));
 const remove = readShell(new URL('./container-remove.sh', import.meta.url));
@@ -126,11 +126,11 @@ export function lookText(order: NodeOrder, { engine, name, image, detectGpuRunti
  * Sh text, for the host, that makes the mounted files usable in the container; empty where there are none. Prints
  * `unreadable PATH` for what stays so.
  */
-export function mendMountsText(order: NodeOrder, { engine, name }: ContainerSpec, home: string): string {
+export function repairMountsText(order: NodeOrder, { engine, name }: ContainerSpec, home: string): string {
   const binds = bindsOf(order, home);
   if (binds.length === 0) return '';
   const words = binds.flatMap(({ directory, source, target }) => [directory ? 'folder' : 'file', source, target]);
-  return shellProgram(`${engines[engine]}${mendMounts}`, { manta_name: name }, words);
+  return shellProgram(`${engines[engine]}${repairMounts}`, { manta_name: name }, words);
 }
 
 /** Sh text that prints the users of an image, which is not run for it. */

@@ -52,13 +52,16 @@ test('what was prepared fills in what the file leaves out, and nothing else', as
     network: aws.world.vpcs.of(labAccount, region)[0]!.id,
   });
   const other = aws.world.addImage({ account: labAccount, region });
-  const text = clusterText({ worker: [`ImageId: ${other.id}`, `SecurityGroupIds: [${own.id}]`] });
-  const [second] = await providerOf(aws, { text }).launch(ask('own'), never);
+  const both = clusterText({ worker: [`ImageId: ${other.id}`, `SecurityGroupIds: [${own.id}]`] });
+  const [second] = await providerOf(aws, { text: both }).launch(ask('own'), never);
   assert.equal(requestOf(aws, second!.id).ImageId, other.id);
   assert.deepEqual(requestOf(aws, second!.id).SecurityGroupIds, [own.id]);
-  const latest = clusterText({ worker: ['ImageId: latest_dlami'] });
-  const [third] = await providerOf(aws, { text: latest }).launch(ask('latest'), never);
-  assert.equal(requestOf(aws, third!.id).ImageId, imageOf(aws));
+  for (const none of ['latest_dlami', 'LATEST_DLAMI', '""', 'null']) {
+    const text = clusterText({ worker: [`ImageId: ${none}`, 'SecurityGroupIds: []'] });
+    const [third] = await providerOf(aws, { text }).launch(ask(none), never);
+    assert.equal(requestOf(aws, third!.id).ImageId, imageOf(aws), none);
+    assert.deepEqual(requestOf(aws, third!.id).SecurityGroupIds, data.types['worker']!.groups);
+  }
 });
 
 test('a type that was not prepared is refused with what to do', async (t) => {
@@ -110,8 +113,8 @@ test('first boot runs what the file says, then lets in the key of the head, then
   const script = clusterText({ worker: ['UserData: "#!/bin/bash\\necho from the file\\n"'] });
   const [made] = await providerOf(aws, { text: script, client }).launch(ask('script'), never);
   const parts = (id: string): readonly string[] =>
-    [...userDataProgram(requestOf(aws, id).UserData)!.matchAll(/echo ([A-Za-z0-9+/=]+) \| base64 -d/g)].map(
-      ([, data = '']) => Buffer.from(data, 'base64').toString(),
+    [...userDataProgram(requestOf(aws, id).UserData)!.matchAll(/^script_part \d+ (\S+)$/gm)].map(([, data = '']) =>
+      Buffer.from(data, 'base64').toString(),
     );
   const [first = '', second = '', third = ''] = parts(made!.id);
   assert.equal(first, '#!/bin/bash\necho from the file\n\n');
@@ -126,7 +129,7 @@ test('first boot runs what the file says, then lets in the key of the head, then
     client,
     prepared: (given) => preparedOf(given, {}, { templateUserData: '#cloud-config\npackages: [jq]\n' }),
   }).launch(ask('template'), never);
-  assert.match(userDataProgram(requestOf(aws, template!.id).UserData)!, /part 1 is text\/cloud-config/);
+  assert.match(userDataProgram(requestOf(aws, template!.id).UserData)!, /^other_part 1 text\/cloud-config$/m);
   const big = clusterText({ worker: [`UserData: "#!/bin/sh\\n# ${'comment '.repeat(3000)}\\necho big\\n"`] });
   const [large] = await providerOf(aws, { text: big, client }).launch(ask('large'), never);
   assert.match(parts(large!.id)[0] ?? '', /echo big/);

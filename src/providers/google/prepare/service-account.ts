@@ -84,7 +84,7 @@ function ownStep({ email, lacksAccount, lacksRole, lacksBinding }: OwnAccount): 
     what: 'service account of the head',
     action,
     id: email,
-    note: 'with a role of exactly what a head calls',
+    note: 'with a role that allows only what a head calls',
   };
 }
 
@@ -219,12 +219,12 @@ function leaseWarnings(types: readonly LaunchedType[]): readonly string[] {
     ...(machines === ''
       ? []
       : [
-          `workers of ${machines} have no service account that may delete them: one that loses its head for good switches itself off, and costs its disk until \`manta down\``,
+          `workers of ${machines} have no service account that may delete them: a worker that loses its head for good powers itself off, but you pay for its disk until \`manta down\``,
         ]),
     ...(slices === ''
       ? []
       : [
-          `slices of ${slices} have no lease: their service account may not delete TPU nodes (roles/tpu.admin), so they cost until \`manta down\` when the head is lost`,
+          `slices of ${slices} have no lease: their service account may not delete TPU nodes (roles/tpu.admin), so if the head is lost, you pay for them until \`manta down\``,
         ]),
   ];
 }

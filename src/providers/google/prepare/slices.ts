@@ -57,7 +57,7 @@ export function chooseSlice(type: LaunchedType, zones: readonly string[], tpus: 
   if (isHead)
     throw preparationErrors.BadFile({
       at,
-      problem: 'makes the head a TPU slice',
+      problem: 'makes the head a TPU slice, which is not supported',
       hint: 'give the head a type with a machineType, such as n2-standard-8; slices can be workers only',
     });
   if ('acceleratorType' in config && 'acceleratorConfig' in config)
