@@ -42,10 +42,10 @@ export async function headInCloud(meant: MeantCluster, settings: UpSettings, io:
   const { planCloud } = await import('../../../launcher/up/cloud-plan.ts');
   const request: CloudRequest = { folder, file, overrides, env: io.env, clock: wallClock, events: io.events };
   const planned = await planCloud(request, io.signal);
-  const key = settings.plan === true ? undefined : namedKeyProblem(spec);
-  if (key !== undefined) throw placed(file, key);
   const missing = settings.plan ? missingMounts(spec, file.config.path, io.cwd) : [];
   const cloud = { ...planned, warnings: [...missing, ...planned.warnings] };
+  const key = settings.plan === true ? undefined : namedKeyProblem(spec);
+  if (key !== undefined) throw placed(file, key);
   const reachable = readLaptopRecord(folder)?.remote.address !== undefined;
   if (settings.plan && cloud.head.action === 'keep' && reachable) return { is: 'there', file, cloud };
   const jobs = cloud.head.action === 'replace' ? await jobsAtStake(request, io) : undefined;
