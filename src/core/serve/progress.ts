@@ -85,7 +85,8 @@ const download = /(https?|s3|gs|azure|abfss|file|gcs):\/\/[^\s'"]+/;
 
 /** What ended a deployment: the code that could not be fetched is told apart, as it is nothing that the application did. */
 function failedCause(name: string, words: string, deployment: string | undefined): Cause {
-  const [address = ''] = download.exec(words) ?? [];
+  const [, named] = /for url: (\S+)/.exec(words) ?? [];
+  const address = named ?? download.exec(words)?.[0] ?? '';
   const isDownload = /runtime_env|working_dir|py_modules|package/i.test(words);
   if (isDownload && /not a zip file|BadZipFile/i.test(words))
     return {
@@ -94,7 +95,7 @@ function failedCause(name: string, words: string, deployment: string | undefined
       next: 'put a zip file there, with the code at its top or in one folder; pages of GitHub are not archives, /archive/….zip is',
       isFinal: true,
     };
-  const [, code] = /\b(?:HTTP Error|status code|HTTP)[ :]*(40[0-9]|410)\b/i.exec(words) ?? [];
+  const [, code] = /\b(?:HTTP ?Error|status code|HTTP)[ :]*(40\d|410)\b/i.exec(words) ?? [];
   if (isDownload && code !== undefined)
     return {
       kind: 'working_dir',
@@ -134,7 +135,7 @@ const filled = new Set([
  * Whether Serve has the config of an application that was sent. What it does not know it drops; what nobody set it leaves
  * out, except in a few parts, and the logging that is set for all applications.
  */
-export function isSameConfig(sent: Json, deployed: Json | undefined): boolean {
+function isSameConfig(sent: Json, deployed: Json | undefined): boolean {
   if (!isMap(sent) || !isMap(deployed)) return false;
   return isSameMap(sent, deployed, 'application', new Set(['logging_config']));
 }
