@@ -159,7 +159,12 @@ ${scenario.workers ?? ''}`;
     await Promise.all(
       [
         { name: 'gcs', workers: lost, timeout: 60, says: /waits until it reaches the GCS/ },
-        { name: 'probe', version: '2.52.0', timeout: 45, says: /its image has no wget|its probe has not passed yet/ },
+        {
+          name: 'probe',
+          container: 'readinessProbe: {httpGet: {path: /nothing, port: 8265}, periodSeconds: 2}',
+          timeout: 45,
+          says: /asks for an address that its Ray does not have/,
+        },
       ].map(tried),
     );
   });
