@@ -5,9 +5,11 @@ import { type Change, changeOf, withLiveReplicas, withoutKueueFields } from '../
 import { manifestErrors } from '../core/kube/errors.ts';
 import type { Manifest } from '../core/kube/manifest.ts';
 import { dig, type Json, type JsonMap, textAt } from '../core/kube/object.ts';
+import { isOperatorsAlone } from '../core/kube/operator-fields.ts';
 import { keeperOf, kueueQueueOf, orphanedFields, takeOver } from '../core/kube/owners.ts';
 import type { NodeRoom } from '../core/kube/room.ts';
 import { clusterSpecOf } from '../core/kube/rules.ts';
+import { scalerManager } from '../providers/kuberay/ray-cluster.ts';
 import type { KubePaths } from './paths.ts';
 import { lookForRoom } from './room.ts';
 import { explainUnknownFields } from './unknown-fields.ts';
@@ -76,9 +78,7 @@ function ownerNotes(live: Json | undefined, { effect }: Change): readonly string
   const queue = kueueQueueOf(live);
   const elsewhere = textAt(live, 'spec', 'managedBy');
   return [
-    ...(keeper === undefined
-      ? []
-      : [`${keeper} keeps this object as it has it: change it there, or this may be undone`]),
+    ...(keeper === undefined ? [] : [`${keeper} manages this object: change it there, or it may undo this`]),
     ...(queue === undefined ? [] : [`Kueue admits it (queue '${queue}'): 'suspend' is left as Kueue set it`]),
     ...(elsewhere === undefined || elsewhere === 'ray.io/kuberay-operator'
       ? []
@@ -107,14 +107,22 @@ async function takeOverFields({ manifest, path, live }: Planned, { client, signa
   });
 }
 
+/** Manta's planner sets `replicas`, whose list of groups is one value to the server; the live number is sent anyway. */
+function isWithScalerAlone(error: unknown): boolean {
+  if (!kubeErrors.Conflict.is(error)) return false;
+  const others = [...error.data.detail.matchAll(/conflicts? with "([^"]+)"/g)].map(([, other]) => other);
+  return others.length > 0 && others.every((other) => other === scalerManager);
+}
+
 async function send(
   { manifest, path, object, live }: Pick<Planned, 'manifest' | 'path' | 'object' | 'live'>,
-  { client, force, signal }: Applying,
+  { client, force, signal }: Pick<Applying, 'client' | 'force' | 'signal'>,
   isTrial: boolean,
 ): Promise<Json> {
   const { kind, name } = manifest;
   // A trial cannot take over first: conflicts with those whose fields will be Manta's are none.
-  const forced = force || (isTrial && takeOver(live, manager) !== undefined);
+  const isTaken = isTrial && takeOver(live, manager) !== undefined;
+  const forced = force || isTaken || isOperatorsAlone(live, manager);
   try {
     return (await client.json({
       method: 'PATCH',
@@ -126,11 +134,13 @@ async function send(
       signal,
     })) as Json;
   } catch (error) {
+    if (!forced && isWithScalerAlone(error))
+      return await send({ manifest, path, object, live }, { client, force: true, signal }, isTrial);
     const unknown = await explainUnknownFields(error, manifest, client, signal);
     if (unknown !== undefined) throw unknown;
     if (kubeErrors.Conflict.is(error))
       throw manifestErrors.Conflict({ kind, name, detail: error.data.detail, keeper: keeperOf(live) }, error);
-    // What is no value of its field is an internal error to the server, also when it only tries.
+    // What is not a value of its field is an internal error to the server, also when it only tries.
     if (kubeErrors.Failed.is(error) && error.data.status === 500) throw kubeErrors.Invalid(error.data, error);
     throw error;
   }

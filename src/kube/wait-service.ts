@@ -2,6 +2,7 @@ import { isHead, isReady } from '../core/kube/causes.ts';
 import { type Json, nameOf, textAt } from '../core/kube/object.ts';
 import { clustersOf, type RayServiceState, serveServiceOf, serviceProgress } from '../core/kube/service-progress.ts';
 import { lookAtServe } from './serve.ts';
+import { onceSettled } from './settle.ts';
 import { ifAllowed, listObjects, lookAround, type Place, readRay } from './surroundings.ts';
 import { type KubeWait, waitFor } from './wait.ts';
 
@@ -14,7 +15,12 @@ export async function waitForService(
 ): Promise<void> {
   const { namespace, name } = waited;
   const place = { ...waiting, namespace };
-  await waitFor({ kind, namespace, name }, async () => serviceProgress(await lookAtService(place, name)), waiting);
+  const settled = onceSettled(waiting.clock);
+  const look = async () => {
+    const seen = await lookAtService(place, name);
+    return settled(serviceProgress(seen), seen.endpoints);
+  };
+  await waitFor({ kind, namespace, name }, look, waiting);
 }
 
 /** Everything that says how far a RayService is. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { root } from '../../scripts/docs/declared.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { parse } from '../../src/cli/parse.ts';
+import { parse } from '../../src/cli/parse/parse.ts';
 import {
   blockNeeds,
   blocksOf,
@@ -127,7 +127,10 @@ describe('every file that a page names or links to is there', () => {
   for (const page of pages.filter((path) => !path.startsWith('docs/decisions/')))
     test(`${page}, by the end of its path`, () => {
       for (const name of codeSpans(readPage(page)).filter((span) => /^[a-z][\w./-]*\.tsx?$/.test(span)))
-        assert.ok(sources.some((file) => `/${file}`.endsWith(`/${name}`)), `${page} names ${name}`);
+        assert.ok(
+          sources.some((file) => `/${file}`.endsWith(`/${name}`)),
+          `${page} names ${name}`,
+        );
     });
 });
 

@@ -138,7 +138,7 @@ ${scenario.workers ?? ''}`;
         {
           name: 'secret',
           container: 'env: [{name: A, valueFrom: {secretKeyRef: {name: nothing, key: a}}}]',
-          says: /cannot be made: secret "nothing" not found/,
+          says: /cannot be created: secret "nothing" not found/,
         },
       ].map(tried),
     );
@@ -158,7 +158,7 @@ ${scenario.workers ?? ''}`;
 `;
     await Promise.all(
       [
-        { name: 'gcs', workers: lost, timeout: 60, says: /waits until it reaches the GCS/ },
+        { name: 'gcs', workers: lost, timeout: 60, says: /is waiting to reach the GCS/ },
         {
           name: 'probe',
           container: 'readinessProbe: {httpGet: {path: /nothing, port: 8265}, periodSeconds: 2}',

@@ -56,7 +56,7 @@ function groupFindings(check: Check, path: Path, named: string): void {
     if (typeof value !== 'string')
       check.error(
         where,
-        `rayStartParams.${name} of ${named} must be a text, not ${value === null ? 'null' : JSON.stringify(value)}`,
+        `rayStartParams.${name} of ${named} must be a string, not ${value === null ? 'null' : JSON.stringify(value)}`,
         `put it in quotes: ${name}: "${value === null ? '' : String(value)}"`,
       );
     if (name === 'labels')

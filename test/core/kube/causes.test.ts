@@ -29,7 +29,7 @@ test('objects of a real API server tell their first cause', () => {
     ['crash', 'crash', /exit code 2/],
     ['memory', 'out of memory', /more memory than its limit/],
     ['secret', 'container settings', /secret "nothing" not found/],
-    ['gcs', 'waits for the head', /reaches the GCS/],
+    ['gcs', 'waits for the head', /reach the GCS/],
     ['probe', 'probe', /does not have/],
     ['unseen', 'not noticed', /has not looked at it yet/],
   ];
