@@ -5,6 +5,7 @@ import { type Change, changeOf, withLiveReplicas, withoutKueueFields } from '../
 import { manifestErrors } from '../core/kube/errors.ts';
 import type { Manifest } from '../core/kube/manifest.ts';
 import { dig, type Json, type JsonMap, textAt } from '../core/kube/object.ts';
+import { isOperatorsAlone } from '../core/kube/operator-fields.ts';
 import { keeperOf, kueueQueueOf, orphanedFields, takeOver } from '../core/kube/owners.ts';
 import type { NodeRoom } from '../core/kube/room.ts';
 import { clusterSpecOf } from '../core/kube/rules.ts';
@@ -122,7 +123,8 @@ async function send(
 ): Promise<Json> {
   const { kind, name } = manifest;
   // A trial cannot take over first: conflicts with those whose fields will be Manta's are none.
-  const forced = force || (isTrial && takeOver(live, manager) !== undefined);
+  const isTaken = isTrial && takeOver(live, manager) !== undefined;
+  const forced = force || isTaken || isOperatorsAlone(live, manager);
   try {
     return (await client.json({
       method: 'PATCH',

@@ -24,4 +24,9 @@ export const kubeEvents = {
     text: (e) =>
       `${e.kind} '${e.name}': you may not write Secrets, so its spec is not kept for a rollback ('manta kube check --rbac')`,
   }),
+  deleted: defineEvent<{ kind: string; name: string; wasThere: boolean }>({
+    code: 'MANTA_KUBE_DELETED',
+    level: 'info',
+    text: (e) => `${e.kind} '${e.name}': ${e.wasThere ? 'deleted' : 'was not there'}`,
+  }),
 };

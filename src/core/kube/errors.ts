@@ -83,7 +83,7 @@ export const manifestErrors = {
     hint: () => 'give the file with the RayService, alone',
   }),
   BadName: defineError<{ word: string }>({
-    code: 'MANTA_KUBE_BAD_NAME',
+    code: 'MANTA_KUBE_BAD_OBJECT',
     exit: 2,
     message: (e) => `'${e.word}' is neither a file nor KIND/NAME`,
     hint: () => 'write rayservice/NAME, raycluster/NAME, rayjob/NAME or raycronjob/NAME',
@@ -100,5 +100,17 @@ export const manifestErrors = {
     message: (e) =>
       `${e.objects.join(', ')} ${e.objects.length === 1 ? 'is' : 'are'} still there when the time was up${e.why}`,
     hint: () => 'wait longer with --timeout; finalizers are removed by the operator, so it has to run',
+  }),
+  Kustomize: defineError<{ folder: string }>({
+    code: 'MANTA_KUBE_KUSTOMIZATION',
+    exit: 2,
+    message: (e) => `'${e.folder}' is a kustomization, not a folder of manifests`,
+    hint: (e) => `render it first: 'kubectl kustomize ${e.folder} > rendered.yaml'`,
+  }),
+  Chart: defineError<{ folder: string }>({
+    code: 'MANTA_KUBE_CHART',
+    exit: 2,
+    message: (e) => `'${e.folder}' is a Helm chart, not a folder of manifests`,
+    hint: (e) => `render it first: 'helm template RELEASE ${e.folder} --include-crds > rendered.yaml'`,
   }),
 };

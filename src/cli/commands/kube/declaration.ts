@@ -59,6 +59,22 @@ export const kubeApplyOptions = [
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
 
+export const kubeInstallOptions = [
+  ...whereOptions,
+  { name: 'yes', short: 'y', summary: 'install without asking' },
+  { name: 'plan', summary: 'show what would change, and stop' },
+  { name: 'wait', off: 'no-wait', summary: 'wait until CRDs are served and the operator runs' },
+  { name: 'timeout', value: 'SECONDS', type: 'integer', min: 1, default: 300, summary: 'how long to wait for each' },
+  { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
+] as const satisfies readonly Option[];
+
+export const kubeDeleteOptions = [
+  ...whereOptions,
+  { name: 'yes', short: 'y', summary: 'delete without asking' },
+  { name: 'wait', off: 'no-wait', summary: 'wait until they are gone' },
+  { name: 'timeout', value: 'SECONDS', type: 'integer', min: 1, default: 300, summary: 'how long to wait' },
+] as const satisfies readonly Option[];
+
 /** Commands about Kubernetes that have no counterpart on other clusters. */
 export const kubeCommands: readonly Command[] = [
   defineCommand({
@@ -100,5 +116,31 @@ export const kubeCommands: readonly Command[] = [
       'manta kube apply --scaler manta raycluster.yaml',
     ],
     load: () => import('./apply.ts'),
+  }),
+  defineCommand({
+    path: ['kube', 'install'],
+    summary: 'install or upgrade KubeRay from rendered manifests',
+    description:
+      'Applies CRDs first, then the rest, with server-side apply: CRDs are too large for a plain apply, and Helm never upgrades them. Waits until CRDs are served and Deployments run. What belongs to a Helm release is left to Helm.\n' +
+      'Without a source: names the release that fits the cluster, and how to get it.\n' +
+      'With --json: a line {"plan"}, or {"release"}.\n' +
+      'Exit code: 0 installed, 1 refused or not up, 2 the source could not be read or nobody could confirm.',
+    args: [{ name: 'SOURCE', summary: 'file, folder or URL of manifests, or - for standard input', complete: 'file' }],
+    options: kubeInstallOptions,
+    examples: ['manta kube install', 'manta kube install kuberay.yaml'],
+    load: () => import('./install.ts'),
+  }),
+  defineCommand({
+    path: ['kube', 'delete'],
+    summary: 'delete RayClusters, RayServices and RayJobs, and wait until they are gone',
+    description:
+      'Takes KIND/NAME, or files, of which only objects of KubeRay are deleted: volumes, secrets and services of your own stay.\n' +
+      'Exit code: 0 they are gone, 1 they are still there or you declined, 2 nobody could confirm.',
+    args: [
+      { name: 'OBJECT', summary: 'KIND/NAME, or a file with manifests', required: true, many: true, complete: 'file' },
+    ],
+    options: kubeDeleteOptions,
+    examples: ['manta kube delete rayservice/NAME', 'manta kube delete --yes rayservice.yaml'],
+    load: () => import('./delete.ts'),
   }),
 ];
