@@ -57,7 +57,7 @@ function meantBy(field: string, path: Path, schema: { readonly root: Json; reado
   if (release !== undefined) return `needs the CRDs of KubeRay ${release} or newer: 'manta kube install' upgrades them`;
   return known.length === 0
     ? 'is not a field here'
-    : `is not a field here (known are: ${known.slice(0, 20).join(', ')})`;
+    : `is not a field here (known fields: ${known.slice(0, 20).join(', ')})`;
 }
 
 /** `.spec.a[0].b`, or `.spec.containers[name="x"].b` where the list is one of named items. */

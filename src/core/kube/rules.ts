@@ -96,7 +96,7 @@ class Check {
         this.#add(
           'error',
           where,
-          `rayStartParams.${name} of ${named} must be a text, not ${value === null ? 'null' : JSON.stringify(value)}`,
+          `rayStartParams.${name} of ${named} must be a string, not ${value === null ? 'null' : JSON.stringify(value)}`,
           `put it in quotes: ${name}: "${value === null ? '' : String(value)}"`,
         );
       if (name === 'labels')

@@ -17,7 +17,7 @@ export function unschedulableCause(pod: Json, message: string, nodes: readonly J
     return {
       kind: 'volume',
       says: `the pod '${nameOf(pod)}' waits for its volume: ${sentenceOf(message)} (claims: ${claimsOf(pod).join(', ')})`,
-      next: "look at the claim with 'kubectl describe pvc'; it needs a storage class that can make it, see 'manta kube check'",
+      next: "look at the claim with 'kubectl describe pvc'; it needs a storage class that can create it, see 'manta kube check'",
     };
   const [, all = ''] = /^0\/(\d+) nodes? /.exec(message) ?? [];
   const reasons = reasonsIn(message);

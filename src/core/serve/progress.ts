@@ -58,7 +58,7 @@ function appCause(name: string, app: Json): Cause | undefined {
     return {
       kind: 'deploy failed',
       says: `the application '${name}' is unhealthy${failing === undefined ? '' : ` (deployment '${failing[0]}')`}: ${lastLines(words)}`,
-      next: 'Serve goes on trying; if it stays so, its log says more',
+      next: 'Serve keeps trying; if this does not change, see its log',
       isFinal: false,
     };
   const [slow] = entriesAt(app, 'deployments').filter(
