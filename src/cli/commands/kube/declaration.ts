@@ -37,24 +37,24 @@ export const kubeApplyOptions = [
     value: 'manta',
     choices: ['manta'],
     excludes: ['rollback'],
-    summary: "put Manta's planner, queue and page into the head's pod, in the place of Ray's autoscaler",
+    summary: "put this planner into the head's pod, with its queue and page",
   },
   {
     name: 'image',
     value: 'IMAGE',
     needs: ['scaler'],
-    summary: 'with --scaler: image of its container, with Node 24 and bash (default: node:24-bookworm-slim)',
+    summary: 'its image, with Node 24 and bash (default: node:24-bookworm-slim)',
   },
   {
     name: 'scaler-claim',
     value: 'NAME',
     needs: ['scaler'],
-    summary: 'with --scaler: PersistentVolumeClaim that keeps the queue when the head pod is lost',
+    summary: 'keep its queue on this PersistentVolumeClaim',
   },
   {
     name: 'scaler-service',
     needs: ['scaler'],
-    summary: 'with --scaler: a Service, so that pods of the cluster can use the queue with a token',
+    summary: 'make a Service, so that pods can use the queue with a token',
   },
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
