@@ -65,4 +65,15 @@ export const clientEvents = {
     level: 'warn',
     text: (e) => `${e.bytes} bytes of output are no longer available`,
   }),
+  serveWaits: defineEvent<{ cluster: string; says: string; cause?: string }>({
+    code: 'MANTA_SERVE_WAITING',
+    level: 'info',
+    text: (e) => `Serve on ${e.cluster}: ${e.says}${e.cause === undefined ? '' : `; ${e.cause}`}`,
+  }),
+  serveOnLoopback: defineEvent<{ cluster: string }>({
+    code: 'MANTA_SERVE_LOOPBACK',
+    level: 'info',
+    text: (e) =>
+      `Serve on ${e.cluster} listens on 127.0.0.1: the config names no http_options.host, and 0.0.0.0 would be open to the network`,
+  }),
 };

@@ -1,6 +1,6 @@
 import { progressOf } from '../core/kube/progress.ts';
 import { lookAround, readRay } from './surroundings.ts';
-import { type Waiting, waitFor } from './wait.ts';
+import { type KubeWait, waitFor } from './wait.ts';
 
 export interface WaitedCluster {
   readonly namespace: string;
@@ -10,7 +10,7 @@ export interface WaitedCluster {
 }
 
 /** Waits until a RayCluster is what its spec says; throws its first cause when waiting does not help, or is over. */
-export async function waitForCluster({ namespace, name, isReplaced }: WaitedCluster, waiting: Waiting): Promise<void> {
+export async function waitForCluster({ namespace, name, isReplaced }: WaitedCluster, waiting: KubeWait): Promise<void> {
   const kind = 'RayCluster';
   const place = { ...waiting, namespace };
   const look = async () => {

@@ -1,12 +1,12 @@
 import { jobProgress } from '../core/kube/job-progress.ts';
 import { type Json, textAt } from '../core/kube/object.ts';
 import { ifAllowed, lookAround, readRay } from './surroundings.ts';
-import { type Waiting, waitFor } from './wait.ts';
+import { type KubeWait, waitFor } from './wait.ts';
 
 /** Waits until a RayJob runs; throws its first cause when waiting does not help, or is over. */
 export async function waitForJob(
   waited: { readonly namespace: string; readonly name: string },
-  waiting: Waiting,
+  waiting: KubeWait,
 ): Promise<void> {
   const kind = 'RayJob';
   const { namespace, name } = waited;

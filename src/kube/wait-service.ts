@@ -1,20 +1,26 @@
 import { isHead, isReady } from '../core/kube/causes.ts';
 import { type Json, nameOf, textAt } from '../core/kube/object.ts';
 import { clustersOf, type RayServiceState, serveServiceOf, serviceProgress } from '../core/kube/service-progress.ts';
-import { ServeOnPods } from './serve.ts';
+import { lookAtServe } from './serve.ts';
+import { onceSettled } from './settle.ts';
 import { ifAllowed, listObjects, lookAround, type Place, readRay } from './surroundings.ts';
-import { type Waiting, waitFor } from './wait.ts';
+import { type KubeWait, waitFor } from './wait.ts';
 
 const kind = 'RayService';
 
 /** Waits until a RayService serves what its spec says; throws its first cause when waiting does not help, or is over. */
 export async function waitForService(
   waited: { readonly namespace: string; readonly name: string },
-  waiting: Waiting,
+  waiting: KubeWait,
 ): Promise<void> {
   const { namespace, name } = waited;
   const place = { ...waiting, namespace };
-  await waitFor({ kind, namespace, name }, async () => serviceProgress(await lookAtService(place, name)), waiting);
+  const settled = onceSettled(waiting.clock);
+  const look = async () => {
+    const seen = await lookAtService(place, name);
+    return settled(serviceProgress(seen), seen.endpoints);
+  };
+  await waitFor({ kind, namespace, name }, look, waiting);
 }
 
 /** Everything that says how far a RayService is. */
@@ -49,5 +55,5 @@ async function askServe(
   const isUp = (pod: Json): boolean =>
     isHead(pod) && isReady(pod) && textAt(pod, 'metadata', 'labels', 'ray.io/cluster') === nameOf(cluster);
   if (cluster === undefined || !pods.some(isUp)) return { details: undefined };
-  return await new ServeOnPods(place, cluster).look();
+  return await lookAtServe(place, cluster);
 }

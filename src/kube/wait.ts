@@ -8,7 +8,7 @@ import { manifestErrors } from '../core/kube/errors.ts';
 import type { Cause, Headway } from '../core/progress.ts';
 import { kubeEvents } from './events.ts';
 
-export interface Waiting {
+export interface KubeWait {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly events: EventSink;
@@ -17,7 +17,7 @@ export interface Waiting {
 }
 
 /** An object that is waited for. */
-export interface Waited {
+export interface WaitedObject {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
@@ -30,7 +30,7 @@ const longestLines = 16 << 10;
 const patience = 120_000;
 
 /** Waits until an object is what its spec says; throws its first cause when waiting does not help, or is over. */
-export async function waitFor(waited: Waited, look: () => Promise<Headway>, waiting: Waiting): Promise<void> {
+export async function waitFor(waited: WaitedObject, look: () => Promise<Headway>, waiting: KubeWait): Promise<void> {
   const { clock, events, signal, timeout } = waiting;
   const { kind, name } = waited;
   const id = `${kind}/${name}`;
@@ -64,9 +64,9 @@ export async function waitFor(waited: Waited, look: () => Promise<Headway>, wait
 }
 
 async function failure(
-  { kind, namespace, name }: Waited,
+  { kind, namespace, name }: WaitedObject,
   { says, cause }: { readonly says: string; readonly cause?: Cause },
-  { client, signal }: Waiting,
+  { client, signal }: KubeWait,
 ): Promise<Error> {
   if (cause === undefined)
     return manifestErrors.Failed({

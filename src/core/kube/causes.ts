@@ -185,7 +185,7 @@ function imageCause(pod: Json, status: Json, reason: string, said: string, event
     .filter((event) => textAt(event, 'reason') === 'Failed')
     .map((event) => textAt(event, 'message') ?? '');
   const texts = [said, ...pulls.filter((each) => /pull/i.test(each))];
-  const why = texts.find((each) => denied.test(each)) ?? texts.find((each) => !/^Back-off/.test(each)) ?? said;
+  const why = texts.find((each) => denied.test(each)) ?? texts.find((each) => !each.startsWith('Back-off')) ?? said;
   const says = `the image '${textAt(status, 'image') ?? ''}' of the pod '${nameOf(pod)}' cannot be pulled: ${why || reason}`;
   const isFinal = reason === 'ImagePullBackOff' || reason === 'InvalidImageName';
   const secrets = listAt(pod, 'spec', 'imagePullSecrets').map((secret) => textAt(secret, 'name') ?? '');

@@ -26,6 +26,18 @@ export const manifestErrors = {
     message: (e) => `the ${e.kind} '${e.name}' did not come up: ${e.says}`,
     hint: (e) => e.next,
   }),
+  NothingToScale: defineError<Record<never, never>>({
+    code: 'MANTA_KUBE_NOTHING_TO_SCALE',
+    exit: 2,
+    message: () => 'nothing in these files has a RayCluster that --scaler could put a planner into',
+    hint: () => 'give a RayCluster, a RayService or a RayJob with a cluster of its own',
+  }),
+  NotScalable: defineError<{ kind: string; name: string; problem: string }>({
+    code: 'MANTA_KUBE_NOT_SCALABLE',
+    exit: 2,
+    message: (e) => `the ${e.kind} '${e.name}' cannot be scaled: ${e.problem}`,
+    hint: () => 'Ray itself goes by the same values',
+  }),
   NobodyAgreed: defineError<{ objects: number }>({
     code: 'MANTA_KUBE_NOT_CONFIRMED',
     exit: 2,
@@ -72,7 +84,7 @@ export const manifestErrors = {
     hint: () => 'give the file with the RayService, alone',
   }),
   BadName: defineError<{ word: string }>({
-    code: 'MANTA_KUBE_BAD_NAME',
+    code: 'MANTA_KUBE_BAD_OBJECT',
     exit: 2,
     message: (e) => `'${e.word}' is neither a file nor KIND/NAME`,
     hint: () => 'write rayservice/NAME, raycluster/NAME, rayjob/NAME or raycronjob/NAME',
@@ -89,5 +101,17 @@ export const manifestErrors = {
     message: (e) =>
       `${e.objects.join(', ')} ${e.objects.length === 1 ? 'is' : 'are'} still there when the time was up${e.why}`,
     hint: () => 'wait longer with --timeout; finalizers are removed by the operator, so it has to run',
+  }),
+  Kustomize: defineError<{ folder: string }>({
+    code: 'MANTA_KUBE_KUSTOMIZATION',
+    exit: 2,
+    message: (e) => `'${e.folder}' is a kustomization, not a folder of manifests`,
+    hint: (e) => `render it first: 'kubectl kustomize ${e.folder} > rendered.yaml'`,
+  }),
+  Chart: defineError<{ folder: string }>({
+    code: 'MANTA_KUBE_CHART',
+    exit: 2,
+    message: (e) => `'${e.folder}' is a Helm chart, not a folder of manifests`,
+    hint: (e) => `render it first: 'helm template RELEASE ${e.folder} --include-crds > rendered.yaml'`,
   }),
 };

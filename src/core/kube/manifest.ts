@@ -18,6 +18,9 @@ export interface Manifest {
   within(path: Path, at: Position): Position;
 }
 
+/** One of KubeRay's CRDs has more than a megabyte. */
+const biggest = 8 << 20;
+
 const legacyGroup = 'cluster.ray.io';
 
 /** The objects of a text, in order, with all that keeps them from being objects. `v1alpha1` of KubeRay is read as `v1`. */
@@ -39,7 +42,7 @@ export function readManifests(
   const manifests: Manifest[] = [];
   const findings: Finding[] = [];
   for (const document of documentsOf(text)) {
-    const read = readYaml(file, document, asKubectl);
+    const read = readYaml(file, document, asKubectl, biggest);
     if ('problems' in read) {
       for (const { at, message, hint = '' } of read.problems)
         findings.push({ severity: 'error', file, at, says: message, next: hint });

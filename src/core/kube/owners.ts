@@ -52,12 +52,12 @@ const isEarlier = (entry: Json): boolean =>
 
 function mergeFields(a: JsonMap, b: Json | undefined): JsonMap {
   if (!isMap(b)) return a;
-  const merged: Record<string, Json> = { ...a };
+  const merged = new Map<string, Json>(Object.entries(a));
   for (const [key, value] of Object.entries(b)) {
-    const known = merged[key];
-    merged[key] = isMap(known) ? mergeFields(known, value) : value;
+    const known = merged.get(key);
+    merged.set(key, isMap(known) ? mergeFields(known, value) : value);
   }
-  return merged;
+  return Object.fromEntries(merged);
 }
 
 /** Fields that plain `kubectl apply` set, and that the new manifest no longer has: taken over, they will go. */

@@ -92,7 +92,10 @@ const isAllowed = (pod: Json | undefined, node: Json): boolean =>
 function untolerated(pod: Json | undefined, node: Json): string | undefined {
   const taint = listAt(node, 'spec', 'taints').find(
     (each) =>
-      textAt(each, 'effect') !== 'PreferNoSchedule' && !listAt(pod, 'tolerations').some((one) => tolerates(one, each)),
+      textAt(each, 'effect') !== 'PreferNoSchedule' &&
+      // Taken off a little later than the node is ready.
+      textAt(each, 'key') !== 'node.kubernetes.io/not-ready' &&
+      !listAt(pod, 'tolerations').some((one) => tolerates(one, each)),
   );
   return taint === undefined
     ? undefined

@@ -43,7 +43,7 @@ export function unschedulableCause(pod: Json, message: string, nodes: readonly J
 /** Up to what the scheduler says of preemption: that is about the same nodes again. */
 const sentenceOf = (message: string): string =>
   message
-    .split(/\.? ?preemption:/)[0]!
+    .split(/\.? ?(?:no new claims to deallocate, ?)?preemption:/)[0]!
     .replace(/^0\/\d+ nodes? (?:is|are) available: ?/, '')
     .replace(/\.\s*$/, '');
 

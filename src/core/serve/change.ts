@@ -1,5 +1,5 @@
 import { type Difference, differencesOf } from '../differences.ts';
-import { entriesAt, type Json, listAt } from '../kube/object.ts';
+import { dig, entriesAt, isMap, type Json, listAt } from '../kube/object.ts';
 import { appName } from './progress.ts';
 
 /** What a new config does to one application. */
@@ -35,7 +35,12 @@ export function serveChangeOf(before: Json, after: Json): ServeChange {
   ];
   const ignored = fixed.flatMap((key) => {
     const [from, to] = [before, after].map((each) => new Map(entriesAt(each)).get(key));
-    return from === undefined || to === undefined ? [] : differencesOf(from, to, key);
+    // What the new config leaves out is left as it is.
+    const meant =
+      isMap(from) && isMap(to)
+        ? Object.fromEntries(Object.keys(to).map((name) => [name, dig(from, name) ?? null]))
+        : from;
+    return meant === undefined || to === undefined ? [] : differencesOf(meant, to, key);
   });
   return { apps, ignored: blanked(ignored) };
 }
@@ -55,3 +60,16 @@ const blanked = (differences: readonly Difference[]): readonly Difference[] =>
       ? { ...each, from: each.from === undefined ? undefined : '***', to: each.to === undefined ? undefined : '***' }
       : each,
   );
+
+/** The config that a Serve runs, from what it says of itself; applications that a program started are not in it. */
+export function configIn(details: Json): Json {
+  const applications = entriesAt(details, 'applications').flatMap(([, app]) => {
+    const config = dig(app, 'deployed_app_config');
+    return isMap(config) ? [config] : [];
+  });
+  const options = fixed.flatMap((key) => {
+    const value = dig(details, key);
+    return value === undefined || value === null ? [] : [[key, value] as const];
+  });
+  return { ...Object.fromEntries(options), applications };
+}

@@ -1,6 +1,5 @@
 import { ownValue } from '../../base/own-value.ts';
 import { isMap, type Json } from '../kube/object.ts';
-import type { PlainMap } from '../spec/cluster.ts';
 import { nearest } from '../spec/keys/nearest.ts';
 import type { Path } from '../spec/problem.ts';
 import { pythonFacts } from '../spec/yaml/python.ts';
@@ -63,7 +62,8 @@ export const number = (bounds: Bounds): ServeField => ({
 
 export const int = (bounds: Bounds): ServeField => ({
   check: (value) => {
-    const found = numberIn(value);
+    // A text with an exponent is a number, and no whole one.
+    const found = typeof value === 'string' && /[eE]/.test(value) ? undefined : numberIn(value);
     return boundsProblem(found !== undefined && Number.isInteger(found) ? found : undefined, bounds, 'a whole number');
   },
 });
@@ -93,7 +93,7 @@ function boundsProblem(value: number | undefined, { min, above, max }: Bounds, w
 /** Goes through a value by the record that it should be. */
 export function problemsIn(value: Json, record: ServeRecord, path: Path): readonly SchemaProblem[] {
   if (!isMap(value)) return [wrong(path, value, 'must be a map')];
-  const facts = pythonFacts(value as PlainMap);
+  const facts = pythonFacts(value);
   const missing = Object.entries(record.fields)
     .filter(([key, field]) => field.isRequired && ownValue(value, key) === undefined)
     .map(([key]): SchemaProblem => ({ severity: 'error', path, says: `${key} is missing`, next: `add ${key}` }));

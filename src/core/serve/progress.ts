@@ -51,7 +51,8 @@ function appCause(name: string, app: Json): Cause | undefined {
   const failing = entriesAt(app, 'deployments').find(([, each]) =>
     ['DEPLOY_FAILED', 'UNHEALTHY'].includes(textAt(each, 'status') ?? ''),
   );
-  const words = said || plainText(textAt(failing?.[1], 'message') ?? '');
+  // The deployment's own words have the traceback; those of the application only name the deployment.
+  const words = plainText(textAt(failing?.[1], 'message') ?? '') || said;
   if (status === 'DEPLOY_FAILED') return failedCause(name, words, failing?.[0]);
   if (failing !== undefined || status === 'UNHEALTHY')
     return {
@@ -65,6 +66,13 @@ function appCause(name: string, app: Json): Cause | undefined {
   );
   const waiting = plainText(textAt(slow?.[1], 'message') ?? '');
   if (slow === undefined || !/scheduled|initialize|resources/i.test(waiting)) return undefined;
+  if (/Traceback|Error\b/.test(waiting))
+    return {
+      kind: 'deploy failed',
+      says: `a replica of '${slow[0]}' of '${name}' failed and is tried again: ${lastLines(waiting, 1)}`,
+      next: 'if it stays so, correct the code or the config, and deploy again',
+      isFinal: false,
+    };
   return {
     kind: 'unschedulable',
     says: `the deployment '${slow[0]}' of '${name}' waits: ${lastLines(waiting)}`,

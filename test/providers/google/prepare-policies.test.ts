@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { ServiceAccountKey } from '../../../lab/google/access/tokens.ts';
 import type { MantaError } from '../../../src/base/errors.ts';
 import { policies } from '../../../src/providers/google/prepare/policies.ts';
+import { patiently } from '../../contract/waiting.ts';
 import { specOf } from '../../core/spec/cluster-text.ts';
 import { ask, providerOf } from './google-bed.ts';
 import { cluster, preparationBed } from './prepare-bed.ts';
@@ -86,7 +87,7 @@ test("the head's role suffices to launch, list, tag and end instances", async (t
   const prepared = await bed.up({ text: plain });
   const credentials = bed.world.tokens.addKey(bed.project.id, prepared.serviceAccount!.email, '1');
   const provider = providerOf(bed, { text: plain, prepared, credentials });
-  const signal = AbortSignal.timeout(30_000);
+  const signal = patiently();
   const [made] = await provider.launch(ask('one', { tags: { some: 'tag' } }), signal);
   assert.deepEqual(
     (await provider.list(signal)).map(({ id }) => id),

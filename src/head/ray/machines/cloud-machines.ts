@@ -7,6 +7,7 @@ import { sshHost } from '../../../base/ssh/host.ts';
 import type { SshTarget } from '../../../base/ssh/target.ts';
 import { thisHost } from '../../../base/this-host.ts';
 import type { Duration } from '../../../base/time/clock.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
 import { bootWatchdog } from '../../../bringup/lease/lease.ts';
 import { targetOf } from '../../../bringup/node/reach.ts';
 import type { Cleared } from '../../../core/cleared.ts';
@@ -124,10 +125,13 @@ class CloudMachines implements Machines {
   }
 
   async keep(signal: AbortSignal): Promise<void> {
-    for (let pause = 1_000; !signal.aborted; pause = Math.min(pause * 2, 60_000)) {
-      if (this.#learned !== undefined || (await this.learn(signal))) return;
-      await this.#context.clock.sleep(pause, signal).catch(() => {});
-    }
+    const { clock } = this.#context;
+    await retry(
+      async () => {
+        if (this.#learned === undefined && !(await this.learn(signal))) throw new Error('the cloud did not answer');
+      },
+      { clock, signal, pause: doubling(1_000, 60_000) },
+    ).catch(() => {});
   }
 
   settles(): Duration {
