@@ -37,7 +37,7 @@ export const kubeApplyOptions = [
     value: 'manta',
     choices: ['manta'],
     excludes: ['rollback'],
-    summary: "put Manta's planner, queue and page into the head's pod, in the place of Ray's autoscaler",
+    summary: "run Manta's planner, queue and page in the head's pod",
   },
   {
     name: 'image',
