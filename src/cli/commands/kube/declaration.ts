@@ -37,7 +37,7 @@ export const kubeApplyOptions = [
     value: 'manta',
     choices: ['manta'],
     excludes: ['rollback'],
-    summary: "put this planner into the head's pod, with its queue and page",
+    summary: "run Manta's planner, queue and page in the head's pod",
   },
   {
     name: 'image',
@@ -99,7 +99,7 @@ export const kubeCommands: readonly Command[] = [
     summary: 'apply manifests, and wait until what they describe really runs',
     description:
       'Checks the files, lets the API server try them, shows what would change and what that does, asks, and applies all objects in order (server-side apply). Then waits: for a RayCluster until all its pods are ready and current; for a RayService until Serve itself runs the new config and the Service routes to it; for a RayJob until its entrypoint runs. If that does not happen, it reports the first cause.\n' +
-      "With --scaler manta: Manta's planner scales the cluster in the place of Ray's autoscaler, and has a queue and a page; see docs/kubernetes.md.\n" +
+      "With --scaler manta: Manta's planner scales the cluster instead of Ray's autoscaler, and has a queue and a page; see docs/kubernetes.md.\n" +
       'With --rollback: applies the last spec that came up, or the one before it if that is what runs now.\n' +
       'With --json: a line {"findings"} where the files have problems, then a line {"plan": [{"kind", "name", "effect", "notes", "room", "differences"}]}.\n' +
       'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or there was no terminal to confirm on, 3 KubeRay is not installed.',
