@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readShell, shellProgram } from '../src/base/shell/shell-file.ts';
 import { childrenOf, identify, type ProcessIdentity } from './processes.ts';
 import { keeperFile } from './record.ts';
 
+const init = readShell(new URL('./init.sh', import.meta.url));
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** Everything that one boot of a host depends on. */
@@ -142,25 +144,18 @@ function bootEnvironment(order: BootOrder): Record<string, string> {
     LAB_ADDRESS: addressOf(order.network, order.number),
     LAB_ADDRESS6: address6Of(order.network, order.number),
     LAB_GATEWAY: gatewayOf(order.network),
-    LAB_INIT: initProgram(order),
+    LAB_INIT: shellProgram(init, {
+      first_boot: order.first,
+      every_boot: order.each,
+      sshd: order.sshd,
+      cron: order.cron,
+    }),
     LAB_PODMAN: order.containers === undefined ? '' : 'yes',
     LAB_CGROUPS: order.containers?.controllers.join(' ') ?? '',
     LAB_CONTAINERS_CONF: order.containers?.containers ?? '',
     LAB_STORAGE_CONF: order.containers?.storage ?? '',
     LAB_REGISTRIES_CONF: order.containers?.registries ?? '',
   };
-}
-
-/** First process of a host: starts its daemons, then collects orphans until it is told to switch off. */
-function initProgram({ sshd, cron, first, each }: BootOrder): string {
-  const lines = ["trap 'exit 0' PWR", 'mkdir -p /var/log'];
-  if (first !== '') lines.push('if [ ! -e /etc/lab-first ]; then : > /etc/lab-first', first, 'fi');
-  if (each !== '') lines.push(each);
-  if (sshd) lines.push('/usr/sbin/sshd -D -e 2>>/var/log/sshd.log 8>&- &');
-  if (cron) lines.push('/usr/sbin/cron -f 2>>/var/log/cron.log 8>&- &');
-  if (sshd) lines.push('until [ -s /run/sshd.pid ]; do sleep 0.01; done');
-  lines.push('echo ready >&8', 'exec 8>&-', 'while :; do sleep infinity & wait; done');
-  return lines.join('\n');
 }
 
 /** Resolves with the first output on descriptor 3; throws with what the log says when the process ends before. */

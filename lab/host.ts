@@ -4,12 +4,15 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { readShell } from '../src/base/shell/shell-file.ts';
 import { type BootOrder, bootHost, portOf } from './boot.ts';
 import { Cable, type Slowness } from './cable.ts';
 import { type HostGroups, makeGroups, setFrozen } from './cgroups.ts';
 import { childrenOf, endProcess, isAlive, type LabProcess, type ProcessIdentity, processesOf } from './processes.ts';
 import type { HostRecord } from './record.ts';
 import { changeHostKey, dropSessions, startListening, stopListening } from './sshd.ts';
+
+const enterGroups = readShell(new URL('./enter-groups.sh', import.meta.url));
 
 /** An argument vector, or a program for `sh -c`. */
 export type Command = string | readonly string[];
@@ -130,11 +133,10 @@ export class LabHost {
       ...options.env,
     };
     const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
-    const enter = 'for group in $1; do echo $$ > "$group/cgroup.procs"; done; shift; exec "$@"';
     const child = spawn(
       '/bin/sh',
       [
-        ...['-c', enter, 'sh', this.#ground.groups.join.join(' ')],
+        ...['-c', enterGroups, 'sh', this.#ground.groups.join.join(' ')],
         ...[
           'nsenter',
           '--target',

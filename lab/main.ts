@@ -18,7 +18,7 @@ const usage = `usage: manta-lab COMMAND [options]
   cloud [--hosts N] [the rest as for up]   a lab with a cloud whose machines have the rest, until Ctrl-C
   aws [--hosts N] [the rest as for up]     the same with a fake of AWS
   google [--hosts N] [the rest as for up]  the same with a fake of Google Cloud
-  kube                                     a lab with Kubernetes and KubeRay on h1, until Ctrl-C
+  kube [--hosts N]                         a lab with Kubernetes and KubeRay on N nodes (1), until Ctrl-C
   down [--lab K | --all]            end a lab made by 'up', or all, and what dead processes left
   ls                    labs and their hosts
   exec [--user U] HOST COMMAND...   run a command on a host, without SSH
@@ -93,7 +93,7 @@ async function main(words: readonly string[]): Promise<number> {
   if (command === 'cloud') return cloud(values);
   if (command === 'aws') return aws(values);
   if (command === 'google') return google(values);
-  if (command === 'kube') return kube();
+  if (command === 'kube') return kube(values);
   if (command === 'down') return down(values);
   if (command === 'ls') return list();
   if (command !== 'exec' && hostCommands[command] === undefined) throw new UsageError(`unknown command '${command}'`);
@@ -208,16 +208,18 @@ async function google(values: Values): Promise<number> {
   return 0;
 }
 
-async function kube(): Promise<number> {
+async function kube(values: Values): Promise<number> {
   await ensureKube(say);
-  const lab = await openLab({ hosts: [kubeHost] });
+  const count = numberOf('hosts', values.hosts) || 1;
+  const lab = await openLab({ hosts: Array.from({ length: count }, () => kubeHost) });
   try {
-    const opened = await openLabKube(lab, lab.hosts[0]!);
+    const [host, ...workers] = lab.hosts;
+    const opened = await openLabKube(lab, host!, workers);
     await opened.equip(lab.laptop);
     say(`lab ${lab.id}, with Kubernetes at ${opened.server}; the laptop's root has it in ~/.kube`);
     say(`images: ${Object.values(lab.registry!.images).join(' ')}`);
     say(
-      `try: manta-lab exec --lab ${lab.id} h1 env KUBECONFIG=/var/lib/containers/kube/admin.yaml /opt/kube/kubectl get pods -A`,
+      `try: manta-lab exec --lab ${lab.id} h1 env KUBECONFIG=/var/lib/containers/kube/users/admin.yaml /opt/kube/kubectl get pods -A`,
     );
     await interrupted();
   } finally {

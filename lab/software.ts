@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureBoto3 } from '../scripts/boto3-venv.ts';
 import { ensureGoogleClient } from '../scripts/google-client-venv.ts';
 import { ensureKube } from '../scripts/kube-build.ts';
-import { ensureRay } from '../scripts/ray-venv.ts';
+import { ensureRay, rayVenvName } from '../scripts/ray-venv.ts';
 import type { Bind } from './boot.ts';
 
 /** What a host is given beyond what this machine has: where it stands there, and what goes before PATH. */
@@ -85,7 +85,7 @@ export async function layOutRay(version: string, folder: string): Promise<{ read
 
 /** Importing Ray to see whether it is whole takes longer than a lab takes to come up; an installed one is taken as it is. */
 async function rayVenv(version: string): Promise<string> {
-  const cached = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'manta', `ray-${version}`);
+  const cached = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'manta', rayVenvName(version));
   if (globSync(`lib/python3.*/site-packages/ray-${version}.dist-info/RECORD`, { cwd: cached }).length > 0)
     return cached;
   return dirname(dirname(await ensureRay(version)));

@@ -1,6 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { readShell } from '../src/base/shell/shell-file.ts';
 import type { LabHost } from './host.ts';
 import { endProcess, identify, type LabProcess } from './processes.ts';
+
+const startSshd = readShell(new URL('./start-sshd.sh', import.meta.url));
 
 const isListener = ({ command }: LabProcess): boolean =>
   command[0]?.startsWith('sshd: ') === true && command[0].includes('[listener]');
@@ -21,9 +23,7 @@ export async function stopListening(host: LabHost): Promise<void> {
 
 export async function startListening(host: LabHost): Promise<void> {
   if (host.processes().some(isListener)) return;
-  await host.must('rm -f /run/sshd.pid; /usr/sbin/sshd -E /var/log/sshd.log', { user: 'root' });
-  while (!host.processes().some(isListener)) await sleep(5);
-  await host.must('until [ -s /run/sshd.pid ]; do sleep 0.01; done', { user: 'root' });
+  await host.must(startSshd, { user: 'root' });
 }
 
 /** The host as if it was installed again: the address is the same, the key is not. */

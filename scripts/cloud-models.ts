@@ -71,7 +71,7 @@ interface Schema {
 
 export const googleTable = fileURLToPath(new URL('../src/providers/google/gen/members.ts', import.meta.url));
 
-/** The text of `googleTable`: the same of what Compute Engine and the API of TPUs take. Maps are `{TYPE}`. */
+/** The text of `googleTable`: the same of what Compute Engine and the API of TPUs take. Maps are `{TYPE}`, and `-` is only answered. */
 export function googleTableText(): string {
   const lines = new Map<string, string>();
   const add = (api: 'compute.v1' | 'tpu.v2', top: string): void => {
@@ -94,9 +94,9 @@ export function googleTableText(): string {
     const addStructure = (name: string, { properties = {} }: Schema): void => {
       if (lines.has(nameOf(name))) return;
       lines.set(nameOf(name), '');
-      const words = Object.entries(properties)
-        .filter(([, each]) => each.readOnly !== true)
-        .map(([member, each]) => `${member}:${typeOf(each, `${name}.${member}`)}`);
+      const words = Object.entries(properties).map(
+        ([member, each]) => `${member}:${each.readOnly === true ? '-' : typeOf(each, `${name}.${member}`)}`,
+      );
       lines.set(nameOf(name), words.join(' '));
     };
     addStructure(top, schemas[top]!);

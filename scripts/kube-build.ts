@@ -26,7 +26,7 @@ export const kubePrograms = (): string =>
 /** Builds the programs where they are not there yet: 7 minutes on two quiet cores, 0.5 GB, and 4 GB meanwhile. */
 export async function ensureKube(say: (line: string) => void): Promise<string> {
   const folder = kubePrograms();
-  if (existsSync(folder)) return folder;
+  if (existsSync(folder)) return existsSync(join(folder, 'rbac')) ? folder : await addManifests(folder, say);
   say(`building Kubernetes ${versions.KUBERNETES} and KubeRay ${versions.KUBERAY} into ${folder}; this takes a while`);
   mkdirSync(join(folder, '..'), { recursive: true });
   const work = mkdtempSync(`${folder}-new-`);
@@ -38,6 +38,22 @@ export async function ensureKube(say: (line: string) => void): Promise<string> {
   } catch (error) {
     // Somebody else may have been faster.
     if (!existsSync(folder)) throw error;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Brings KubeRay's CRDs and roles to programs that were built without them. */
+async function addManifests(folder: string, say: (line: string) => void): Promise<string> {
+  const work = mkdtempSync(`${folder}-new-`);
+  try {
+    const out = join(work, 'manifests');
+    const settings = { ...versions, OUT: out, WORK: work, PAUSE: 'none', ONLY: 'manifests' };
+    await build(settings, await findGo(say), join(work, 'log'));
+    renameSync(join(out, 'rbac'), join(folder, 'rbac'));
+  } catch (error) {
+    if (!existsSync(join(folder, 'rbac'))) throw error;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

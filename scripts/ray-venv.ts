@@ -9,7 +9,11 @@ import { capture, ensureVenv } from './python-venv.ts';
 
 export { olderRayVersion, rayVersion } from '../src/core/ray-version.ts';
 
-const proof = 'import ray.autoscaler.v2.scheduler, ray, aiohttp, pydantic, requests, yaml; print(ray.__version__)';
+const proof =
+  'import ray.autoscaler.v2.scheduler, ray.serve, ray, aiohttp, pydantic, requests, yaml; print(ray.__version__)';
+
+/** Folder of a Ray in the user's cache folder. */
+export const rayVenvName = (version: string): string => `ray-serve-${version}`;
 
 /**
  * Path of a Python with this Ray: one of those that `MANTA_RAY_PYTHON` names, parted by `:`, or the cached one.
@@ -19,7 +23,11 @@ export async function ensureRay(version: string = rayVersion, say: (line: string
   for (const given of (process.env['MANTA_RAY_PYTHON'] ?? '').split(':'))
     if (given !== '' && (await hasRay(given, version))) return given;
   return ensureVenv(
-    { name: `ray-${version}`, requirements: [`ray[default]==${version}`], works: (python) => hasRay(python, version) },
+    {
+      name: rayVenvName(version),
+      requirements: [`ray[default,serve]==${version}`],
+      works: (python) => hasRay(python, version),
+    },
     say,
   );
 }

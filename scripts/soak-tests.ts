@@ -74,10 +74,18 @@ export const soakTests: ReadonlyMap<string, SoakTest> = new Map([
   repeats('test/lab/cluster-podman.test.ts', 'three workers in containers, one of which loses its power'),
   repeats('test/lab/cloud-turn-off.test.ts', 'a cluster that ended by itself is made again'),
   [
+    'kube',
+    {
+      does: 'RayJobs in every mode, RayCronJobs, lost nodes and killed parts of Kubernetes',
+      files: ['kube-jobs', 'kube-faults'].map((name) => `test/lab/${name}.test.ts`),
+      env: () => ({ MANTA_SOAK: 'kube' }),
+    },
+  ],
+  [
     'clouds',
     {
       does: 'published cluster files for clouds, and clusters that lose machines, on lab hosts',
-      files: ['aws-files', 'aws-soak', 'google-files'].map((name) => `test/lab/${name}.test.ts`),
+      files: ['aws-files', 'aws-soak', 'google-files', 'google-slice-files'].map((name) => `test/lab/${name}.test.ts`),
       env: () => ({ MANTA_SOAK: 'clouds' }),
     },
   ],

@@ -1,5 +1,8 @@
 import { gunzipSync } from 'node:zlib';
+import { readShell } from '../../src/base/shell/shell-file.ts';
 import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
+
+const cloudInit = readShell(new URL('./cloud-init.sh', import.meta.url));
 
 interface Part {
   readonly type: string;
@@ -14,15 +17,12 @@ export function userDataProgram(base64: string | undefined): string | undefined 
   if (base64 === undefined || base64 === '') return undefined;
   const raw = Buffer.from(base64, 'base64');
   const text = (raw[0] === 0x1f && raw[1] === 0x8b ? gunzipSync(raw) : raw).toString();
-  const folder = '/var/lib/cloud/instance/scripts';
-  const lines = partsOf(text).map(({ type, text: content }, index) => {
-    if (type !== 'text/x-shellscript')
-      return `echo ${shellQuoted(`cloud-init: part ${index + 1} is ${type}: left out`)}`;
-    const file = `${folder}/part-${String(index + 1).padStart(3, '0')}`;
-    const data = Buffer.from(content).toString('base64');
-    return `echo ${data} | base64 -d > ${file}; chmod 700 ${file}; ${file}; echo "cloud-init: part ${index + 1} ended with $?"`;
-  });
-  return lines.length === 0 ? undefined : [`mkdir -p ${folder}`, ...lines].join('\n');
+  const calls = partsOf(text).map(({ type, text: content }, index) =>
+    type === 'text/x-shellscript'
+      ? `script_part ${index + 1} ${Buffer.from(content).toString('base64')}\n`
+      : `other_part ${index + 1} ${shellQuoted(type)}\n`,
+  );
+  return calls.length === 0 ? undefined : `${cloudInit}${calls.join('')}`;
 }
 
 const kinds: readonly (readonly [string, string])[] = [

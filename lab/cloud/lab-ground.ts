@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
+import { readShell, shellCommand } from '../../src/base/shell/shell-file.ts';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
-import type { Ground, Login, Machine, MachineOrder } from './ground.ts';
+import type { Ground, Machine, MachineOrder } from './ground.ts';
 import type { OutsideAddresses } from './outside.ts';
+
+const firstBoot = readShell(new URL('./first-boot.sh', import.meta.url));
 
 /** Machines that are hosts of a lab. `image` is what each of them has; `outside` gives addresses for the laptop. */
 export function labGround(
@@ -16,7 +18,7 @@ export function labGround(
     host: (address) => hosts.get(address),
     make: async (order) => {
       const host = await lab.addHost(
-        { ...image, sshd: order.sshd, keys: [], first: firstBoot(order, image.first) },
+        { ...image, sshd: order.sshd, keys: [], first: firstBootOf(order, image.first) },
         order.poweredOff,
       );
       hosts.set(host.address, host);
@@ -75,25 +77,11 @@ function machineOf(lab: Lab, host: LabHost, gone: () => void): Machine {
 }
 
 /** What cloud-init would do: the user with the key, then the program that was given. */
-function firstBoot({ instance, login, userData }: MachineOrder, image: string | undefined): string {
-  const lines = [
-    `{ echo 'instance ${instance} boots for the first time'`,
-    ...(image === undefined ? [] : [`( ${image}\n)`]),
-    ...(login === undefined ? [] : [makeLogin(login)]),
-    ...(userData === undefined ? [] : [`/bin/sh -c ${shellQuoted(userData)}; echo "user data ended with $?"`]),
-    'echo "first boot is over"; } > /var/log/console.log 2>&1 8>&-',
-  ];
-  return lines.join('\n');
-}
-
-/** Without PAM sshd refuses an account whose password is locked, which a new one's is. */
-function makeLogin({ user, public_key }: Login): string {
-  const name = shellQuoted(user);
-  return [
-    `id -u ${name} >/dev/null 2>&1 || { useradd --create-home --shell /bin/bash --password '*' ${name} &&`,
-    `  echo ${shellQuoted(`${user} ALL=(ALL:ALL) NOPASSWD: ALL`)} > /etc/sudoers.d/${name}; }`,
-    `home=$(getent passwd ${name} | cut -d: -f6)`,
-    `mkdir -p "$home/.ssh" && echo ${shellQuoted(public_key)} > "$home/.ssh/authorized_keys"`,
-    `chmod 700 "$home/.ssh"; chmod 600 "$home/.ssh/authorized_keys"; chown -R ${name}: "$home/.ssh"`,
-  ].join('\n');
-}
+const firstBootOf = ({ instance, login, userData }: MachineOrder, image: string | undefined): string =>
+  shellCommand(firstBoot, {
+    instance,
+    image_program: image,
+    login_user: login?.user,
+    login_key: login?.public_key,
+    user_data: userData,
+  });

@@ -37,7 +37,24 @@ const families: Readonly<Record<string, Family>> = {
   c2: { kinds: { standard: 4 }, cpus: [4, 8, 16, 30, 60], perCpu: 0.034, perGib: 0.0046 },
   c2d: { kinds: { ...usual, highcpu: 2 }, cpus: [2, 4, 8, 16, 32, 56, 112], perCpu: 0.0296, perGib: 0.004 },
   c3: { kinds: { ...usual, highcpu: 2 }, cpus: [4, 8, 22, 44, 88, 176], perCpu: 0.034, perGib: 0.0046 },
+  c3d: { kinds: { ...usual, highcpu: 2 }, cpus: [4, 8, 16, 30, 60, 90, 180, 360], perCpu: 0.0296, perGib: 0.004 },
   c4: { kinds: { ...usual, highcpu: 2 }, cpus: [2, 4, 8, 16, 32, 48, 96, 192], perCpu: 0.0348, perGib: 0.004 },
+  c4a: {
+    kinds: { ...usual, highcpu: 2 },
+    cpus: [1, 2, 4, 8, 16, 32, 48, 64, 72],
+    perCpu: 0.031,
+    perGib: 0.0035,
+    arm: true,
+  },
+  c4d: {
+    kinds: { ...usual, highcpu: 2 },
+    cpus: [2, 4, 8, 16, 32, 48, 64, 96, 192, 384],
+    perCpu: 0.0325,
+    perGib: 0.004,
+  },
+  n4d: { kinds: { ...usual, highcpu: 2 }, cpus: [2, 4, 8, 16, 32, 48, 64, 80, 96], perCpu: 0.028, perGib: 0.0038 },
+  h3: { kinds: { standard: 4 }, cpus: [88], perCpu: 0.0448, perGib: 0.0043 },
+  m3: { kinds: { megamem: 15.25, ultramem: 30.5 }, cpus: [32, 64, 128], perCpu: 0.0348, perGib: 0.0051 },
   t2d: { kinds: { standard: 4 }, cpus: [1, 2, 4, 8, 16, 32, 48, 60], perCpu: 0.0275, perGib: 0.0037 },
   t2a: { kinds: { standard: 4 }, cpus: [1, 2, 4, 8, 16, 32, 48], perCpu: 0.0248, perGib: 0.0033, arm: true },
 };
@@ -58,11 +75,17 @@ const gpuMachine = (
   gpus: { type, count },
   price,
 });
-const small = (name: string, gib: number, price: number): GoogleType => ({
-  ...{ name, family: 'e2', cpus: 2, mib: gib * 1024, arm: false, price },
+const small = (name: string, gib: number, price: number, cpus = 2): GoogleType => ({
+  ...{ name, family: name.split('-')[0]!, cpus, mib: gib * 1024, arm: false, price },
 });
 
 const special: readonly GoogleType[] = [
+  small('f1-micro', 0.6, 0.0076, 1),
+  small('g1-small', 1.7, 0.0257, 1),
+  small('n1-megamem-96', 1433.6, 10.6, 96),
+  ...[40, 80, 160].map((n) => small(`n1-ultramem-${n}`, 24.025 * n, 0.157 * n, n)),
+  ...[40, 80, 160].map((n) => small(`m1-ultramem-${n}`, 24.025 * n, 0.157 * n, n)),
+  ...[4, 8, 22, 44, 88, 176].map((n) => small(`c3-standard-${n}-lssd`, 4 * n, 0.061 * n, n)),
   small('e2-micro', 1, 0.0084),
   small('e2-small', 2, 0.0168),
   small('e2-medium', 4, 0.0335),
@@ -70,6 +93,9 @@ const special: readonly GoogleType[] = [
   gpuMachine('a2-megagpu-16g', 96, 1360, 'nvidia-tesla-a100', 16, 55.74),
   ...[1, 2, 4, 8].map((n) => gpuMachine(`a2-ultragpu-${n}g`, 12 * n, 170 * n, 'nvidia-a100-80gb', n, 5.069 * n)),
   ...[1, 2, 4, 8].map((n) => gpuMachine(`a3-highgpu-${n}g`, 26 * n, 234 * n, 'nvidia-h100-80gb', n, 11.06 * n)),
+  gpuMachine('a3-megagpu-8g', 208, 1872, 'nvidia-h100-mega-80gb', 8, 92.2),
+  gpuMachine('a3-ultragpu-8g', 224, 2952, 'nvidia-h200-141gb', 8, 84.8),
+  gpuMachine('a4-highgpu-8g', 224, 3968, 'nvidia-b200', 8, 129.5),
   ...[4, 8, 12, 16, 32].map((n) => gpuMachine(`g2-standard-${n}`, n, 4 * n, 'nvidia-l4', 1, 0.56 + 0.035 * n)),
   ...[24, 48, 96].map((n) => gpuMachine(`g2-standard-${n}`, n, 4 * n, 'nvidia-l4', n / 12, 0.083 * n)),
 ];
@@ -105,6 +131,15 @@ export function customType(name: string): GoogleType | undefined {
 
 const zones = (region: string, letters: string): readonly string[] =>
   [...letters].map((letter) => `${region}-${letter}`);
+/** Regions that have machines alone, and no rarer accelerators. */
+const elsewhere = [
+  ...['africa-south1', 'asia-east2', 'asia-northeast2', 'asia-northeast3', 'asia-south1', 'asia-south2'],
+  ...['asia-southeast2', 'asia-southeast3', 'australia-southeast1', 'australia-southeast2', 'europe-central2'],
+  ...['europe-north1', 'europe-north2', 'europe-southwest1', 'europe-west3', 'europe-west6', 'europe-west8'],
+  ...['europe-west9', 'europe-west10', 'europe-west12', 'me-central1', 'me-central2', 'me-west1'],
+  ...['northamerica-northeast1', 'northamerica-northeast2', 'northamerica-south1', 'southamerica-east1'],
+  ...['southamerica-west1', 'us-west3'],
+];
 const regions = Object.fromEntries(
   Object.entries({
     'us-central1': 'abcf',
@@ -122,6 +157,7 @@ const regions = Object.fromEntries(
     'asia-east1': 'abc',
     'asia-northeast1': 'abc',
     'asia-southeast1': 'abc',
+    ...Object.fromEntries(elsewhere.map((region) => [region, 'abc'])),
   }).map(([region, letters]) => [region, zones(region, letters)]),
 );
 
@@ -174,6 +210,28 @@ export const accelerators: readonly Accelerator[] = [
     zones:
       /^(?:us-central1-[ac]|us-east4-[ab]|us-east5-a|us-west1-[ab]|us-west4-a|europe-west4-[bc]|asia-northeast1-b)$/,
     family: 'a3',
+  },
+  {
+    name: 'nvidia-h100-mega-80gb',
+    description: 'NVIDIA H100 80GB MEGA',
+    most: 8,
+    zones:
+      /^(?:us-central1-[ac]|us-east4-[ab]|us-east5-a|us-west1-[ab]|us-west4-a|europe-west4-[bc]|asia-northeast1-b)$/,
+    family: 'a3',
+  },
+  {
+    name: 'nvidia-h200-141gb',
+    description: 'NVIDIA H200 141GB',
+    most: 8,
+    zones: /^(?:us-central1-b|us-east4-b|us-east5-a|us-west1-c|us-south1-b|europe-west1-b)$/,
+    family: 'a3',
+  },
+  {
+    name: 'nvidia-b200',
+    description: 'NVIDIA B200',
+    most: 8,
+    zones: /^(?:us-central1-b|us-east1-b|us-west2-c|asia-southeast1-b|europe-west4-b)$/,
+    family: 'a4',
   },
   { name: 'nvidia-l4', description: 'NVIDIA L4', most: 8, zones: /^(?!us-central2|us-south1)/, family: 'g2' },
 ];

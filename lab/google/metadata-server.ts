@@ -5,6 +5,8 @@ import { writeProfile } from './access/os-login.ts';
 import { lookUp, Refusal, type Tree } from './metadata-tree.ts';
 import { fingerprintOf, numberOf } from './names.ts';
 import type { Project } from './project.ts';
+import type { NodeBody } from './shapes.ts';
+import { type TpuType, topologyOf } from './tpu-catalog.ts';
 import type { GoogleWorld } from './world.ts';
 
 /** What a machine is, of whichever kind. */
@@ -259,11 +261,11 @@ const tpuEnv = (
     project,
     body,
   }: {
-    type: { name: string; topology: string };
+    type: TpuType;
     id: string;
     zone: string;
     project: Project;
-    body: { runtimeVersion?: string };
+    body: NodeBody;
   },
   index: number,
 ): string =>
@@ -273,7 +275,7 @@ const tpuEnv = (
     CONSUMER_PROJECT_NUMBER: String(project.number),
     NODE_ID: id,
     RUNTIME_VERSION: body.runtimeVersion ?? '',
-    TOPOLOGY: type.topology,
+    TOPOLOGY: topologyOf(type, body.acceleratorConfig),
     TYPE: type.name.split('-')[0]!.toUpperCase(),
     WORKER_ID: String(index),
     ZONE: zone,

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shellQuoted } from '../../src/base/shell/shell-quote.ts';
+import { readScript, readShell, shellProgram } from '../../src/base/shell/shell-file.ts';
 import { Accounts } from '../cloud/accounts.ts';
 import type { CloudAdmin } from '../cloud/admin.ts';
 import { Cloud, type CloudOptions } from '../cloud/cloud.ts';
@@ -22,6 +22,9 @@ import type { Project } from './project.ts';
 import { proxyGoogle } from './proxy.ts';
 import { GoogleServer } from './server.ts';
 import { GoogleWorld } from './world.ts';
+
+const googleFirstBoot = readShell(new URL('./google-first-boot.sh', import.meta.url));
+const guest = readScript(new URL('./guest.sh', import.meta.url));
 
 /** Of lists, where nobody sets another. */
 const pageSize = 500;
@@ -108,8 +111,8 @@ export async function openLabGoogle(
 ): Promise<LabGoogle> {
   const endpoint = endpointOf(lab);
   const outside = await OutsideAddresses.open(lab);
-  const guest = { first: firstBoot(endpoint, image.first), each: everyBoot(image.each) };
-  const hosts = labGround(lab, { ...image, ...guest }, outside);
+  const boots = { first: firstBoot(endpoint, image.first), each: everyBoot(image.each) };
+  const hosts = labGround(lab, { ...image, ...boots }, outside);
   const standIns = new StandInGround();
   const ground: Ground = { make: (order) => (standIn?.(order) ? standIns : hosts).make(order) };
   const { google, served } = await open(ground, options);
@@ -229,18 +232,13 @@ const trust = (authority: string): Readonly<Record<string, string>> => ({
 function firstBoot(endpoint: string, first: string | undefined): string {
   const authority = '/etc/ssl/lab-authority.pem';
   const variables = Object.entries({ HTTPS_PROXY: endpoint, ...trust(authority) });
-  const guest = readFileSync(new URL('./guest.sh', import.meta.url), 'utf8');
-  const write = (file: string, text: string): string => `printf '%s' ${shellQuoted(text)} > ${file}`;
-  return [
-    'mkdir -p /usr/lib/google',
-    write('/usr/lib/google/guest.sh', guest),
-    write(authority, readFileSync(certificates().authority, 'utf8')),
-    `echo '169.254.169.254 metadata.google.internal metadata' >> /etc/hosts`,
-    ...variables.map(([name, value]) => `echo '${name}=${value}' >> /etc/environment`),
-    ...variables.map(([name, value]) => `echo 'export ${name}=${value}' >> /etc/profile.d/lab-google.sh`),
-    `echo 'SetEnv ${variables.map(([name, value]) => `${name}=${value}`).join(' ')}' >> /etc/ssh/sshd_config`,
-    ...(first === undefined ? [] : [first]),
-  ].join('\n');
+  return shellProgram(googleFirstBoot, {
+    guest,
+    authority,
+    certificate: readFileSync(certificates().authority, 'utf8'),
+    variables: variables.map(([name, value]) => `${name}=${value}`).join('\n'),
+    image_program: first,
+  });
 }
 
 const everyBoot = (each: string | undefined): string =>

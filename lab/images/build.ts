@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { rayVersion } from '../../scripts/ray-venv.ts';
 import { layOutRay, rayFolder } from '../software.ts';
 import { packageFiles, withDependencies } from './packages.ts';
@@ -11,6 +11,8 @@ import { addImage, addLayer, type Blob, type ImageConfig } from './store.ts';
 /** Images of the lab's registry, by name and tag. The users of `ray-user` are those of Ray's own images. */
 export const images = {
   base: 'lab/base:1',
+  /** Node 24 beside what `base` has. */
+  node: 'lab/node:24',
   ray: `lab/ray:${rayVersion}`,
   rayUser: `lab/ray-user:${rayVersion}`,
 };
@@ -37,6 +39,7 @@ const basePackages = [
   'python3',
   'rsync',
   'openssh-client',
+  'wget',
   'sudo',
   'iproute2',
   'tmux',
@@ -47,7 +50,7 @@ const basePackages = [
 ];
 
 /** To be raised when the images are made in another way. */
-const recipe = 1;
+const recipe = 2;
 
 /**
  * Storage of a registry that holds the images, made of this machine's own packages and of the Ray that its tests use.
@@ -56,7 +59,7 @@ const recipe = 1;
 export async function imageStore(say: (line: string) => void = () => undefined): Promise<string> {
   const packages = withDependencies(basePackages);
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([recipe, rayVersion, packages]))
+    .update(JSON.stringify([recipe, rayVersion, process.version, packages]))
     .digest('hex');
   const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'manta');
   const store = join(cache, `lab-images-${fingerprint.slice(0, 12)}`);
@@ -80,6 +83,7 @@ async function fill(store: string, packages: readonly string[]): Promise<void> {
   mkdirSync(work);
   const base = [await packageLayer(store, work, packages), await systemLayer(store, work)];
   const ray = await rayLayer(store, work);
+  const node = await nodeLayer(store, work);
   rmSync(work, { recursive: true });
   const system = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
   const config = (path: string, user?: string): ImageConfig => ({
@@ -88,12 +92,14 @@ async function fill(store: string, packages: readonly string[]): Promise<void> {
     WorkingDir: user === undefined ? '/root' : `/home/${user}`,
     ...(user !== undefined && { User: user }),
   });
-  const [baseName, baseTag] = images.base.split(':') as [string, string];
-  const [rayName, rayTag] = images.ray.split(':') as [string, string];
-  const [userName, userTag] = images.rayUser.split(':') as [string, string];
-  addImage(store, baseName, baseTag, base, config(system));
-  addImage(store, rayName, rayTag, [...base, ray], config(`${rayFolder}/bin:${system}`));
-  addImage(store, userName, userTag, [...base, ray], config(`${rayFolder}/bin:${system}`, 'ray'));
+  const add = (image: string, layers: readonly Blob[], has: ImageConfig): void => {
+    const [name, tag] = image.split(':') as [string, string];
+    addImage(store, name, tag, layers, has);
+  };
+  add(images.base, base, config(system));
+  add(images.node, [...base, node], config(system));
+  add(images.ray, [...base, ray], config(`${rayFolder}/bin:${system}`));
+  add(images.rayUser, [...base, ray], config(`${rayFolder}/bin:${system}`, 'ray'));
 }
 
 async function packageLayer(store: string, work: string, packages: readonly string[]): Promise<Blob> {
@@ -139,6 +145,14 @@ async function systemLayer(store: string, work: string): Promise<Blob> {
   run('chown', ['-R', '1000:100', join(root, 'home/ray')]);
   const archive = join(work, 'system.tar');
   run('tar', ['--create', '--file', archive, '--directory', root, '--numeric-owner', '.']);
+  return addLayer(store, archive);
+}
+
+async function nodeLayer(store: string, work: string): Promise<Blob> {
+  const archive = join(work, 'node.tar');
+  const from = ['--directory', dirname(process.execPath), '--transform=s,^,usr/local/bin/,'];
+  const owner = ['--owner=0', '--group=0', '--numeric-owner'];
+  run('tar', ['--create', '--file', archive, '--dereference', ...from, ...owner, basename(process.execPath)]);
   return addLayer(store, archive);
 }
 

@@ -38,6 +38,7 @@ export async function startRegistries(keeper: ProcessIdentity, gateway: string, 
 
 const imagesAt = (address: string): typeof images => ({
   base: `${address}/${images.base}`,
+  node: `${address}/${images.node}`,
   ray: `${address}/${images.ray}`,
   rayUser: `${address}/${images.rayUser}`,
 });

@@ -2,6 +2,7 @@
 # Builds Kubernetes, etcd and the KubeRay operator with its CRDs from Go modules, all in one module so that they share packages.
 #   OUT: folder for the programs    WORK: scratch folder    PAUSE: source of the program that holds a pod's namespaces
 #   KUBERNETES, KUBERAY, ETCD: versions; KubeRay's own version of Kubernetes must be that of KUBERNETES
+#   ONLY: `manifests` copies KubeRay's CRDs and roles alone
 #
 # `go install` cannot do it: the modules of Kubernetes and etcd replace others by folders that are not in their archives. Each of
 # those is published under a version of its own (k8s.io/X v0.MINOR.PATCH), which is put in its place here.
@@ -16,8 +17,21 @@ downloaded() { # module@version, field
   go mod download -json "$1" | sed -n "s/^\t\"$2\": \"\(.*\)\",\{0,1\}$/\1/p"
 }
 
+# KubeRay's CRDs, and the roles of its operator.
+copy_manifests() {
+  local from; from=$(downloaded "$operator@$KUBERAY" Dir)
+  rm -rf "$OUT/crd" "$OUT/rbac"
+  mkdir "$OUT/crd" "$OUT/rbac"
+  cp "$from"/config/crd/bases/*.yaml "$OUT/crd/"
+  cp "$from/config/rbac/role.yaml" "$OUT/rbac/"
+  chmod u+w "$OUT"/crd/* "$OUT"/rbac/*
+  # Go makes its modules read-only.
+  chmod -R u+w "$WORK"
+}
+
 mkdir -p "$OUT" "$WORK/module"
 cd "$WORK/module"
+[ "${ONLY:-}" != manifests ] || { copy_manifests; exit; }
 theirs=$(downloaded "k8s.io/kubernetes@$KUBERNETES" GoMod)
 [ -n "$theirs" ] || { echo "k8s.io/kubernetes $KUBERNETES cannot be downloaded" >&2; exit 1; }
 {
@@ -39,9 +53,4 @@ done
 go build -ldflags '-s -w' -o "$OUT/kuberay-operator" "$operator"
 go build -ldflags '-s -w' -o "$OUT/etcd" go.etcd.io/etcd/server/v3
 go build -ldflags '-s -w' -o "$OUT/pause" "$PAUSE"
-rm -rf "$OUT/crd"
-mkdir "$OUT/crd"
-cp "$(downloaded "$operator@$KUBERAY" Dir)"/config/crd/bases/*.yaml "$OUT/crd/"
-chmod u+w "$OUT"/crd/*
-# Go makes its modules read-only.
-chmod -R u+w "$WORK"
+copy_manifests

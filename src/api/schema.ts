@@ -47,7 +47,7 @@ export const object = <Entries extends v.ObjectEntries>(entries: Entries) => v.o
 export function given<Entries extends v.ObjectEntries>(what: string, entries: Entries) {
   const known = Object.keys(entries).join(', ');
   const schema = v.strictObject(entries, ({ expected, received }) => {
-    if (expected === 'never') return `is not a key of ${what}; known are ${known}`;
+    if (expected === 'never') return `is not a key of ${what}; known keys: ${known}`;
     return received === 'undefined' ? 'is missing' : 'is not an object';
   });
   const run = schema['~run'];

@@ -33,12 +33,25 @@ export function redactTexts<Value>(value: Value, depth = 0): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === deepest) return mask as Value;
   if (Array.isArray(value)) return value.map((each: unknown) => redactTexts(each, depth + 1)) as Value;
+  const entries: readonly [string, unknown][] = Object.entries(value);
+  // `{name: DB_PASSWORD, value: …}`, as variables of containers are written.
+  const called = entries.find(([key]) => key === 'name')?.[1];
+  const nameOf = (key: string): string => (key === 'value' && typeof called === 'string' ? called : key);
   return Object.fromEntries(
-    Object.entries(value).map(([key, each]: [string, unknown]) => [
+    entries.map(([key, each]) => [
       key,
-      typeof each === 'string' && isSecretName(key) && !isNoSecret(each) ? mask : redactTexts(each, depth + 1),
+      isSecretName(nameOf(key)) ? withoutSecrets(each, depth + 1) : redactTexts(each, depth + 1),
     ]),
   ) as Value;
+}
+
+/** What stands under the name of a secret: one text, or several. */
+function withoutSecrets(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return isNoSecret(value) ? redact(value) : mask;
+  if (!Array.isArray(value)) return redactTexts(value, depth);
+  return value.map((each: unknown) =>
+    typeof each === 'string' ? withoutSecrets(each, depth) : redactTexts(each, depth),
+  );
 }
 
 /**
@@ -53,7 +66,7 @@ export function secretsInText(text: string, from: 'cluster-file' | 'any'): strin
 }
 
 const secretWord =
-  /secret|passw(?:or)?d|passphrase|(?<!launch_?)token(?!i[sz])|credential|(?:api|access|account|auth|private|secret|signing|encryption|shared)[_-]?key|_pwd$|\w[_-]pass$|^--pass$/i;
+  /secret|passw(?:or)?d|passphrase|(?<!launch_?)token(?!i[sz])|credential|(?:api|access|account|auth|private|secret|signing|encryption|shared)[_-]?key|client[_-]key[_-]data|docker(?:configjson|cfg)|_pwd$|\w[_-]pass$|^--pass$/i;
 /** What stands behind such a word where the name is that of a count, a place or a kind. */
 const otherWord =
   /(?:tokens|[_-]?(?:limit|count|type|name|path|file|dir|folder|ttl|timeout|size|length|ur[il]|endpoint|host|port|mode|stdin|required|enabled|version|provider|policy|budget|usage|used))$|expir|[_-]per[_-]|(?:created|updated)[_-]?at$/i;
@@ -97,7 +110,17 @@ function spansIn(text: string): Span[] {
 /** Adds what it finds. */
 type Rule = (text: string, found: Span[]) => void;
 
-const rules: readonly Rule[] = [inUrls, underNames, inCommands, inLogins, inNetrc, inHeaders, byShape, privateKeys];
+const rules: readonly Rule[] = [
+  inUrls,
+  underNames,
+  inCommands,
+  inLogins,
+  inNetrc,
+  inHeaders,
+  inRegistries,
+  byShape,
+  privateKeys,
+];
 
 /** `https://user:password@`, and a token in place of the user. */
 function inUrls(text: string, found: Span[]): void {
@@ -289,6 +312,14 @@ function inHeaders(text: string, found: Span[]): void {
     add(found, index + whole.length - value.length, value);
 }
 
+/** `"auth": "…"` of a registry: a user and a password in base64. */
+function inRegistries(text: string, found: Span[]): void {
+  const entry = /\bauth\\{0,2}["']?[ \t]{0,20}[:=][ \t]{0,20}\\{0,2}["']?([A-Za-z0-9+/]{4,}={0,2})/g;
+  for (const { 0: whole, 1: value = '', index } of text.matchAll(entry))
+    if (/^[!-9;-~]+:[!-~]+$/.test(Buffer.from(value, 'base64').toString('latin1')))
+      add(found, index + whole.length - value.length, value);
+}
+
 /** Tokens that say by themselves what they are. */
 const shapes = new RegExp(
   [
@@ -302,6 +333,7 @@ const shapes = new RegExp(
     'xox[abeoprs]-[\\w-]{10,}',
     'AIza[\\w-]{30,}',
     'ya29\\.[\\w-]{16,}',
+    '1//0[\\w-]{20,}',
     'npm_[A-Za-z0-9]{30,}',
     'pypi-[\\w-]{30,}',
     'dckr_pat_[\\w-]{16,}',

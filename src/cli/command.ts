@@ -94,7 +94,7 @@ export interface Invocation<Values = object> {
   readonly options: Values;
   /** What followed `--` where the command passes it through. */
   readonly rest: readonly string[];
-  /** The word given for the argument CLUSTER: a file, a URL, `-`, or a name; see `commands/find-cluster.ts`. */
+  /** The word given for the argument CLUSTER: a file, a URL, `-`, or a name; see `shared/find-cluster.ts`. */
   readonly cluster?: string;
 }
 

@@ -13,6 +13,7 @@ import { mantaCommands } from './commands/manta/declaration.ts';
 import { nodeCommands } from './commands/nodes/declaration.ts';
 import { rsyncCommands } from './commands/rsync/declaration.ts';
 import { scaleCommands } from './commands/scale/declaration.ts';
+import { serveCommands } from './commands/serve/declaration.ts';
 import { shimCommands } from './commands/shim/declaration.ts';
 import { simulateCommands } from './commands/simulate/declaration.ts';
 import { statusCommands } from './commands/status/declaration.ts';
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
   ...configCommands,
   ...cloudCommands,
   ...kubeCommands,
+  ...serveCommands,
   ...simulateCommands,
   ...devCommands,
   ...shimCommands,
@@ -48,6 +50,7 @@ export const groups: Groups = {
   config: 'read, check and convert cluster files',
   cloud: 'show what a cluster needs from its cloud',
   kube: 'run Ray on Kubernetes with KubeRay',
+  serve: 'run applications of Ray Serve',
   job: 'run commands on a cluster',
   user: 'manage who may use a cluster',
   'host-key': "manage the host keys of a cluster's machines",

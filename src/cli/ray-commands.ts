@@ -35,7 +35,6 @@ const rayCommands: readonly RayCommand[] = [
     'get',
     'summary',
     'metrics',
-    'serve',
     'enable-usage-stats',
     'stat',
   ].map((word) => ({ path: [word] })),

@@ -1,6 +1,6 @@
 import { defineEvent } from '../base/events.ts';
 
-/** What happens between a command and the cluster it speaks to. */
+/** What happens between a command and the cluster it talks to. */
 export const clientEvents = {
   overridden: defineEvent<{ variable: string; address: string; flag: string }>({
     code: 'MANTA_CLIENT_ADDRESS_OVERRIDDEN',
@@ -64,5 +64,16 @@ export const clientEvents = {
     code: 'MANTA_CLIENT_OUTPUT_GAP',
     level: 'warn',
     text: (e) => `${e.bytes} bytes of output are no longer available`,
+  }),
+  serveWaits: defineEvent<{ cluster: string; says: string; cause?: string }>({
+    code: 'MANTA_SERVE_WAITING',
+    level: 'info',
+    text: (e) => `Serve on ${e.cluster}: ${e.says}${e.cause === undefined ? '' : `; ${e.cause}`}`,
+  }),
+  serveOnLoopback: defineEvent<{ cluster: string }>({
+    code: 'MANTA_SERVE_LOOPBACK',
+    level: 'info',
+    text: (e) =>
+      `Serve on ${e.cluster} listens on 127.0.0.1: the config names no http_options.host, and 0.0.0.0 would be open to the network`,
   }),
 };

@@ -27,7 +27,7 @@ export interface AttemptOrder {
   readonly resources: Resources;
   readonly labels: Labels;
   readonly gang?: { readonly bundles: readonly Resources[]; readonly strategy: string };
-  /** Where its output goes; see `jobs/log-store.ts`. */
+  /** Where its output goes; see `jobs/logs/log-store.ts`. */
   readonly log: string;
 }
 

@@ -1,5 +1,6 @@
 import type { KubeClient } from '../base/kube/client.ts';
-import { kubeErrors } from '../base/kube/errors.ts';
+import { readObject } from '../base/kube/objects.ts';
+import { manifestErrors } from '../core/kube/errors.ts';
 import { type Json, listAt, textAt } from '../core/kube/object.ts';
 
 /** What an object is called in requests, and whether it is in a namespace. */
@@ -36,17 +37,13 @@ export class KubePaths {
       (each) => textAt(each, 'kind') === kind && !(textAt(each, 'name') ?? '').includes('/'),
     );
     const path = textAt(found, 'name');
-    if (path === undefined)
-      throw kubeErrors.NotFound({
-        call: `apply a ${kind}`,
-        detail: `the API server has no kind '${kind}' in ${apiVersion}`,
-      });
+    if (path === undefined) throw manifestErrors.NoKind({ kind, apiVersion });
     return { path, isNamespaced: (found as { readonly namespaced?: boolean }).namespaced === true };
   }
 
   async #ask(apiVersion: string, signal: AbortSignal): Promise<readonly Json[]> {
     const root = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-    const answer = await this.#client.json({ path: root, call: `list the kinds of ${apiVersion}`, signal });
-    return listAt(answer as Json, 'resources');
+    const call = `list the kinds of ${apiVersion}`;
+    return listAt((await readObject(this.#client, { path: root, call, signal })) as Json | undefined, 'resources');
   }
 }

@@ -1,12 +1,6 @@
-import { text } from 'node:stream/consumers';
-import type { EventSink } from '../base/events.ts';
-import type { KubeClient } from '../base/kube/client.ts';
-import { listAll } from '../base/kube/list.ts';
-import type { Clock, Duration } from '../base/time/clock.ts';
-import { manifestErrors } from '../core/kube/errors.ts';
-import type { Json } from '../core/kube/object.ts';
-import { type Cause, progressOf, type RayClusterState } from '../core/kube/progress.ts';
-import { kubeEvents } from './events.ts';
+import { progressOf } from '../core/kube/progress.ts';
+import { lookAround, readRay } from './surroundings.ts';
+import { type KubeWait, waitFor } from './wait.ts';
 
 export interface WaitedCluster {
   readonly namespace: string;
@@ -15,85 +9,14 @@ export interface WaitedCluster {
   readonly isReplaced: boolean;
 }
 
-export interface ClusterWait {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly events: EventSink;
-  readonly timeout: Duration;
-  readonly signal: AbortSignal;
-}
-
-const pause = 1_000;
-
 /** Waits until a RayCluster is what its spec says; throws its first cause when waiting does not help, or is over. */
-export async function waitForCluster(cluster: WaitedCluster, waiting: ClusterWait): Promise<void> {
-  const { clock, events, signal } = waiting;
-  const [kind, { name }] = ['RayCluster', cluster];
-  const id = `${kind}/${name}`;
-  const until = clock.now() + waiting.timeout;
-  for (let told = ''; ; ) {
-    const progress = progressOf(await lookAt(cluster, waiting));
-    if (progress.state === 'done') {
-      events.emit(kubeEvents.waiting, { kind, name, says: progress.says }, { id, state: 'done' });
-      return;
-    }
-    const { says, cause } = progress;
-    if (cause?.isFinal || clock.now() > until) {
-      events.emit(kubeEvents.waiting, { kind, name, says }, { id, state: 'failed' });
-      throw await failure(
-        cluster,
-        cause ?? { says: `${says} when the time was up`, next: 'wait longer with --timeout' },
-        waiting,
-      );
-    }
-    const line = `${says} ${cause?.says ?? ''}`;
-    if (line !== told)
-      events.emit(
-        kubeEvents.waiting,
-        { kind, name, says, ...(cause && { cause: cause.says }) },
-        { id, state: 'running' },
-      );
-    told = line;
-    await clock.sleep(pause, signal);
-  }
-}
-
-async function lookAt(
-  { namespace, name, isReplaced }: WaitedCluster,
-  { client, signal }: ClusterWait,
-): Promise<RayClusterState> {
-  const inside = `namespaces/${encodeURIComponent(namespace)}`;
-  const list = async (what: string, query: Readonly<Record<string, string>>): Promise<readonly Json[]> => {
-    const call = `list ${what} in the namespace '${namespace}'`;
-    return (await listAll(client, { path: `/api/v1/${inside}/${what}`, query, call, signal })).items as readonly Json[];
+export async function waitForCluster({ namespace, name, isReplaced }: WaitedCluster, waiting: KubeWait): Promise<void> {
+  const kind = 'RayCluster';
+  const place = { ...waiting, namespace };
+  const look = async () => {
+    const cluster = await readRay(place, kind, 'rayclusters', name);
+    const around = await lookAround(place, `ray.io/cluster=${name}`, [{ kind, object: cluster }]);
+    return progressOf({ ...around, cluster, isReplaced });
   };
-  const path = `/apis/ray.io/v1/${inside}/rayclusters/${encodeURIComponent(name)}`;
-  const cluster = (await client.json({ path, call: `read the RayCluster '${name}'`, signal })) as Json;
-  const [pods, events] = await Promise.all([
-    list('pods', { labelSelector: `ray.io/cluster=${name}` }),
-    list('events', { fieldSelector: `involvedObject.kind=RayCluster,involvedObject.name=${name}` }),
-  ]);
-  return { cluster, isReplaced, pods, events };
-}
-
-async function failure(
-  { namespace, name }: WaitedCluster,
-  { says, next, logs }: Pick<Cause, 'says' | 'next' | 'logs'>,
-  { client, signal }: ClusterWait,
-): Promise<Error> {
-  const lines = logs === undefined ? '' : await lastLines(namespace, logs, client, signal);
-  return manifestErrors.Failed({ kind: 'RayCluster', name, says: `${says}${lines === '' ? '' : `\n${lines}`}`, next });
-}
-
-async function lastLines(
-  namespace: string,
-  { pod, container }: NonNullable<Cause['logs']>,
-  client: KubeClient,
-  signal: AbortSignal,
-): Promise<string> {
-  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}/log`;
-  const query = { container, previous: true, tailLines: 10 };
-  const stream = client.stream({ path, query, call: `read the log of the pod '${pod}'`, signal });
-  // The cause stands without them.
-  return (await stream.then(text).catch(() => '')).trimEnd();
+  await waitFor({ kind, namespace, name }, look, waiting);
 }

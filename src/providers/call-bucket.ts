@@ -1,4 +1,5 @@
 import type { Clock } from '../base/time/clock.ts';
+import { orAborted } from '../base/time/deadline.ts';
 
 export interface CallBucketOptions {
   readonly clock: Clock;
@@ -35,7 +36,7 @@ export class CallBucket {
     this.#filledAt = this.#now();
   }
 
-  /** Calls a second, as of now. */
+  /** Calls a second, at present. */
   get rate(): number {
     return this.#rate;
   }
@@ -71,7 +72,7 @@ export class CallBucket {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#turn = promise;
     try {
-      await endedBy(before, signal);
+      await orAborted(before, signal);
       for (this.#fill(); this.#tokens < 1; this.#fill()) {
         signal.throwIfAborted();
         await this.#clock.sleep(Math.ceil((1000 * (1 - this.#tokens)) / this.#rate), signal);
@@ -92,18 +93,5 @@ export class CallBucket {
 
   #now(): number {
     return this.#clock.elapsed?.() ?? this.#clock.now();
-  }
-}
-
-/** The promise, or the signal's reason once that aborts. */
-async function endedBy(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

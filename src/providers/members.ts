@@ -10,15 +10,18 @@ export type MemberProblem =
   | { readonly kind: 'missing'; readonly path: Path; readonly name: string };
 
 interface Member {
-  /** `string`, `[string]`, `{string}`, `any`, or the name of a structure. */
+  /** `string`, `[string]`, `{string}`, `any`, `-` for what the cloud only answers, or the name of a structure. */
   readonly type: string;
   readonly required: boolean;
 }
 
-/** Members that a launch takes beyond those of a structure, and those that it sets itself, which no file has to have. */
 export interface MoreMembers {
+  /** What a launch takes beyond the members of a structure. */
   readonly extra?: Readonly<Record<string, readonly string[]>>;
+  /** What it sets itself: no file has to have it. */
   readonly set?: ReadonlySet<string>;
+  /** Whether the cloud takes one mapping for a list of them, and a list of mappings for one. */
+  readonly mendsLists?: boolean;
 }
 
 /** Structures of a cloud's API, as `scripts/cloud-models.ts` writes them: what a `node_config` is read by. */
@@ -55,16 +58,20 @@ export class MemberTable {
     };
     const inner = type.slice(1, -1);
     if (type.startsWith('[')) {
-      if (!Array.isArray(value)) return wrong('a list');
-      return (value as readonly Plain[])
+      const list = this.#more.mendsLists === true && isMap(value) ? [value] : value;
+      if (!Array.isArray(list)) return wrong('a list');
+      return (list as readonly Plain[])
         .map((each, index) => this.read(each, inner, [...path, index], problems))
         .filter((each) => each !== undefined);
     }
     if (type === 'any') return value;
+    // Google takes back what it has answered, and ignores it.
+    if (type === '-') return undefined;
     const members = this.membersOf(type);
     if (members === undefined && !type.startsWith('{'))
       return scalarOf(value, type) ?? wrong(scalarNames.get(type) ?? type);
-    if (!isMap(value)) return wrong('a map');
+    const map = this.#more.mendsLists === true ? mergedMaps(value) : value;
+    if (!isMap(map)) return wrong('a map');
     const given: Record<string, unknown> = {};
     const put = (name: string, each: Plain, as: string): void => {
       if (each === null) return;
@@ -72,13 +79,13 @@ export class MemberTable {
       if (converted !== undefined) given[name] = converted;
     };
     if (members === undefined) {
-      for (const [name, each] of Object.entries(value)) put(name, each, inner);
+      for (const [name, each] of Object.entries(map)) put(name, each, inner);
       return given;
     }
     for (const [name, { required }] of members)
-      if (required && !this.#more.set?.has(name) && (!Object.hasOwn(value, name) || value[name] === null))
+      if (required && !this.#more.set?.has(name) && (!Object.hasOwn(map, name) || map[name] === null))
         problems.push({ kind: 'missing', path, name });
-    for (const [name, each] of Object.entries(value)) {
+    for (const [name, each] of Object.entries(map)) {
       const member = members.get(name);
       if (member !== undefined) put(name, each, member.type);
       else {
@@ -88,6 +95,12 @@ export class MemberTable {
     }
     return given;
   }
+}
+
+/** One mapping of a list of them; anything else as it is. */
+function mergedMaps(value: Plain): Plain {
+  const isList = Array.isArray(value) && value.length > 0 && (value as readonly Plain[]).every(isMap);
+  return isList ? (Object.assign({}, ...value) as Plain) : value;
 }
 
 const scalarNames: ReadonlyMap<string, string> = new Map([

@@ -84,27 +84,27 @@ export class Judge implements Watcher {
     for (const id of ids) {
       this.#note('end', id);
       if (this.world?.cloud.machine(id)?.kind === 'head' && !this.ending)
-        this.blame('head', `the head ${id} was to be ended`);
+        this.blame('head', `an attempt to terminate the head ${id}`);
     }
-    if (!this.ending) this.#checkView(`ending ${ids.join(', ')}`);
+    if (!this.ending) this.#checkView(`terminating ${ids.join(', ')}`);
   }
 
   drainCalled(node: string): void {
     this.#note('drain', node);
-    if (node === `node-${this.world?.head.id}`) this.blame('head', 'the head was to be drained');
+    if (node === `node-${this.world?.head.id}`) this.blame('head', 'an attempt to drain the head');
     this.#checkView(`draining ${node}`);
   }
 
   terminated(machine: SimulatedMachine): void {
     this.#note('terminated', machine.id);
     const running = this.world?.engine.nodeOn(machine.id)?.running.size ?? 0;
-    if (running > 0 && !this.ending) this.blame('busy', `${machine.id} was ended with ${running} at work on it`);
+    if (running > 0 && !this.ending) this.blame('busy', `${machine.id} was terminated with ${running} running on it`);
   }
 
   stopped(machine: SimulatedMachine): void {
     this.#note('stopped', machine.id);
     const running = this.world?.engine.nodeOn(machine.id)?.running.size ?? 0;
-    if (running > 0) this.blame('busy', `${machine.id} was stopped with ${running} at work on it`);
+    if (running > 0) this.blame('busy', `${machine.id} was stopped with ${running} running on it`);
   }
 
   gone(machine: SimulatedMachine): void {
@@ -131,7 +131,7 @@ export class Judge implements Watcher {
   #checkView(what: string): void {
     if (this.#listComplete && this.#stateComplete) return;
     const missing = this.#listComplete ? 'state' : 'list';
-    this.blame('partial-view', `${what} although the last ${missing} did not come`);
+    this.blame('partial-view', `${what} although the last ${missing} was incomplete`);
   }
 
   /** Counts machines that are meant to stay: neither ended, nor draining, nor announced to go, nor somebody else's. */

@@ -143,6 +143,11 @@ const hidden: readonly (readonly [text: string, shown: string])[] = [
     ['https://hooks.slack.com/services', 'T000/B000/abcdefghijklmnop'].join('/'),
     'https://hooks.slack.com/services/***',
   ],
+  [`using ${made('1//0', 40)}`, 'using ***'],
+  // kubeconfigs and files of registries
+  ['client-key-data: LS0tLS1CRUdJTi', 'client-key-data: ***'],
+  ['{"auths":{"r.io":{"auth":"YWRhOnNlY3JldA=="}}}', '{"auths":{"r.io":{"auth":"***"}}}'],
+  ['.dockerconfigjson: eyJhdXRocyI6e30=', '.dockerconfigjson: ***'],
   [`got ${web} back`, 'got *** back'],
   [`before\n${key}\nafter`, 'before\n***\nafter'],
   [key.slice(0, 60), '***'],
@@ -180,6 +185,8 @@ const plain: readonly string[] = [
   'compass: north and --bypass now',
   'login with password is disabled',
   'launchToken: launch-0001-abcd',
+  'client-certificate-data: LS0tLS1CRUdJTi',
+  'auth: kerberos and auth=password and type: kubernetes.io/dockerconfigjson',
   `image@sha256:${'0123456789abcdef'.repeat(4)}`,
   'raysubmit_ABCDEFGH12345678',
   'secret: true, password: null',
@@ -246,6 +253,8 @@ test('a text of megabytes takes no longer than its length: what took time by the
       'token="\\"',
       'authorization: a ',
       'openssl pass:',
+      'auth:',
+      'auth="aaaa',
     ],
     ...[
       'login a ',
@@ -268,12 +277,22 @@ test('of a value all texts are cleaned, and what stands under the name of a secr
       pip: { packages: ['--index-url https://a:b@h/simple', 'torch'] },
       working_dir: 'https://h/x.zip?sig=abc',
       config: { token: 'abc', tokens: 5, token_path: '/etc/x', launchToken: 'l-1' },
+      env: [
+        { name: 'DB_PASSWORD', value: 'hunter2' },
+        { name: 'HOME', value: 'here' },
+      ],
+      passwords: { password: ['one', 'two', { secret: 'three' }] },
       ok: [true, null, 3],
     }),
     {
       pip: { packages: ['--index-url https://a:***@h/simple', 'torch'] },
       working_dir: 'https://h/x.zip?sig=***',
       config: { token: '***', tokens: 5, token_path: '/etc/x', launchToken: 'l-1' },
+      env: [
+        { name: 'DB_PASSWORD', value: '***' },
+        { name: 'HOME', value: 'here' },
+      ],
+      passwords: { password: ['***', '***', { secret: '***' }] },
       ok: [true, null, 3],
     },
   );

@@ -128,12 +128,12 @@ test('the page says who does not answer, and what is not known therefore', async
   if (fake === undefined) return;
   const { page, complaints, close } = await visit(browser, head, '#/');
   fake.cluster.unknown = [
-    'Ray has not answered for 3 min: no connection',
-    '20 machines run, what is on them is not known',
+    'Ray has not responded for 3 min: no connection',
+    '20 machines are running, but what runs on them is unknown',
   ];
   await page.reload();
-  await page.getByText('Ray has not answered for 3 min: no connection.').waitFor();
-  await page.getByText('20 machines run, what is on them is not known.').waitFor();
+  await page.getByText('Ray has not responded for 3 min: no connection.').waitFor();
+  await page.getByText('20 machines are running, but what runs on them is unknown.').waitFor();
   await page.getByText('Partly live').waitFor();
   fake.cluster.unknown = [];
   await page.reload();

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { root } from '../../scripts/docs/declared.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { parse } from '../../src/cli/parse.ts';
+import { parse } from '../../src/cli/parse/parse.ts';
 import {
   blockNeeds,
   blocksOf,
@@ -123,7 +123,18 @@ describe('every file that a page names or links to is there', () => {
       for (const path of [...links, ...named]) assert.ok(existsSync(join(root, path)), `${page} names ${path}`);
     });
   }
+  // Decisions may name what was there when they were made.
+  for (const page of pages.filter((path) => !path.startsWith('docs/decisions/')))
+    test(`${page}, by the end of its path`, () => {
+      for (const name of codeSpans(readPage(page)).filter((span) => /^[a-z][\w./-]*\.tsx?$/.test(span)))
+        assert.ok(
+          sources.some((file) => `/${file}`.endsWith(`/${name}`)),
+          `${page} names ${name}`,
+        );
+    });
 });
+
+const sources = globSync('{src,test,scripts,lab,bench}/**/*.{ts,tsx}', { cwd: root });
 
 describe('a link to a heading leads to one', () => {
   for (const page of pages) {

@@ -53,7 +53,10 @@ test('an engine that does not answer is no empty cluster: its machines are count
   });
   const answer = clusterAnswer(sight, identity);
   assert.deepEqual([answer.nodes.running, answer.nodes.pending, answer.synced], [2, 1, false]);
-  const lines = ['Ray has not answered for 3 min: no connection', '2 machines run, what is on them is not known'];
+  const lines = [
+    'Ray has not responded for 3 min: no connection',
+    '2 machines are running, but what runs on them is unknown',
+  ];
   assert.deepEqual(answer.unknown, lines);
   const status = statusOf(sight, { failedLaunches: [], failedNodes: [] }, undefined);
   assert.deepEqual([status.unknown, status.silent?.engine?.reason], [2, 'no connection']);
@@ -64,7 +67,7 @@ test('a provider that does not answer is told too; while all answer nothing is u
   const node = { id: 'n', total: { CPU: 1 }, available: { CPU: 1 }, labels: {}, idleFor: 0 };
   const silent = { provider: { since: now - 30_000, reason: 'token expired' } };
   const sight = sightOf({ complete: { engine: true, provider: false }, silent, instances: [worker('a', { node })] });
-  assert.deepEqual(unknownOf(sight, 'embedded'), ['The provider has not answered for 30 s: token expired']);
+  assert.deepEqual(unknownOf(sight, 'embedded'), ['The provider has not responded for 30 s: token expired']);
   assert.equal(clusterAnswer(sightOf({ instances: [worker('a', { node })] }), identity).unknown, undefined);
 });
 

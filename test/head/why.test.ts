@@ -167,9 +167,9 @@ test('an event names a node by the first letters of its id', () => {
 });
 
 test('a job that waits while the engine is silent is not told that there is no room', () => {
-  const engineSilence = 'Ray has not answered for 3 min: no connection';
+  const engineSilence = 'Ray has not responded for 3 min: no connection';
   const { texts } = ask({ state: 'queued' }, { block: 'no-room', engineSilence });
-  assert.match(texts.join(), /free capacity is unknown \(Ray has not answered for 3 min: no connection\)/);
+  assert.match(texts.join(), /free capacity is unknown \(Ray has not responded for 3 min: no connection\)/);
   assert.doesNotMatch(texts.join(), /no node has enough/);
   assert.match(ask({ state: 'queued' }, { engineSilence }).texts.join(), /is unknown/, 'nor before anybody has looked');
   assert.match(
@@ -179,9 +179,9 @@ test('a job that waits while the engine is silent is not told that there is no r
 });
 
 test('why demand says that an engine which does not answer may wait for more', () => {
-  const { state, chain } = whyDemand([], [], now, 'Ray has not answered for 3 min: no connection');
+  const { state, chain } = whyDemand([], [], now, 'Ray has not responded for 3 min: no connection');
   assert.notEqual(state, 'nothing is waiting');
-  assert.match(chain[0]?.text ?? '', /Ray has not answered/);
+  assert.match(chain[0]?.text ?? '', /Ray has not responded/);
 });
 
 test('what to do about a refusal is told by its reason', () => {

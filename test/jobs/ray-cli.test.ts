@@ -169,7 +169,7 @@ else {
       assert.equal(code, 1, out);
       assert.match(
         out,
-        /status code 400: runtime_env\['conda'\] is not supported by this cluster; supported are env_vars/,
+        /status code 400: runtime_env\['conda'\] is not supported by this cluster; supported: env_vars/,
       );
     });
 

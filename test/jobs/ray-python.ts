@@ -55,8 +55,7 @@ function versionOf(python: string): string {
  */
 export const clientVersion = process.env['MANTA_TEST_RAY'] ?? rayVersion;
 
-export const noRay =
-  'no Python with Ray: set MANTA_RAY_PYTHON, or make a venv with ray[default] in ~/.cache/manta/ray-2.60.0';
+export const noRay = "no Python with Ray: 'node scripts/ray-venv.ts' makes one, or set MANTA_RAY_PYTHON";
 
 /** A Python of the Ray whose clients are to be used. */
 export function rayPython(): RayPython | { missing: string } {

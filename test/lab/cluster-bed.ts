@@ -18,14 +18,14 @@ import {
   labProblem,
   openLab,
 } from '../../lab/lab.ts';
-import { rayVersion } from '../../scripts/ray-venv.ts';
+import { rayVenvName, rayVersion } from '../../scripts/ray-venv.ts';
 import { until } from '../contract/waiting.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Why there can be no cluster of Ray here, with what to do about it; undefined when there can. */
 export function clusterProblem(): string | undefined {
-  const cached = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'manta', `ray-${rayVersion}`);
+  const cached = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'manta', rayVenvName(rayVersion));
   const there = globSync(`lib/python3.*/site-packages/ray-${rayVersion}.dist-info`, { cwd: cached }).length > 0;
   const given = process.env['MANTA_RAY_PYTHON'] ?? '';
   return (

@@ -70,4 +70,44 @@ describe('the way to a cluster of real Ray', { skip: labProblem() ?? false }, ()
       /\(Ray\).*past-the-queue|past-the-queue.*\(Ray\)/.test(await bed.must('job', 'list', '-n', 'team')),
     );
   });
+
+  it('the real `serve` deploys, tells, and shuts down through the gateway for administrators, and for nobody else', async () => {
+    const owner = (await head.must('cat ~/.manta/head/clusters/team/tokens/owner')).trim();
+    const { token: eve } = JSON.parse(await bed.must('--json', 'user', 'add', 'eve', '-n', 'team')) as {
+      token: string;
+    };
+    await head.must('mkdir -p app && cd app && cat > hello.py && python3 -m zipfile -c ~/app.zip hello.py', {
+      input: 'from ray import serve\n@serve.deployment\ndef hello(request):\n    return "served"\napp = hello.bind()\n',
+    });
+    await head.must('cat > serve.yaml', {
+      input: `
+http_options: {host: 127.0.0.1, port: 8000}
+applications:
+  - name: hello
+    import_path: hello:app
+    route_prefix: /hello
+    runtime_env: {working_dir: "file:///root/app.zip"}
+    deployments: [{name: hello, ray_actor_options: {num_cpus: 0.1}}]
+`,
+    });
+    const serve = (token: string, words: string) =>
+      head.exec([
+        'bash',
+        '-lc',
+        `RAY_AUTH_MODE=token RAY_AUTH_TOKEN=${token} serve ${words} --address http://localhost:8265 2>&1`,
+      ]);
+    const refused = await serve(eve, 'deploy serve.yaml');
+    assert.notEqual(refused.code, 0, refused.stdout);
+    assert.match(refused.stdout, /only an administrator of the cluster/);
+    const deployed = await serve(owner, 'deploy serve.yaml');
+    assert.match(deployed.stdout, /Sent deploy request successfully/);
+    await until('it is served', async () => (await head.exec('curl -s localhost:8000/hello')).stdout === 'served', {
+      wrong: 'for now',
+    });
+    assert.match((await serve(owner, 'status')).stdout, /hello:[\s\S]*status: RUNNING/);
+    assert.match((await serve(owner, 'config')).stdout, /import_path: hello:app/);
+    const down = await serve(owner, 'shutdown -y');
+    assert.equal(down.code, 0, down.stdout);
+    await until('nothing is served', async () => (await head.exec('curl -s localhost:8000/hello')).code !== 0);
+  });
 });

@@ -1,7 +1,7 @@
 // needs: openssl, ray, hosts, podman, kube
 
+/** Kubernetes with KubeRay on hosts of a lab, and Manta on its laptop. */
 import { existsSync } from 'node:fs';
-/** Kubernetes with KubeRay on a host of a lab, and Manta on its laptop. */
 import { join } from 'node:path';
 import { kubeHost, type LabKube, openLabKube } from '../../lab/kube/open.ts';
 import type { ExecResult } from '../../lab/lab.ts';
@@ -28,10 +28,11 @@ export class KubeBed {
     this.kube = kube;
   }
 
-  static async open(): Promise<KubeBed> {
-    const bed = await ClusterBed.open({ hosts: [kubeHost] });
+  static async open({ nodes = 1 }: { readonly nodes?: number } = {}): Promise<KubeBed> {
+    const bed = await ClusterBed.open({ hosts: Array.from({ length: nodes }, () => kubeHost) });
     try {
-      const kube = await openLabKube(bed.lab, bed.lab.hosts[0]!);
+      const [host, ...workers] = bed.lab.hosts;
+      const kube = await openLabKube(bed.lab, host!, workers);
       await kube.equip(bed.laptop);
       return new KubeBed(bed, kube);
     } catch (error) {
@@ -45,6 +46,11 @@ export class KubeBed {
     return this.bed.lab.registry!.images.ray;
   }
 
+  /** Where pods find an image with Node and bash. */
+  get nodeImage(): string {
+    return this.bed.lab.registry!.images.node;
+  }
+
   /** Runs `manta` on the laptop, with another kubeconfig where one is given. */
   run(words: Words, config?: string): Promise<ExecResult> {
     if (config === undefined) return this.bed.run(words);
@@ -54,6 +60,11 @@ export class KubeBed {
 
   apply(manifest: string): Promise<string> {
     return this.kube.kubectl(['apply', '--server-side', '-f', '-'], manifest);
+  }
+
+  /** One object, or several, as the API server has them. */
+  async get<Kind>(...words: readonly string[]): Promise<Kind> {
+    return JSON.parse(await this.kube.kubectl(['get', ...words, '-o', 'json'])) as Kind;
   }
 
   close(): Promise<void> {

@@ -45,10 +45,10 @@ test('each cluster is listed with its kind and how it is, as far as that is writ
     [
       ['serving', 'Ray on this machine', 'running', undefined],
       ['cloud', 'Ray in a cloud', 'not asked', '10.0.0.6'],
-      ['hosts', 'Ray on hosts of yours', 'not asked', '10.0.0.5'],
-      ['leaving', 'Ray on hosts of yours', 'being taken down', '10.0.0.7'],
+      ['hosts', 'Ray on your own hosts', 'not asked', '10.0.0.5'],
+      ['leaving', 'Ray on your own hosts', 'shutting down', '10.0.0.7'],
       ['stopped', 'on this machine', 'down', undefined],
-      ['over', 'Ray on hosts of yours', 'ended', '10.0.0.8'],
+      ['over', 'Ray on your own hosts', 'ended', '10.0.0.8'],
     ],
   );
   const page = listPage(found, at + 30 * minute);
@@ -64,7 +64,7 @@ const answer = (more: Partial<ClusterAnswer> = {}): ClusterAnswer =>
     jobs: { running: 4, queued: 5 },
     ...more,
   }) as ClusterAnswer;
-const listed = (name: string): ListedCluster => ({ name, kind: 'Ray on hosts of yours', state: 'not asked' });
+const listed = (name: string): ListedCluster => ({ name, kind: 'Ray on your own hosts', state: 'not asked' });
 
 test('those that can be asked say how they are, and one that is slow holds up nobody', async (t) => {
   const ending = new AbortController();

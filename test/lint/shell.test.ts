@@ -12,8 +12,11 @@ import { ShellBed, shells } from '../base/shell-bed.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const readers = { sh: [['dash'], ['busybox', 'sh']], bash: [['bash']] } as const;
 
+/** Of the lab too: they are programs of its hosts. */
+const all = [...shellFiles(), ...globSync('lab/**/*.{sh,bash}', { cwd: root })];
+
 describe('programs for hosts', () => {
-  for (const file of shellFiles())
+  for (const file of all)
     test(`${file} can be read by every shell that it is for, with its comments and without`, () => {
       const source = readFileSync(join(root, file), 'utf8');
       for (const [name = '', ...words] of readers[file.endsWith('.bash') ? 'bash' : 'sh'])
@@ -25,7 +28,7 @@ describe('programs for hosts', () => {
     });
 
   test('stand in files of their own: no source holds shell with control flow', () => {
-    const sources = globSync('src/**/*.ts', { cwd: root });
+    const sources = globSync('{src,lab}/**/*.ts', { cwd: root });
     const flow = /\]; then\b|; fi\b|\besac\b|; do .*; done\b/;
     assert.match('if [ -e x ]; then', flow);
     assert.deepEqual(

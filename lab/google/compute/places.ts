@@ -34,7 +34,7 @@ function writeType(caller: Caller, type: GoogleType, zone: string): object {
     guestCpus: type.cpus,
     memoryMb: Math.round(type.mib),
     architecture: type.arm ? 'ARM64' : 'X86_64',
-    isSharedCpu: /^e2-(?:micro|small|medium)$/.test(type.name),
+    isSharedCpu: /^(?:e2|f1|g1)-(?:micro|small|medium)$/.test(type.name),
     maximumPersistentDisks: 128,
     maximumPersistentDisksSizeGb: '263168',
     ...(type.gpus && {

@@ -3,6 +3,7 @@ import { errorInfo, googleError } from '../errors.ts';
 import { labelProblem, time } from '../names.ts';
 import { pageOf } from '../paging.ts';
 import type { NodeBody } from '../shapes.ts';
+import { topologyOf } from '../tpu-catalog.ts';
 import { QuotaRefusal, type TpuOperation } from './operation.ts';
 import { orderOf } from './slice-order.ts';
 import type { NodeState, Slice } from './world.ts';
@@ -14,7 +15,7 @@ function writeNode(caller: Pick<Caller, 'world'>, slice: Slice, at = caller.worl
   const state: NodeState = caller.world.tpu.stateOf(slice, at) ?? 'CREATING';
   const { body, type, market } = slice;
   const ready = slice.hosts.map((host) => host.asOf(at));
-  const { acceleratorType: _type, acceleratorConfig: _config, labels: _labels, metadata: _metadata, ...asked } = body;
+  const { acceleratorType: _type, acceleratorConfig: config, labels: _labels, metadata: _metadata, ...asked } = body;
   return {
     ...asked,
     name: slice.name,
@@ -22,7 +23,7 @@ function writeNode(caller: Pick<Caller, 'world'>, slice: Slice, at = caller.worl
     state,
     health: state === 'READY' ? 'HEALTHY' : state === 'REPAIRING' ? 'UNHEALTHY_MAINTENANCE' : 'HEALTH_UNSPECIFIED',
     acceleratorType: type.name,
-    acceleratorConfig: { type: type.configType, topology: type.topology },
+    acceleratorConfig: { type: type.configType, topology: topologyOf(type, config) },
     createTime: time(slice.createdAt),
     apiVersion: 'V2_ALPHA1',
     ...(Object.keys(slice.labels).length > 0 && { labels: slice.labels }),

@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts';
 import { googleError } from '../errors.ts';
 import { labelProblem, lastOf, partial, regionOfZone } from '../names.ts';
 import type { NodeBody } from '../shapes.ts';
-import { isTpuZone, runtimeVersions, type TpuType, tpuTypes, typesIn } from '../tpu-catalog.ts';
+import { isTpuZone, runtimeVersions, type TpuType, tpuTypes, typeOfConfig, typesIn } from '../tpu-catalog.ts';
 import type { SliceOrder } from './world.ts';
 
 const invalid = (message: string) => googleError('invalid', message);
@@ -53,10 +53,7 @@ function typeOf(zone: string, { acceleratorType, acceleratorConfig }: NodeBody):
   const found =
     acceleratorConfig === undefined
       ? tpuTypes.get(acceleratorType ?? '')
-      : [...tpuTypes.values()].find(
-          ({ configType, topology }) =>
-            configType === acceleratorConfig.type && topology === acceleratorConfig.topology,
-        );
+      : typeOfConfig(typesIn(zone), acceleratorConfig);
   const words = acceleratorConfig ? JSON.stringify(acceleratorConfig) : `"${acceleratorType ?? ''}"`;
   if (found === undefined || !typesIn(zone).includes(found))
     throw invalid(`Accelerator type ${words} is not found in zone "${zone}".`);

@@ -4,7 +4,7 @@ import { type Caller, type Handlers, handlers, type Request, textAt } from '../c
 import { googleError } from '../errors.ts';
 import { pageOf } from '../paging.ts';
 import type { NodeBody, QueuedBody } from '../shapes.ts';
-import { isTpuZone, runtimeVersions, type TpuType, tpuTypes, typesIn } from '../tpu-catalog.ts';
+import { isTpuZone, runtimeVersions, type TpuType, tpuTypes, typeOfConfig, typesIn } from '../tpu-catalog.ts';
 import { nodeHandlers, versionOf } from './nodes.ts';
 import { queuedHandlers } from './queued.ts';
 
@@ -21,10 +21,10 @@ function offers(request: Request, what: string, all: readonly object[]): object 
 const parentOf = ({ path }: Request, { projectId }: Caller): string =>
   `projects/${projectId}/locations/${path.get('location')}`;
 
-const writeType = (parent: string, { name, configType, topology }: TpuType): object => ({
+const writeType = (parent: string, { name, configType, topologies }: TpuType): object => ({
   name: `${parent}/acceleratorTypes/${name}`,
   type: name,
-  acceleratorConfigs: [{ type: configType, topology }],
+  acceleratorConfigs: topologies.map((topology) => ({ type: configType, topology })),
 });
 
 const writeLocation = ({ projectId }: Caller, zone: string): object => ({
@@ -118,9 +118,7 @@ export function askedOf({ path, query, body }: Request): LaunchAsked {
   const [spec] = queued.tpu?.nodeSpec ?? [];
   const node = spec?.node ?? (body as NodeBody);
   const { acceleratorConfig: config, schedulingConfig: scheduling } = node;
-  const type = [...tpuTypes.values()].find(
-    (each) => each.configType === config?.type && each.topology === config.topology,
-  );
+  const type = typeOfConfig(tpuTypes.values(), config);
   const token = textAt(query, 'nodeId') ?? textAt(query, 'queuedResourceId');
   const reserved = scheduling?.reserved || queued.guaranteed !== undefined || queued.reservationName !== undefined;
   const spot = scheduling?.spot || scheduling?.preemptible || queued.spot !== undefined;

@@ -12,17 +12,25 @@ export interface CacheLimits {
 /** It was used now. */
 export const touch = (path: string, now: Instant): Promise<void> => utimes(path, now / 1000, now / 1000);
 
-/** Removes files and folders of a cache that the limits do not allow to be kept, by the time at which they were last touched. */
-export async function pruneFolder(folder: string, now: Instant, { keepBytes, keepFor }: CacheLimits): Promise<void> {
+/**
+ * Removes files and folders of a cache that the limits do not allow to be kept, by the time at which they were last touched.
+ * What is needed stays, and counts.
+ */
+export async function pruneFolder(
+  folder: string,
+  now: Instant,
+  { keepBytes, keepFor }: CacheLimits,
+  isNeeded: (name: string, usedAt: Instant) => boolean = () => false,
+): Promise<void> {
   const kept = await Promise.all(
     (await readdir(folder)).map(async (name) => {
       const path = join(folder, name);
-      return { path, usedAt: (await stat(path)).mtimeMs, bytes: await bytesIn(path) };
+      return { name, path, usedAt: (await stat(path)).mtimeMs, bytes: await bytesIn(path) };
     }),
   );
   let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
-  for (const { path, usedAt, bytes } of kept.toSorted((a, b) => a.usedAt - b.usedAt)) {
-    if (now - usedAt <= keepFor && total <= keepBytes) continue;
+  for (const { name, path, usedAt, bytes } of kept.toSorted((a, b) => a.usedAt - b.usedAt)) {
+    if ((now - usedAt <= keepFor && total <= keepBytes) || isNeeded(name, usedAt)) continue;
     await rm(path, { recursive: true, force: true });
     total -= bytes;
   }

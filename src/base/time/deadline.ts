@@ -13,3 +13,12 @@ export async function within<Value>(
   );
   return await work(late.signal).finally(() => done.abort());
 }
+
+/** What was asked for, or the reason to wait no longer: for work that knows nothing of the signal. */
+export function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const stop = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', stop, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', stop));
+}

@@ -1,17 +1,9 @@
+import type { Finding } from '../finding.ts';
 import type { Path, Position } from '../spec/problem.ts';
 import type { Source } from '../spec/source.ts';
 import { asKubectl } from '../spec/yaml/go.ts';
 import { readYaml } from '../spec/yaml/read.ts';
 import { isMap, type Json, type JsonMap, textAt } from './object.ts';
-
-/** Something wrong or doubtful in a manifest. */
-export interface Finding {
-  readonly severity: 'error' | 'warning';
-  readonly file: string;
-  readonly at: Position;
-  readonly says: string;
-  readonly next: string;
-}
 
 /** One object of a file, as it is sent to the API server. */
 export interface Manifest {
@@ -22,7 +14,12 @@ export interface Manifest {
   readonly object: JsonMap;
   /** Position of a value; of the nearest one above it when it is not written. */
   at(path: Path): Position;
+  /** Position of a character of the text at a path, by its line and column there; of the text itself if it is not a block (`|`). */
+  within(path: Path, at: Position): Position;
 }
+
+/** One of KubeRay's CRDs has more than a megabyte. */
+const biggest = 8 << 20;
 
 const legacyGroup = 'cluster.ray.io';
 
@@ -45,7 +42,7 @@ export function readManifests(
   const manifests: Manifest[] = [];
   const findings: Finding[] = [];
   for (const document of documentsOf(text)) {
-    const read = readYaml(file, document, asKubectl);
+    const read = readYaml(file, document, asKubectl, biggest);
     if ('problems' in read) {
       for (const { at, message, hint = '' } of read.problems)
         findings.push({ severity: 'error', file, at, says: message, next: hint });
@@ -112,15 +109,27 @@ function manifestOf(file: string, value: Json, path: Path, source: Source): Mani
   if (apiVersion.startsWith(`${legacyGroup}/`))
     return refuse(
       ['apiVersion'],
-      `'${apiVersion}' is of the operator that came before KubeRay`,
+      `'${apiVersion}' belongs to the operator that KubeRay replaced`,
       'write it as apiVersion: ray.io/v1 with headGroupSpec and workerGroupSpecs',
     );
   if (name === undefined || name === '')
     return refuse(
       ['metadata'],
       `this ${kind} has no name`,
-      'add metadata.name: what has only generateName would be made again each time',
+      'add metadata.name: with only generateName, every apply would create another one',
     );
   const object = apiVersion === 'ray.io/v1alpha1' ? { ...value, apiVersion: 'ray.io/v1' } : value;
-  return { file, kind, name, namespace: textAt(value, 'metadata', 'namespace'), object, at };
+  const within: Manifest['within'] = (more, inner) => positionIn(source, [...path, ...more], inner);
+  return { file, kind, name, namespace: textAt(value, 'metadata', 'namespace'), object, at, within };
+}
+
+/** A block begins on the line behind its `|`, and all of its lines are indented by as much as the first one. */
+function positionIn(source: Source, path: Path, inner: Position): Position {
+  const at = source.at(path);
+  const range = source.rangeOf(path)?.value;
+  const written = range === undefined ? '' : source.text.slice(range.start, range.end);
+  if (!written.startsWith('|')) return at;
+  const first = written.split('\n').find((line, index) => index > 0 && line.trim() !== '') ?? '';
+  const indent = first.length - first.trimStart().length;
+  return { line: at.line + inner.line, column: indent + inner.column };
 }

@@ -1,5 +1,6 @@
+import type { Finding } from '../finding.ts';
 import type { Path } from '../spec/problem.ts';
-import type { Finding, Manifest } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from './object.ts';
 
 /** Where each kind has its RayClusterSpec, and how long its name may be: the operator adds to it. */
@@ -9,6 +10,14 @@ const kinds = new Map<string, { readonly spec: Path; readonly longest: number }>
   ['RayJob', { spec: ['spec', 'rayClusterSpec'], longest: 47 }],
   ['RayCronJob', { spec: ['spec', 'jobTemplate', 'rayClusterSpec'], longest: 36 }],
 ]);
+
+export const rayKinds: readonly string[] = [...kinds.keys()];
+
+/** The RayClusterSpec in an object of one of KubeRay's kinds. */
+export function clusterSpecOf(kind: string, object: Json): Json | undefined {
+  const spec = dig(object, ...(kinds.get(kind)?.spec ?? ['none']));
+  return isMap(spec) ? spec : undefined;
+}
 
 /** What the operator refuses, or takes and never gets to work, and the API server accepts. */
 export function checkManifest(manifest: Manifest): readonly Finding[] {
@@ -87,7 +96,7 @@ class Check {
         this.#add(
           'error',
           where,
-          `rayStartParams.${name} of ${named} must be a text, not ${value === null ? 'null' : JSON.stringify(value)}`,
+          `rayStartParams.${name} of ${named} must be a string, not ${value === null ? 'null' : JSON.stringify(value)}`,
           `put it in quotes: ${name}: "${value === null ? '' : String(value)}"`,
         );
       if (name === 'labels')

@@ -1,3 +1,4 @@
+import type { Market } from '../instance.ts';
 import type { Offer } from '../scaling.ts';
 import type { PlainMap } from './cluster.ts';
 import type { MantaNodeType } from './manta.ts';
@@ -10,7 +11,7 @@ export function offersFor(
   own: MantaNodeType,
   facts: OfferFacts | undefined,
 ): readonly Offer[] {
-  const markets = own.markets.length > 0 ? own.markets : ([facts?.isSpot?.(launch) ? 'spot' : 'on-demand'] as const);
+  const markets = own.markets.length > 0 ? own.markets : [marketOf(launch, facts)];
   const zones = own.zones.length > 0 ? own.zones : zonesOf(provider, launch, facts);
   return markets.flatMap((market) =>
     zones.map((zone): Offer => {
@@ -22,6 +23,11 @@ export function offersFor(
       };
     }),
   );
+}
+
+function marketOf(launch: PlainMap, facts: OfferFacts | undefined): Market {
+  if (facts?.isSpot?.(launch)) return 'spot';
+  return facts?.isReserved?.(launch) ? 'reserved' : 'on-demand';
 }
 
 function zonesOf(provider: PlainMap, launch: PlainMap, facts: OfferFacts | undefined): readonly (string | undefined)[] {

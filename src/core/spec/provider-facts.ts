@@ -55,6 +55,8 @@ export interface OfferFacts {
   readonly zoneOf?: (launch: PlainMap) => string | null | undefined;
   /** Absent: a launch configuration may be in the words of any other provider. */
   readonly isSpot?: (launch: PlainMap) => boolean;
+  /** Whether a launch configuration is for a reservation. */
+  readonly isReserved?: (launch: PlainMap) => boolean;
   /** Hosts that live and end together. */
   readonly hostsPerSlice?: (launch: PlainMap) => number;
 }

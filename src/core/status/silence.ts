@@ -8,9 +8,9 @@ export interface SideNames {
   readonly provider: string;
 }
 
-/** `Ray has not answered for 3 min: no connection`. */
+/** `Ray has not responded for 3 min: no connection`. */
 export const silenceWords = (name: string, { since, reason }: Silence, now: Instant): string =>
-  `${name} has not answered for ${durationWords(now - since)}: ${reason}`;
+  `${name} has not responded for ${durationWords(now - since)}: ${reason}`;
 
 /** What is not known of a cluster, and why, a line each; none while all sides answer. Ray's text has no words for it. */
 export function silenceLines(silent: Silences, unknown: number, names: SideNames, now: Instant): string[] {
@@ -18,8 +18,11 @@ export function silenceLines(silent: Silences, unknown: number, names: SideNames
     const silence = silent[side];
     return silence === undefined ? [] : [asSentence(silenceWords(names[side], silence, now))];
   });
-  const machines = unknown === 1 ? '1 machine runs, what is on it' : `${unknown} machines run, what is on them`;
-  return unknown > 0 ? [...sides, `${machines} is not known`] : sides;
+  const machines =
+    unknown === 1
+      ? '1 machine is running, but what runs on it'
+      : `${unknown} machines are running, but what runs on them`;
+  return unknown > 0 ? [...sides, `${machines} is unknown`] : sides;
 }
 
 const asSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -132,7 +132,7 @@ export class Channel {
 
   async #answer(id: number, call: CallName, args: unknown): Promise<void> {
     try {
-      if (!this.#events.answer) throw embeddedErrors.Protocol({ problem: `'${call}' is not asked in this direction` });
+      if (!this.#events.answer) throw embeddedErrors.Protocol({ problem: `'${call}' is not valid in this direction` });
       this.#send({ id, answer: await this.#events.answer(call, args as never) });
     } catch (error) {
       this.#send({ id, problem: messageOf(error) });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import { type EventSink, silent } from '../../base/events.ts';
 import type { Clock, Duration } from '../../base/time/clock.ts';
+import { orAborted } from '../../base/time/deadline.ts';
 import { doubling, retry } from '../../base/time/retry.ts';
 import type { TaskDemand } from '../../core/demand.ts';
 import type { InfeasibleDemand } from '../../core/plan/plan.ts';
@@ -28,7 +29,7 @@ import { RayHttp } from './jobs/http.ts';
 import type { NodeFate } from './jobs/job-info.ts';
 import { driverOf, type RayJob, RayJobsApi } from './jobs/jobs-api.ts';
 import { type OtherWork, otherWork } from './jobs/other-work.ts';
-import { orAborted, RayPackages, type ShipArchive, type ShippedArchive } from './jobs/packages.ts';
+import { RayPackages, type ShipArchive, type ShippedArchive } from './jobs/packages.ts';
 import { submissionOf } from './jobs/submission.ts';
 
 export interface RayEngineOptions extends GcsOptions {
@@ -244,6 +245,11 @@ export class RayEngine implements Engine, Runner {
 
   watch(listener: (report: AttemptReport) => void): () => void {
     return this.#attempts.watch(listener);
+  }
+
+  /** Names of those that were shipped and that attempts need which are not over. */
+  archives(): ReadonlySet<string> {
+    return this.#attempts.archives();
   }
 
   /** Jobs that were submitted straight to Ray, and drivers that were started by hand. */

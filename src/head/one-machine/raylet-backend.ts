@@ -1,22 +1,19 @@
-import { rmSync, statSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { entryFile } from '../../base/entry.ts';
-import { moveDurably } from '../../base/files/durable.ts';
-import { makeFolder, namesIn } from '../../base/files/json-file.ts';
+import { makeFolder } from '../../base/files/durable.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import { tlsOfGcs } from '../../engines/ray/gcs/gcs-tls.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { ThisMachineRecord } from '../../state/cluster-record.ts';
 import { lastWords } from '../../state/last-words.ts';
 import { openPlace, removePlace, tokenOf } from '../../state/raylet-place.ts';
-import type { StateFolder } from '../../state/state-folder.ts';
 import type { Backend, BackendContext } from '../backend/backend.ts';
 import { processBackend } from '../backend/process-backend.ts';
 import { headErrors } from '../errors.ts';
 import { headEvents } from '../events.ts';
 import { rayFront } from '../gateway/ray-front.ts';
+import { KeptArchives } from '../ray/files/kept-archives.ts';
 import { RayReports } from '../ray/watch/ray-reports.ts';
 import { rayActivity } from '../turn-off/activity.ts';
 import { BootingRaylets } from './booting-raylets.ts';
@@ -24,7 +21,6 @@ import { BootingRaylets } from './booting-raylets.ts';
 /** Many may start on few cores. */
 const longestBoot = 180_000;
 const lookEvery = 500;
-const archiveKept = 7 * 24 * 3600 * 1000;
 
 /** Real Ray on this machine: a head and raylets as processes of this user. */
 export async function rayletBackend({ python }: ThisMachineRecord, edges: BackendContext): Promise<Backend> {
@@ -32,7 +28,8 @@ export async function rayletBackend({ python }: ThisMachineRecord, edges: Backen
   if (python === undefined) throw headErrors.NoRayHere({ name: folder.name });
   const place = await openPlace(folder);
   const token = tokenOf(folder);
-  const engine = new RayEngine({
+  const archives = new KeptArchives({ folder: folder.files.archives, clock, needed: () => engine.archives() });
+  const engine: RayEngine = new RayEngine({
     address: `127.0.0.1:${place.gcsPort}`,
     dashboard: `http://127.0.0.1:${place.dashboardPort}`,
     token,
@@ -40,7 +37,9 @@ export async function rayletBackend({ python }: ThisMachineRecord, edges: Backen
     folder: makeFolder(folder.files.attempts),
     clock,
     events,
-    shipArchive: async ({ path, name }) => keptArchive(folder, path, name),
+    // All nodes see one disk: an archive that is too large for Ray's store only has to stay where it is, for a while.
+    shipArchive: ({ path, name }) => archives.keep(path, name),
+    shippedArchive: (name) => archives.find(name),
   });
   const ending = new AbortController();
   const reports = new RayReports({ engine, clock, spec, log, ending: ending.signal });
@@ -129,7 +128,7 @@ class HeadWatch {
     const { folder, events, log } = this.#context;
     const detail = lastWords(folder, head)?.text;
     if (detail === undefined) return;
-    log(`Ray's head ${head} ended: ${detail}`);
+    log(`Ray's head ${head} exited: ${detail}`);
     if (this.#ready) events.emit(headEvents.rayGone, { address: '127.0.0.1' });
     else events.emit(headEvents.headTrouble, { detail });
   }
@@ -139,16 +138,4 @@ class HeadWatch {
 function objectStoreShare(maxWorkers: number | undefined): number {
   const share = (totalmem() * 0.3) / ((maxWorkers ?? 8) + 1);
   return Math.floor(Math.min(2 ** 31, Math.max(80_000_000, share)));
-}
-
-/** All nodes see one disk: an archive that is too large for Ray's store only has to stay where it is, for a while. */
-async function keptArchive(folder: StateFolder, path: string, name: string): Promise<string> {
-  const archives = makeFolder(folder.files.archives);
-  for (const each of namesIn(archives))
-    if (statSync(join(archives, each)).mtimeMs < Date.now() - archiveKept) rmSync(join(archives, each));
-  const kept = join(archives, name);
-  const draft = `${kept}.new`;
-  await copyFile(path, draft);
-  await moveDurably(draft, kept);
-  return kept;
 }

@@ -7,7 +7,7 @@ import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createJson, namesIn, writeJson } from '../../base/files/json-file.ts';
-import { listens } from '../../base/listens.ts';
+import { listens } from '../../base/network/listens.ts';
 import {
   endProcesses,
   findMarked,
@@ -45,12 +45,12 @@ async function main(folder: StateFolder, at: string): Promise<void> {
 
   const ended = new AbortController();
   const end = (why: string): void => ended.abort(why);
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('it was ended'));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('stopped on request'));
   process.on('SIGHUP', () => {});
-  const lease = new Lease(record.lease, () => end('mantad has not been there for longer than the lease'));
+  const lease = new Lease(record.lease, () => end('mantad has been gone for longer than the lease'));
   const watch = setInterval(() => {
     if (mantadOf(folder) !== undefined) lease.renew();
-    if (readPlace(folder)?.gcsPort !== place.gcsPort) end('the cluster has other ports now');
+    if (readPlace(folder)?.gcsPort !== place.gcsPort) end('the ports of the cluster have changed');
   }, lookEvery);
 
   const delay = hang ? 0x7fff_ffff : (bootDelay ?? 0);
@@ -99,7 +99,7 @@ async function live(
   });
   ray.on('exit', (code, by) => {
     noteEnd('ray');
-    say(`Ray has ended (${by ?? code})`);
+    say(`Ray exited (${by ?? code})`);
     resolve();
   });
   const session = ray.pid;
@@ -107,12 +107,12 @@ async function live(
   if (session !== undefined) lifeline.add(session);
   signal.addEventListener('abort', () => {
     noteEnd('node');
-    say(`ending: ${String(signal.reason)}`);
+    say(`stopping: ${String(signal.reason)}`);
     if (session !== undefined) sendSignal(session, 'SIGTERM');
   });
   await Promise.race([gone, aborted(signal).then(() => Promise.race([gone, sleep(endGrace)]))]);
   const left = await endProcesses(() => allOf(record.id, session), 0);
-  if (left.length > 0) return say(`processes ${left.join(', ')} do not end`);
+  if (left.length > 0) return say(`processes ${left.join(', ')} do not exit`);
   lifeline.end();
 }
 

@@ -8,8 +8,8 @@ import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { thisHost } from '../../base/this-host.ts';
 import { byConnection, clearHosts } from '../../bringup/node/clear-hosts.ts';
 import { containersOf } from '../../bringup/node/end-node.ts';
-import { stopRequestFile } from '../../bringup/node/sessions.ts';
 import { bashAt } from '../../bringup/node/shell-text.ts';
+import { stopRequestFile } from '../../bringup/sessions/sessions.ts';
 import type { Cleared } from '../../core/cleared.ts';
 import type { Plan } from '../../core/plan/plan.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
@@ -19,12 +19,13 @@ import { RayEngine } from '../../engines/ray/engine.ts';
 import type { RayNodeInfo } from '../../engines/ray/gcs/gcs.ts';
 import { tlsOfGcs } from '../../engines/ray/gcs/gcs-tls.ts';
 import type { Provider, ProviderInstance } from '../../providers/provider.ts';
-import { removeBootText } from '../../state/boot-entry.ts';
 import type { HeadRecord, RayHead } from '../../state/cluster-record.ts';
+import { removeBootText } from '../../state/mantad/boot-entry.ts';
 import type { Backend, BackendContext } from '../backend/backend.ts';
 import { type RayFront, rayFront } from '../gateway/ray-front.ts';
 import { rayActivity } from '../turn-off/activity.ts';
 import { Archives } from './files/archives.ts';
+import { KeptArchives } from './files/kept-archives.ts';
 import { WorkerFiles } from './files/worker-files.ts';
 import { cloudMachines } from './machines/cloud-machines.ts';
 import { withLaunchHashes } from './machines/launch-hashes.ts';
@@ -73,7 +74,11 @@ class RayBackend implements Backend {
     const token = rayToken(folder.name);
     const archives = new Archives({
       clusterId: head.id,
-      folder: folder.files.archives,
+      kept: new KeptArchives({
+        folder: folder.files.archives,
+        clock,
+        needed: () => this.engine.archives(),
+      }),
       nodes: (signal) => this.starter.runningPlaces(signal),
       events,
     });

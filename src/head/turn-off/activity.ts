@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { thisHost } from '../../base/this-host.ts';
 import type { Instant } from '../../base/time/clock.ts';
-import { runningSessions } from '../../bringup/node/running-sessions.ts';
+import { runningSessions } from '../../bringup/sessions/running-sessions.ts';
 import type { Activity } from '../../core/turn-off.ts';
 import type { RayEngine } from '../../engines/ray/engine.ts';
 import { changeCluster } from '../../state/cluster-record.ts';
@@ -35,8 +35,8 @@ export async function rayActivity(
 const named = (what: string, names: readonly string[]): string =>
   `${what}${names.length === 1 ? '' : 's'}${names[0] === undefined ? '' : ` (${names[0].slice(0, 60)}${names.length > 1 ? ', …' : ''})`}`;
 
-/** As in `launcher/head-lock.ts`: a lock that was not renewed for so long is nobody's. */
-const lapsesAfter = 45_000;
+/** As in `launcher/head/lock.ts`: a lock that was not renewed for this long has expired. */
+const expiresAfter = 45_000;
 
 /** The command that holds the lock on the cluster: one of this machine, or of another one that came in over SSH. */
 export function commandUnderWay({ files }: StateFolder, now: Instant): string | undefined {
@@ -54,7 +54,7 @@ export function commandUnderWay({ files }: StateFolder, now: Instant): string | 
     }
   }
   const [, at = '0', ...who] = text.split(' ');
-  return now - Number(at) * 1_000 < lapsesAfter ? who.join(' ') || 'command changing the cluster' : undefined;
+  return now - Number(at) * 1_000 < expiresAfter ? who.join(' ') || 'command changing the cluster' : undefined;
 }
 
 /**

@@ -51,7 +51,7 @@ function refuseOthers(given: ReadonlyMap<string, unknown>, support: ReadonlyMap<
     if (options === undefined)
       throw fail(
         `['${key.slice(0, 100)}']`,
-        `is not supported by this cluster; supported are ${[...support.keys()].join(', ')}`,
+        `is not supported by this cluster; supported: ${[...support.keys()].join(', ')}`,
       );
     if (options.length === 0 || !isRecord(value)) continue;
     const other = Object.entries(value).find(
@@ -60,7 +60,7 @@ function refuseOthers(given: ReadonlyMap<string, unknown>, support: ReadonlyMap<
     if (other)
       throw fail(
         `['${key}']['${other[0].slice(0, 100)}']`,
-        `is not supported by this cluster; supported are ${options.join(', ')}`,
+        `is not supported by this cluster; supported: ${options.join(', ')}`,
       );
   }
 }
@@ -124,7 +124,7 @@ function checkUri(field: string, value: string, endings: readonly string[], supp
   if (!isUri || !/^(?:gcs|https):/.test(value))
     throw fail(
       `['${field}']`,
-      `'${shown}' is not a package on the head (gcs://) and not an https:// archive; a local path is uploaded by the client`,
+      `'${shown}' is neither a package on the head (gcs://) nor an https:// archive; a local path is uploaded by the client`,
     );
   const path = value.startsWith('https://') ? new URL(value).pathname : value;
   if (!endings.some((ending) => path.endsWith(ending)))

@@ -10,7 +10,7 @@ export type ClusterState =
   | 'not asked'
   /** It was asked, and did not answer. */
   | 'silent'
-  | 'being taken down'
+  | 'shutting down'
   | 'down'
   /** It turned itself off, or its head was found to be gone. */
   | 'ended';
@@ -48,7 +48,7 @@ export function knownClusters(home: string): readonly ListedCluster[] {
   return known.toSorted((one, other) => rank(one) - rank(other) || one.name.localeCompare(other.name));
 }
 
-const order: readonly ClusterState[] = ['running', 'silent', 'not asked', 'being taken down', 'down', 'ended'];
+const order: readonly ClusterState[] = ['running', 'silent', 'not asked', 'shutting down', 'down', 'ended'];
 const rank = ({ state }: ListedCluster): number => order.indexOf(state);
 
 function asRecorded(name: string, record: ClusterRecord, serves: boolean): ListedCluster {
@@ -68,12 +68,12 @@ function kindOf(record: ClusterRecord): string {
   if (record.role !== 'laptop') return record.engine === 'ray' ? 'Ray on this machine' : 'on this machine';
   const { instance, clusterId, launchToken } = record.remote;
   const isCloud = instance !== undefined || clusterId !== undefined || launchToken !== undefined;
-  return isCloud ? 'Ray in a cloud' : 'Ray on hosts of yours';
+  return isCloud ? 'Ray in a cloud' : 'Ray on your own hosts';
 }
 
 function stateOf({ role, ended, endingSince, turningOff }: ClusterRecord, serves: boolean): ClusterState {
   if (ended !== undefined) return 'ended';
-  if (endingSince !== undefined || turningOff !== undefined) return 'being taken down';
+  if (endingSince !== undefined || turningOff !== undefined) return 'shutting down';
   if (role === 'laptop') return 'not asked';
   return serves ? 'running' : 'down';
 }
@@ -146,7 +146,7 @@ export class ClusterWatch {
     const asked = this.#open.get(name) ?? this.#put(name);
     let late: NodeJS.Timeout | undefined;
     const waited = new Promise<{ silence: string }>((resolve) => {
-      late = setTimeout(() => resolve({ silence: 'it has not answered in time' }), askWithin);
+      late = setTimeout(() => resolve({ silence: 'it did not respond in time' }), askWithin);
     });
     const reply = await Promise.race([asked, waited]);
     clearTimeout(late);

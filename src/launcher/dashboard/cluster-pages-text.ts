@@ -34,7 +34,7 @@ const marks: Readonly<Record<ClusterState, string>> = {
   running: 'running',
   'not asked': '',
   silent: 'silent',
-  'being taken down': 'ending',
+  'shutting down': 'ending',
   down: '',
   ended: '',
 };

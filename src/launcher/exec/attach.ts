@@ -22,4 +22,4 @@ export function sessionText(session: Session): string {
 }
 
 const outcomeOf = ({ state, exitCode }: Session): string =>
-  state === 'lost' ? 'been lost, as with a reboot' : `ended with ${exitCode} and its window was closed`;
+  state === 'lost' ? 'been lost, perhaps in a reboot' : `ended with exit code ${exitCode}, and its window is closed`;

@@ -21,7 +21,7 @@ export interface ShimRequest {
  */
 export const shimText = ({ words, gcsWords, node, program: manta }: ShimRequest): string => `#!/bin/sh
 ${shimMark}
-# Made by 'manta shim install'; 'manta shim remove' takes it away.
+# Created by 'manta shim install'; 'manta shim remove' removes it.
 
 manta_words='${words.join(' ')}'
 manta_gcs_words='${gcsWords.join(' ')}'

@@ -12,7 +12,7 @@ import { noFiles } from '../ray-defaults.ts';
 import { availabilityZone, cacheStoppedNodes, keyPair, region } from '../shared-keys.ts';
 import { lastOf } from './client/links.ts';
 import { googleResources, hostsPerSlice } from './machine-names.ts';
-import { checkNodeConfig, isSpotOnGoogle, isTpu } from './node-config.ts';
+import { checkNodeConfig, isSpotOnGoogle, isTpu, marketOnGoogle } from './node-config.ts';
 import { memberProblems } from './problems.ts';
 
 const node = {
@@ -73,7 +73,13 @@ export const gcp: CloudDescriptor = {
   ],
   defaults,
   ray: 'defaults',
-  offers: { markets: ['on-demand', 'spot', 'reserved'], zones: true, isSpot: isSpotOnGoogle, hostsPerSlice },
+  offers: {
+    markets: ['on-demand', 'spot', 'reserved'],
+    zones: true,
+    isSpot: isSpotOnGoogle,
+    isReserved: (launch) => marketOnGoogle(launch) === 'reserved',
+    hostsPerSlice,
+  },
   completesResources: true,
   machineOf,
   likelyResources: googleResources,

@@ -139,6 +139,13 @@ export const preparationErrors = {
     message: (e) => `${pathText(e.at)}: there is no instance template '${e.template}'`,
     hint: () => "list them with 'gcloud compute instance-templates list'",
   }),
+  NoAccount: defineError<InFile & { email: string; id: string; project: string }>({
+    code: 'MANTA_GOOGLE_NO_ACCOUNT',
+    exit: 2,
+    message: (e) => `${pathText(e.at)}: there is no service account '${e.email}'`,
+    hint: (e) =>
+      `create it with 'gcloud iam service-accounts create ${e.id} --project ${e.project}', name another one, or remove it from the file`,
+  }),
   NoNetwork: defineError<{ project: string; region: string }>({
     code: 'MANTA_GOOGLE_NO_NETWORK',
     exit: 2,

@@ -1,3 +1,4 @@
+import type { Market } from '../../core/instance.ts';
 import type { Plain, PlainMap } from '../../core/spec/cluster.ts';
 import { isText, mapOf } from '../../core/spec/plain.ts';
 import { isMap } from '../../core/spec/source.ts';
@@ -15,27 +16,21 @@ export const isTpu = (config: PlainMap): boolean =>
 export const mergedMap = (value: Plain | undefined): PlainMap =>
   Array.isArray(value) ? Object.assign({}, ...(value as readonly Plain[]).map(mapOf)) : mapOf(value);
 
-/** GCP's `scheduling` of machines, `schedulingConfig` of TPUs. */
-export const isSpotOnGoogle = (launch: PlainMap): boolean =>
-  [launch.scheduling, launch.schedulingConfig].some((value) => {
-    const { preemptible, spot, provisioningModel } = mergedMap(value);
-    return preemptible === true || spot === true || provisioningModel === 'SPOT';
-  });
+/** As Google reads it: files also have it as text. */
+const isTrue = (value: Plain | undefined): boolean => value === true || value === 'true' || value === 'True';
+
+/** The market that a file asks for by `scheduling` of machines, or `schedulingConfig` of TPUs. */
+export function marketOnGoogle(launch: PlainMap): Market {
+  const [machine, slice] = [mergedMap(launch.scheduling), mergedMap(launch.schedulingConfig)];
+  if (machine.provisioningModel === 'SPOT' || [machine.preemptible, slice.preemptible, slice.spot].some(isTrue))
+    return 'spot';
+  return isTrue(slice.reserved) ? 'reserved' : 'on-demand';
+}
+
+export const isSpotOnGoogle = (launch: PlainMap): boolean => marketOnGoogle(launch) === 'spot';
 
 export const listOf = (value: Plain | undefined): readonly Plain[] =>
   Array.isArray(value) ? (value as readonly Plain[]) : [];
-
-/** With every list and mapping as Google has it. */
-function mended(config: PlainMap): PlainMap {
-  const { scheduling, schedulingConfig, guestAccelerators } = config;
-  return {
-    ...config,
-    ...(Array.isArray(scheduling) && { scheduling: mergedMap(scheduling) }),
-    ...(Array.isArray(schedulingConfig) && { schedulingConfig: mergedMap(schedulingConfig) }),
-    // Files of 2019 have one without a list around it.
-    ...(isMap(guestAccelerators) && { guestAccelerators: [guestAccelerators] }),
-  };
-}
 
 /** `metadata.items` by key. */
 export function metadataOf(config: PlainMap): ReadonlyMap<string, string> {
@@ -45,19 +40,23 @@ export function metadataOf(config: PlainMap): ReadonlyMap<string, string> {
 
 /** What a launch itself sets. */
 const ownMembers: ReadonlySet<string> = new Set(['name', 'fingerprint', 'labelFingerprint', 'health']);
-const table = new MemberTable(googleMembers, { extra: { Instance: ['sourceInstanceTemplate:string'] } });
+const table = new MemberTable(googleMembers, {
+  extra: { Instance: ['sourceInstanceTemplate:string'] },
+  // Most files have `scheduling` as a list of mappings, and those of 2019 one mapping in `guestAccelerators`.
+  mendsLists: true,
+});
 const structureOf = (config: PlainMap): string => (isTpu(config) ? 'Node' : 'Instance');
 
 /** What Google does not take of a `node_config`. Paths start under it. */
 export function checkNodeConfig(config: PlainMap): readonly MemberProblem[] {
   const problems: MemberProblem[] = [];
-  table.read(mended(config), structureOf(config), [], problems);
+  table.read(config, structureOf(config), [], problems);
   return problems;
 }
 
 /** A `node_config` as Google takes it, with every scalar of the type that it wants, and without what a launch sets. */
 export function launchMembers(config: PlainMap): PlainMap {
-  const all = table.read(mended(config), structureOf(config), [], []) as PlainMap;
+  const all = table.read(config, structureOf(config), [], []) as PlainMap;
   return Object.fromEntries(Object.entries(all).filter(([name]) => !ownMembers.has(name)));
 }
 

@@ -44,7 +44,7 @@ const preparedSchema = v.object({
   zones: v.array(v.string()),
   /** Of the head; absent where the file or its template names its own. */
   serviceAccount: v.optional(v.object({ email: v.string(), scopes: v.array(v.string()) })),
-  /** What the metadata of instances let in. */
+  /** What the metadata of instances allow. */
   sshKeys: v.object({ user: v.string(), publicKey: v.string() }),
   /** By the name of the node type. */
   types: v.record(v.string(), typeSchema),
@@ -61,6 +61,9 @@ const preparedSchema = v.object({
   }),
   /** What was made for this cluster, and goes with it: rules by name, accounts by address, roles and keys by their path. */
   made: v.array(madeSchema),
+  /** Whether any file of the cluster so far had slices, and slices that wait: they may still be there. */
+  hadSlices: v.optional(v.boolean()),
+  hadQueued: v.optional(v.boolean()),
   /** Where instances take keys of OS Login alone: who logs in. */
   osLogin: v.optional(v.object({ user: v.string() })),
   loginUser: v.optional(v.string()),

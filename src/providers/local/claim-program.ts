@@ -47,7 +47,7 @@ export interface ClaimOrder {
 export function claimProgram(order: ClaimOrder): string {
   const { act, terms, clusterId, instance, note } = order;
   for (const word of [clusterId, instance])
-    if (!/^[\w.-]+$/.test(word)) throw new Error(`'${word}' cannot stand in a claim`);
+    if (!/^[\w.-]+$/.test(word)) throw new Error(`'${word}' is not allowed in a claim`);
   return shellProgram(`${flockPrelude}${program}`, {
     act,
     folder: terms.folder,

@@ -5,7 +5,7 @@ import { bootstrapFile, noFiles, noSetup } from '../ray-defaults.ts';
 export const local: OwnHostsDescriptor = {
   name: 'local',
   kind: 'own-hosts',
-  instances: 'claims of machines of your own, over SSH',
+  instances: 'your own machines, over SSH',
   keys: [
     key('provider.head_ip', 'string', 'Host of the head.', { example: '10.0.0.1' }),
     key(

@@ -47,9 +47,10 @@ export const cloudProblems = {
   }),
   GpuMaintenance: warning<{ type: string }>('GPU_MAINTENANCE', {
     title: 'a GPU machine without onHostMaintenance (GCP)',
-    meaning: 'Google Cloud launches GPU machines only if they terminate on host maintenance.',
+    meaning:
+      'Google Cloud launches GPU machines only if they terminate on host maintenance. Manta adds it; Ray does not.',
     hint: 'add `scheduling: [{onHostMaintenance: TERMINATE}]` to node_config',
     message: (e) =>
-      `node type '${e.type}' has guestAccelerators but no onHostMaintenance: TERMINATE, so the launch will be refused`,
+      `node type '${e.type}' has guestAccelerators but no onHostMaintenance: TERMINATE: Google refuses that, so Manta adds it`,
   }),
 };

@@ -39,16 +39,17 @@ export function readScenario(value: unknown, spec?: ScalingSpec, keysOf?: FieldR
 }
 
 function readCluster(field: Field): ScalingSpec {
-  field.onlyKeys(['maxWorkers', 'idleTimeout', 'upscalingSpeed', 'head', 'types']);
+  field.onlyKeys(['maxWorkers', 'idleTimeout', 'idle', 'upscalingSpeed', 'head', 'types']);
   const maxWorkers = field.optional('maxWorkers')?.whole();
   const types = field.required('types')?.entries() ?? [];
   const headType = field.optional('head')?.text() ?? types[0]?.[0] ?? 'head';
   if (types.length > 0 && !types.some(([name]) => name === headType)) {
-    field.problem(`the head's type '${headType}' is not among the types`);
+    field.problem(`the head's type '${headType}' is not one of the types`);
   }
   return {
     ...(maxWorkers === undefined ? {} : { maxWorkers }),
     idleTimeout: field.optional('idleTimeout')?.duration() ?? 300_000,
+    idle: field.optional('idle')?.oneOf(['timeout', 'economic'] as const) ?? 'timeout',
     upscalingSpeed: field.optional('upscalingSpeed')?.amount() ?? 1,
     nodeTypes: types.map(([name, type]) => readType(name, type, name === headType, maxWorkers)),
     headType,
@@ -185,7 +186,7 @@ function readWork(field: Field): WorkItem | undefined {
         until: field.required('until')?.duration() ?? 0,
       };
     default:
-      field.problem('this is none of `tasks`, `actors`, `gangs` and `standing`');
+      field.problem('expected `tasks`, `actors`, `gangs` or `standing`');
       return undefined;
   }
 }

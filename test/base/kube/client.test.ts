@@ -1,65 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
 import { KubeClient } from '../../../src/base/kube/client.ts';
-import { type KubeChoice, openKubeAccess } from '../../../src/base/kube/config.ts';
+import { openKubeAccess } from '../../../src/base/kube/config.ts';
 import { kubeErrors } from '../../../src/base/kube/errors.ts';
 import { listAll } from '../../../src/base/kube/list.ts';
 import { never } from '../../contract/waiting.ts';
-
-/** Time that passes at once. */
-const clock = { now: () => 0, sleep: async () => {} };
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-const folderFor = (t: TestContext): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'manta-kube-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-};
-
-const configOf = (server: string, user: object, name = 'one'): string =>
-  JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name, cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name, user }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: `of-${name}` } }],
-    'current-context': name,
-  });
-
-async function serve(t: TestContext, answer: Answer): Promise<string> {
-  const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function access(t: TestContext, texts: readonly string[], choice: Omit<KubeChoice, 'env'> = {}) {
-  const folder = folderFor(t);
-  const files = texts.map((text, at) => {
-    const file = join(folder, `config-${at}`);
-    writeFileSync(file, text);
-    return file;
-  });
-  return openKubeAccess({ env: { KUBECONFIG: [join(folder, 'none'), ...files].join(':') }, ...choice });
-}
-
-async function clientOf(t: TestContext, answer: Answer, user: object = { token: 'secret-1' }): Promise<KubeClient> {
-  const client = new KubeClient(access(t, [configOf(await serve(t, answer), user)]), clock);
-  t.after(() => client.close());
-  return client;
-}
+import { type Answer, access, clientOf, clock, configOf, folderFor, say, serve } from './api-server.ts';
 
 const pods = { path: '/api/v1/pods', call: 'list pods', signal: never };
-
-const say = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void => {
-  response.writeHead(status, headers).end(JSON.stringify(body));
-};
 
 test('files of KUBECONFIG are merged as kubectl does: the first that names a thing counts, missing files do not', (t) => {
   const texts = [configOf('https://a', {}), configOf('https://b', {}), configOf('https://c', {}, 'two')];
@@ -103,6 +54,14 @@ test('a list is read page by page, and whole when the server forgot where it was
   assert.deepEqual(asked, ['500 start', '500 second', '500 start', '500 second', '500 lost', 'all start']);
 });
 
+test('a list whose pages do not end is given up', async (t) => {
+  const client = await clientOf(t, (_, response) => say(response, 200, { metadata: { continue: 'more' }, items: [1] }));
+  await assert.rejects(
+    listAll(client, pods),
+    (error) => kubeErrors.Failed.is(error) && /1000 pages/.test(error.message),
+  );
+});
+
 test('a busy server is asked again as long as it says so, and a change is not made twice after a fault', async (t) => {
   let calls = 0;
   const client = await clientOf(t, (request, response) => {
@@ -144,6 +103,35 @@ test('a server that is not there is unreachable, and an abort ends the waiting',
   await asked.promise;
   abort.abort(new Error('enough'));
   await assert.rejects(waiting, /enough/);
+});
+
+test('an answer that stops in the middle ends with an error, and so does one without an end', async (t) => {
+  const half = await serve(t, (_, response) => void response.writeHead(200).write('{"items": ['));
+  const client = new KubeClient(access(t, [configOf(half, {})]), clock, 100);
+  t.after(() => client.close());
+  // On a busy machine not even the beginning may come in time.
+  await assert.rejects(client.json(pods), /no data for|no answer within/);
+  const endless = await clientOf(t, (_, response) => void Readable.from(forEver()).pipe(response));
+  await assert.rejects(endless.text(pods, 1 << 20), /more than 1048576 bytes/);
+});
+
+function* forEver(): Generator<Buffer> {
+  for (const block = Buffer.alloc(64 << 10, 'x'); ; ) yield block;
+}
+
+test('a server that names a date to come back at is asked again, after a pause', async (t) => {
+  let calls = 0;
+  const server = await serve(t, (_, response) => {
+    const date = { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' };
+    if (++calls === 1) return say(response, 429, { message: 'slow down' }, date);
+    say(response, 200, {});
+  });
+  const pauses: number[] = [];
+  const slow = { ...clock, sleep: async (duration: number) => void pauses.push(duration) };
+  const client = new KubeClient(access(t, [configOf(server, {})]), slow);
+  t.after(() => client.close());
+  await client.json(pods);
+  assert.deepEqual(pauses, [1_000]);
 });
 
 test('a login plugin is told what is expected of it, and its absence or failure is told by name', async (t) => {

@@ -20,7 +20,7 @@ import { openLogStore } from '../../../src/jobs/logs/log-store.ts';
 import { PackageStore } from '../../../src/jobs/packages/packages.ts';
 import { jobsSchema } from '../../../src/jobs/queue/schema.ts';
 import type { HeadLook } from '../../../src/launcher/head/look.ts';
-import { shipRuntime } from '../../../src/launcher/head/ship.ts';
+import { shipRuntime } from '../../../src/launcher/head/ship/ship.ts';
 import { createCluster, readCluster } from '../../../src/state/cluster-record.ts';
 import { removeCluster, stateFolder } from '../../../src/state/state-folder.ts';
 import { saying } from './record.ts';

@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Finding } from '../../../src/core/finding.ts';
 import { changeOf, withLiveReplicas } from '../../../src/core/kube/change.ts';
-import { type Finding, readManifests } from '../../../src/core/kube/manifest.ts';
+import { readManifests } from '../../../src/core/kube/manifest.ts';
 import type { JsonMap } from '../../../src/core/kube/object.ts';
 import { checkManifest } from '../../../src/core/kube/rules.ts';
 
@@ -35,12 +36,12 @@ test('values mean what they mean to kubectl, positions hold in every document, a
 test('mistakes that the operator refuses, or never gets to work, are found before anything is sent', () => {
   const bad: readonly [string, RegExp][] = [
     ['a: {{ .Values.a }}', /Helm template/],
-    ['apiVersion: cluster.ray.io/v1\nkind: RayCluster', /came before KubeRay/],
+    ['apiVersion: cluster.ray.io/v1\nkind: RayCluster', /that KubeRay replaced/],
     ['a: [', /./],
     [raycluster(head, 'a'.repeat(54)), /has 54 characters/],
     [raycluster(head, 'Big_Name'), /not a valid name/],
     [raycluster('  headGroupSpec: {template: {spec: {containers: []}}}'), /no container/],
-    [raycluster(head.replace('{}', '{num-cpus: 0}')), /must be a text, not 0/],
+    [raycluster(head.replace('{}', '{num-cpus: 0}')), /must be a string, not 0/],
     [
       raycluster(
         `${head}  workerGroupSpecs: [{groupName: g, minReplicas: 3, maxReplicas: 2, template: {spec: {containers: [{}]}}}]`,
@@ -72,6 +73,13 @@ test('replicas that an autoscaler owns are sent as they are, and variables are n
     'in place',
   );
   assert.equal(changeOf('RayCluster', live, live).effect, 'unchanged');
+  const head = (password: string) => ({
+    metadata: { annotations: { 'example.com/token': password } },
+    spec: { headGroupSpec: { rayStartParams: { 'redis-password': password } } },
+  });
+  const renewed = changeOf('RayCluster', head('one'), head('two'));
+  assert.equal(renewed.differences.length, 2);
+  assert.ok(!/"(?:one|two)"/.test(JSON.stringify(renewed)));
 });
 
 const corpus = join(fileURLToPath(new URL('../../../../shared/corpus/kube', import.meta.url)));

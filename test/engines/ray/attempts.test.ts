@@ -28,6 +28,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
   const events: unknown[] = [];
   const output = Buffer.from('output\n');
   const slices: { free?: readonly NamedSlice[]; broken?: string } = {};
+  const environment: Record<string, unknown> = {};
   let refusing = false;
   let losingAnswers = false;
   let noDashboard = false;
@@ -38,7 +39,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     said.push(`ship ${name}`);
     const broken = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     await Promise.race([travel.promise, broken]);
-    return { submission_id: name, entrypoint: entrypointOf(order), runtime_env: {}, metadata: {} };
+    return { submission_id: name, entrypoint: entrypointOf(order), runtime_env: environment, metadata: {} };
   };
   const edges = {
     folder,
@@ -95,7 +96,7 @@ function attemptsOf(t: TestContext, folder = mkdtempSync(join(tmpdir(), 'manta-a
     return { ...plain, entrypoint: 'true', resources: { CPU: 1 }, labels: {}, log: join(folder, id) };
   };
   return {
-    ...{ attempts, folder, infos, drivers, said, told, events, order, slices },
+    ...{ attempts, folder, infos, drivers, said, told, events, order, slices, environment },
     passes: (duration: number) => time.run(time.now + duration),
     /** Files are read and written outside of virtual time, which goes on a little with each look. */
     until: <Value>(what: string, check: () => Value | undefined | false | Promise<Value | undefined | false>) =>
@@ -126,6 +127,19 @@ it('an attempt has its room before its packages travel', async (t) => {
   arrive();
   await starting;
   assert.deepEqual(said.slice(2), ['book a.1', 'submit a']);
+});
+
+it('archives on disk are needed until the attempt is over, also after a restart', async (t) => {
+  const { attempts, folder, until, environment, infos, arrive, order } = attemptsOf(t);
+  environment['working_dir'] = 'file:///tmp/manta-packages-x/_ray_pkg_ab.zip';
+  environment['py_modules'] = ['gcs://other.zip', 'file:///tmp/manta-packages-x/m-1-py3-none-any.whl'];
+  arrive();
+  await attempts.start(order('a.1'), never);
+  const needed = ['_ray_pkg_ab.zip', 'm-1-py3-none-any.whl'];
+  assert.deepEqual([...attempts.archives()], needed);
+  assert.deepEqual([...attemptsOf(t, folder).attempts.archives()], needed);
+  infos.set('a', { ...running, status: 'SUCCEEDED', driver_exit_code: 0 });
+  await until('nothing needs them', () => attempts.archives().size === 0);
 });
 
 it('an attempt that is stopped while its packages travel never reaches Ray', async (t) => {

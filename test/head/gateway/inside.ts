@@ -1,4 +1,4 @@
-/** Run by `gateway-ray.test.ts` inside namespaces of its own: one Ray, a supervisor with its mantad, and their clients. */
+/** Run by `ray.test.ts` inside namespaces of its own: one Ray, a supervisor with its mantad, and their clients. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -91,8 +91,8 @@ test('a raylet that was killed while it came up has not failed, whatever it said
 });
 
 test('a Ray that ends on the way without a word of its own has failed', async (t) => {
-  const { registered } = await bed(t, `echo '{"by":"ray"}' >"$0/end.json"; echo "Ray has ended (1)"; exit 1`);
-  await assert.rejects(registered, /Ray has ended \(1\)$/);
+  const { registered } = await bed(t, `echo '{"by":"ray"}' >"$0/end.json"; echo "Ray exited (1)"; exit 1`);
+  await assert.rejects(registered, /Ray exited \(1\)$/);
 });
 
 /** Raylets that come up in virtual time, for minutes. */

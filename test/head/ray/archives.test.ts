@@ -1,27 +1,38 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { EventKind } from '../../../src/base/events.ts';
 import type { Host } from '../../../src/base/host.ts';
 import { thisHost } from '../../../src/base/this-host.ts';
+import { wallClock } from '../../../src/base/time/wall-clock.ts';
 import { cargoFolder } from '../../../src/bringup/sync/carry.ts';
 import { Archives } from '../../../src/head/ray/files/archives.ts';
+import { KeptArchives } from '../../../src/head/ray/files/kept-archives.ts';
 
 const signal = new AbortController().signal;
+const day = 86_400_000;
+const week = 7 * day;
 
 function bed(t: TestContext, hosts: readonly Host[] = [thisHost()]) {
   const clusterId = `test-${randomBytes(6).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'manta-archives-'));
   const told: string[] = [];
+  const needed = new Set<string>();
+  const later = { time: 0 };
   t.after(() => {
     for (const path of [folder, cargoFolder(clusterId)]) rmSync(path, { recursive: true, force: true });
   });
   const archives = new Archives({
     clusterId,
-    folder: join(folder, 'archives'),
+    kept: new KeptArchives({
+      folder: join(folder, 'archives'),
+      clock: { ...wallClock, now: () => Date.now() + later.time },
+      needed: () => needed,
+      limits: { keepBytes: 1_000, keepFor: week },
+    }),
     nodes: async () => hosts.map((host) => ({ host, place: { kind: 'host' } })),
     events: { emit: <Data>(kind: EventKind<Data>, data: Data) => void told.push(kind.text(data)) },
   });
@@ -29,7 +40,7 @@ function bed(t: TestContext, hosts: readonly Host[] = [thisHost()]) {
     writeFileSync(join(folder, 'draft'), content);
     return await archives.ship({ path: join(folder, 'draft'), name, bytes: content.length }, signal);
   };
-  return { archives, folder, told, ship };
+  return { archives, folder, told, needed, later, ship };
 }
 
 test('an archive that was shipped is not made again, and comes back to a node that has lost it', async (t) => {
@@ -43,12 +54,34 @@ test('an archive that was shipped is not made again, and comes back to a node th
 });
 
 test('an archive that nobody has asked for in a week goes, here and on the nodes', async (t) => {
-  const { folder, ship } = bed(t);
-  const old = await ship('old.zip', 'old');
-  const longAgo = new Date(Date.now() - 8 * 24 * 3_600_000);
-  utimesSync(join(folder, 'archives', 'old.zip'), longAgo, longAgo);
+  const { later, needed, ship } = bed(t);
+  const [old, used] = [await ship('old.zip', 'old'), await ship('used.zip', 'used')];
+  needed.add('used.zip');
+  later.time = week + day;
   const fresh = await ship('fresh.zip', 'fresh');
-  assert.ok(existsSync(fresh) && !existsSync(old));
+  assert.deepEqual([old, used, fresh].map(existsSync), [false, true, true]);
+});
+
+test('of archives that take too much room those that no attempt needs go, the longest unused first', async (t) => {
+  const { later, needed, ship } = bed(t);
+  const paths: string[] = [];
+  needed.add('a.zip');
+  for (const name of ['a.zip', 'b.zip', 'c.zip']) {
+    paths.push(await ship(name, 'x'.repeat(400)));
+    later.time += day;
+  }
+  paths.push(await ship('d.zip', 'x'.repeat(100)));
+  assert.deepEqual(paths.map(existsSync), [true, false, true, true]);
+});
+
+test('what a copy that was killed left behind goes with time', async (t) => {
+  const { later, folder, ship } = bed(t);
+  await ship('a.zip', 'content');
+  const draft = join(folder, 'archives', 'b.zip.0123.new');
+  writeFileSync(draft, 'half');
+  later.time = week + day;
+  await ship('c.zip', 'content');
+  assert.ok(!existsSync(draft));
 });
 
 test('a node that cannot be reached holds nobody up, and is named', async (t) => {

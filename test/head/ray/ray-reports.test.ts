@@ -75,5 +75,5 @@ test('the limits of the cluster are told once, again when they change, and until
   reports.pass(statusOf(1), plan);
   await until('they are told again', () => limits.length > 1);
   assert.deepEqual(limits, [3, 5]);
-  assert.deepEqual(lines, ['not taken: the limits to Ray: the GCS is away']);
+  assert.deepEqual(lines, ['could not send the limits to Ray: the GCS is away']);
 });

@@ -1,15 +1,18 @@
 // needs: botocore
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
+import { DescribeRegionsCommand } from '@aws-sdk/client-ec2';
+import { AwsClient } from '../../../src/providers/aws/client/client.ts';
 import { headIdentity } from '../../../src/providers/aws/client/credentials.ts';
 import { awsErrors } from '../../../src/providers/aws/errors.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
-import { never } from '../../contract/waiting.ts';
+import { never, until } from '../../contract/waiting.ts';
 import { clientsOf } from '../../lab/aws-bed.ts';
 import { clusterText, providerOf, specOf, standInAws } from './aws-bed.ts';
 
@@ -97,6 +100,41 @@ test('a profile, and an endpoint for one service, count as in boto3', async (t) 
   };
   const provider = providerOf(aws, { client: { identity: () => ({ kind: 'user', env }) } });
   assert.deepEqual(await provider.list(never), []);
+});
+
+test('a login that never comes ends with its command, and by itself when time is up', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'manta-aws-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  // It ends as soon as the test does: its input is a pipe that the test holds.
+  const [asked, held] = [join(folder, 'asked'), join(folder, 'held')];
+  execFileSync('mkfifo', [held]);
+  const pipe = openSync(held, 'r+');
+  t.after(() => closeSync(pipe));
+  writeFileSync(
+    join(folder, 'config'),
+    `[profile slow]\ncredential_process = sh -c "touch ${asked}; read x < ${held}"\n`,
+  );
+  writeFileSync(join(folder, 'credentials'), '');
+  setVariables(t, {
+    AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
+    AWS_CONFIG_FILE: join(folder, 'config'),
+  });
+  const identity = { kind: 'user', env: { AWS_PROFILE: 'slow', AWS_ENDPOINT_URL: 'http://127.0.0.1:1' } } as const;
+  const stop = new AbortController();
+  const ask = (client: AwsClient, signal: AbortSignal) =>
+    client.ask(
+      { call: 'DescribeRegions' },
+      (options) => client.ec2.send(new DescribeRegionsCommand({}), options),
+      signal,
+    );
+  const patient = new AwsClient({ region: 'us-west-2', identity });
+  const waiting = ask(patient, stop.signal);
+  await until('the program was asked', () => existsSync(asked));
+  stop.abort(new Error('enough'));
+  await assert.rejects(waiting, /enough/);
+  const hasty = new AwsClient({ region: 'us-west-2', identity, deadline: 50 });
+  await assert.rejects(ask(hasty, never), { code: providerErrors.Unreachable.code });
+  writeSync(pipe, '\n\n');
 });
 
 test('a profile that takes on a role asks as that role', async (t) => {

@@ -126,8 +126,8 @@ test('first boot runs what the file says, then lets in the key of the head, then
   const script = clusterText({ worker: ['UserData: "#!/bin/bash\\necho from the file\\n"'] });
   const [made] = await providerOf(aws, { text: script, client }).launch(ask('script'), never);
   const parts = (id: string): readonly string[] =>
-    [...userDataProgram(requestOf(aws, id).UserData)!.matchAll(/echo ([A-Za-z0-9+/=]+) \| base64 -d/g)].map(
-      ([, data = '']) => Buffer.from(data, 'base64').toString(),
+    [...userDataProgram(requestOf(aws, id).UserData)!.matchAll(/^script_part \d+ (\S+)$/gm)].map(([, data = '']) =>
+      Buffer.from(data, 'base64').toString(),
     );
   const [first = '', second = '', third = ''] = parts(made!.id);
   assert.equal(first, '#!/bin/bash\necho from the file\n\n');
@@ -142,7 +142,7 @@ test('first boot runs what the file says, then lets in the key of the head, then
     client,
     prepared: (given) => preparedOf(given, {}, { templateUserData: '#cloud-config\npackages: [jq]\n' }),
   }).launch(ask('template'), never);
-  assert.match(userDataProgram(requestOf(aws, template!.id).UserData)!, /part 1 is text\/cloud-config/);
+  assert.match(userDataProgram(requestOf(aws, template!.id).UserData)!, /^other_part 1 text\/cloud-config$/m);
   const big = clusterText({ worker: [`UserData: "#!/bin/sh\\n# ${'comment '.repeat(3000)}\\necho big\\n"`] });
   const [large] = await providerOf(aws, { text: big, client }).launch(ask('large'), never);
   assert.match(parts(large!.id)[0] ?? '', /echo big/);

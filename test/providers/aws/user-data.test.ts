@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { userData } from '../../../src/providers/aws/launch/user-data.ts';
@@ -18,24 +14,6 @@ function bodies(message: string): readonly string[] {
     .slice(1, -1)
     .map((part) => part.slice(part.indexOf('\n\n') + 2));
 }
-
-test('the program that lets in a key adds it once, after the keys that are there', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'manta-key-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  // Of a machine with this user, whose files belong to whoever runs the test.
-  const tools = { id: 'exit 0', getent: `echo ubuntu:x:1:1::${folder}:/bin/sh`, chown: 'exit 0' };
-  mkdirSync(join(folder, 'tools'));
-  for (const [name, body] of Object.entries(tools))
-    writeFileSync(join(folder, 'tools', name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
-  mkdirSync(join(folder, '.ssh'));
-  const file = join(folder, '.ssh', 'authorized_keys');
-  writeFileSync(file, 'ssh-rsa BBBB laptop');
-  const [program = ''] = bodies(textOf(userData(undefined, login, undefined)));
-  for (let times = 0; times < 2; times++)
-    execFileSync('sh', ['-c', program], { env: { ...process.env, PATH: `${folder}/tools:${process.env['PATH']}` } });
-  assert.equal(readFileSync(file, 'utf8'), 'ssh-rsa BBBB laptop\nssh-ed25519 AAAA manta\n');
-  assert.equal(statSync(file).mode & 0o777, 0o600);
-});
 
 test('a message of several parts stays whole, and so does a text that is not ASCII', () => {
   const own =

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Google, labProject } from '../../../lab/google/open.ts';
 import type { MantaError } from '../../../src/base/errors.ts';
+import { outdatedStart } from '../../../src/core/spec/check/outdated-start.ts';
 import type { ClusterSpec, Plain, PlainMap } from '../../../src/core/spec/cluster.ts';
-import { outdatedStart } from '../../../src/core/spec/outdated-start.ts';
 import { isText, mapOf } from '../../../src/core/spec/plain.ts';
 import { corpus, noCorpus, open } from '../../core/spec/cluster-text.ts';
 import { isChange, preparationBed } from './prepare-bed.ts';
@@ -48,10 +48,12 @@ function furnish({ world, project, credentials }: Google, spec: ClusterSpec): vo
 /** Why a file may be refused, by code and words: it was never finished, or what it names does not exist. */
 const allowed: readonly (readonly [code: string, words: RegExp, why: string])[] = [
   ['MANTA_GOOGLE_NO_PROJECT', /'(?:todo|<.*>)'/i, 'a placeholder for the project'],
-  ['MANTA_GOOGLE_UNKNOWN_REGION', /'eu-west4'/, 'a region that does not exist'],
+  ['MANTA_GOOGLE_UNKNOWN_REGION', /Google has no region '/, 'a region that does not exist'],
+  ['MANTA_GOOGLE_ZONE_OUTSIDE', /is not in region/, 'a zone of another region'],
   ['MANTA_GOOGLE_BAD_FILE', /machineType is missing/, 'no machine type'],
   ['MANTA_GOOGLE_BAD_FILE', /makes the head a TPU slice/, 'a TPU slice as head'],
-  ['MANTA_GOOGLE_BAD_FILE', /v6e-serve-8/, 'a slice that does not exist'],
+  ['MANTA_GOOGLE_BAD_FILE', /has both acceleratorType and acceleratorConfig/, 'two descriptions of one slice'],
+  ['MANTA_GOOGLE_BAD_FILE', /is not a type of TPU: /, 'a slice that does not exist'],
 ];
 
 const count = (counts: Map<string, number>, what: string): unknown => counts.set(what, (counts.get(what) ?? 0) + 1);

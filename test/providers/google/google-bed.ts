@@ -60,7 +60,7 @@ export function clusterText(
   ].join('\n');
 }
 
-function specOf(text: string): ClusterSpec {
+export function specOf(text: string): ClusterSpec {
   const { spec, problems } = openCluster('cluster.yaml', Buffer.from(text), {}, providers);
   assert.deepEqual(
     problems.filter(({ severity }) => severity === 'error'),

@@ -12,7 +12,7 @@ test('the key goes into the metadata of instances, never into those of the proje
   assert.equal(prepared.osLogin, undefined);
   assert.ok(!(await changes()).includes('projects.setCommonInstanceMetadata'));
   const { steps } = await plan();
-  assert.match(steps.find(({ what }) => what === 'SSH key')?.note ?? '', /OS Login of the project does not count/);
+  assert.match(steps.find(({ what }) => what === 'SSH key')?.note ?? '', /OS Login of the project does not apply/);
 });
 
 test('where OS Login is required the key is imported there, and its user name is used', async (t) => {

@@ -81,10 +81,25 @@ test("Ray's own service account is used where it exists, and what it lacks is sa
 });
 
 test('an account that the file gives the head is left as it is', async (t) => {
-  const { up, changes } = await preparationBed(t);
-  const head = 'serviceAccounts: [{email: own@lab-project.iam.gserviceaccount.com, scopes: [cloud-platform]}]';
+  const { up, changes, world, project } = await preparationBed(t);
+  const email = 'own@lab-project.iam.gserviceaccount.com';
+  world.addAccount(project, email, 'ours', []);
+  const head = `serviceAccounts: [{email: ${email}, scopes: [cloud-platform]}]`;
   const prepared = await up({ text: cluster({ head }) });
   assert.equal(prepared.serviceAccount, undefined);
+  assert.deepEqual(await changes(), []);
+});
+
+test('an account that the file names and that does not exist is refused before anything is made', async (t) => {
+  const { up, changes } = await preparationBed(t);
+  const email = 'ray-autoscaler-sa-v1@lab-project.iam.gserviceaccount.com';
+  const worker = `serviceAccounts: [{email: ${email}, scopes: [cloud-platform]}]`;
+  await fails(
+    up({ text: cluster({ worker }) }),
+    'MANTA_GOOGLE_NO_ACCOUNT',
+    2,
+    /worker\.node_config\.serviceAccounts: there is no service account 'ray-autoscaler-sa-v1@[^]*service-accounts create ray-autoscaler-sa-v1 --project lab-project/,
+  );
   assert.deepEqual(await changes(), []);
 });
 

@@ -2,10 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { labProject } from '../../../lab/google/open.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
+import { regionOfZone } from '../../../src/providers/google/client/links.ts';
+import { placeOf } from '../../../src/providers/google/list/listing.ts';
+import { hostPlace } from '../../../src/providers/google/tpu/node.ts';
 import type { LaunchRequest } from '../../../src/providers/provider.ts';
 import { never, until } from '../../contract/waiting.ts';
-import { ask, clusterText, providerOf, standInGoogle, tpuZone } from './google-bed.ts';
+import { ask, clusterText, providerOf, specOf, standInGoogle, tpuZone } from './google-bed.ts';
 
 const slices = (token: string, more: Partial<LaunchRequest> = {}): LaunchRequest =>
   ask(token, { type: 'slice', zone: tpuZone, slice: { hosts: 2 }, ...more });
@@ -40,6 +44,16 @@ test('one host is the end of its slice, which is deleted once', async (t) => {
   assert.equal(deletes.length, 1);
   assert.equal((await provider.lastKnown(first!.id, never))?.ended, true);
   assert.deepEqual(await provider.launch(slices('two', { count: 1 }), never).then((again) => again.length), 2);
+});
+
+test('ids tell zones of every kind, and nothing else passes for one', () => {
+  for (const at of ['us-central1-a', 'northamerica-northeast1-b', 'us-central1-ai1a']) {
+    assert.deepEqual(placeOf(`${at}/one`), { zone: at, name: 'one' });
+    assert.deepEqual(hostPlace(`${at}/one/3`), { zone: at, node: 'one', index: 3 });
+    assert.equal(regionOfZone(at), at.split('-').slice(0, 2).join('-'));
+  }
+  for (const other of ['one', 'a/b', 'us-central1/one', 'us-central1-a/One'])
+    assert.deepEqual([placeOf(other), hostPlace(`${other}/0`)], [undefined, undefined], other);
 });
 
 test('a slice that was preempted is stopped until it is deleted', async (t) => {
@@ -87,6 +101,29 @@ test('a queued slice is pending until there is room, and its request goes with i
   await provider.terminate([made[0]!.id], never);
   await until('it is gone', async () => (await provider.list(never)).length === 0);
   assert.deepEqual(google.world.tpu.queue.all(), []);
+});
+
+test('a slice that the file wants of a reservation comes out of it, and waits where it is used up', async (t) => {
+  const google = await standInGoogle(t);
+  google.world.addReservation({ id: 'ours', account: labProject, type: 'v4-16', zone: tpuZone, total: 2 });
+  const text = clusterText({ slice: ['schedulingConfig: {reserved: true}'] });
+  const { offers } = specOf(text).nodeTypes.find(({ name }) => name === 'slice')!;
+  assert.deepEqual(
+    offers.map(({ market }) => market),
+    ['reserved'],
+  );
+  const provider = providerOf(google, { text });
+  const marketsOf = async (): Promise<unknown> =>
+    (await provider.list(never)).map(({ market, state }) => [market, state]).sort();
+  await provider.launch(slices('one', { market: 'reserved' }), never);
+  await until('it runs', async () => (await provider.list(never)).every(({ state }) => state === 'running'));
+  await provider.launch(slices('two', { market: 'reserved' }), never);
+  assert.deepEqual(await marketsOf(), [
+    ['reserved', 'pending'],
+    ['reserved', 'pending'],
+    ['reserved', 'running'],
+    ['reserved', 'running'],
+  ]);
 });
 
 test('a queued slice that still waits can be given up', async (t) => {

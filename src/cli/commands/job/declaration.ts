@@ -50,8 +50,19 @@ export const jobSubmitOptions = [
   { name: 'start-after', value: 'WHEN', summary: 'do not start before: 10m from now, or a date and time' },
   { name: 'cron', value: 'SCHEDULE', summary: 'submit a copy on this five-field cron schedule' },
   { name: 'depends-on', value: 'JOB', many: true, summary: 'start after this job has succeeded' },
-  { name: 'tpu', value: 'TYPE', summary: 'run on whole TPU slices of this type, such as v4-64' },
-  { name: 'slices', value: 'N', type: 'integer', summary: 'how many slices, all at once (default: 1)' },
+  {
+    name: 'tpu',
+    value: 'TYPE',
+    summary: 'run on whole TPU slices of this type, such as v4-64',
+    excludes: ['gang', 'bundles', 'strategy'],
+  },
+  {
+    name: 'slices',
+    value: 'N',
+    type: 'integer',
+    summary: 'how many slices, all at once (default: 1)',
+    needs: ['tpu'],
+  },
   { name: 'gang', value: 'N', type: 'integer', summary: 'reserve the resources N times, all at once' },
   { name: 'bundles', value: 'JSON', summary: 'reserve these bundles as a gang: [{"CPU": 2}, {"GPU": 1}]' },
   {
@@ -59,6 +70,7 @@ export const jobSubmitOptions = [
     value: 'STRATEGY',
     choices: ['PACK', 'SPREAD', 'STRICT_PACK', 'STRICT_SPREAD'],
     summary: 'how to place the bundles of a gang on nodes (default: PACK)',
+    needs: ['gang', 'bundles'],
   },
   ...jobOptions,
 ] as const satisfies readonly Option[];

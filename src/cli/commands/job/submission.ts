@@ -77,7 +77,10 @@ async function runtimeEnvOf(
   io: Io,
 ): Promise<Record<string, unknown>> {
   if (file !== undefined && json !== undefined)
-    throw clientErrors.BadRuntimeEnv({ from: '--runtime-env', problem: 'use it or --runtime-env-json, not both' });
+    throw clientErrors.BadRuntimeEnv({
+      from: '--runtime-env',
+      problem: 'cannot be used together with --runtime-env-json',
+    });
   const env =
     file !== undefined ? await fromFile(file, io) : json !== undefined ? parseJson('runtime-env-json', json) : {};
   if (!isRecord(env))
@@ -134,17 +137,14 @@ function gangOf({ gang, strategy, bundles: text }: Options, resources: Record<st
   const bundles = jsonOption('bundles', text, isBundles, 'a JSON list such as [{"CPU": 1}, {"CPU": 1}]');
   const shape = strategy === undefined ? {} : { strategy };
   if (bundles !== undefined) return { bundles, ...shape };
-  if (gang === undefined) {
-    if (strategy !== undefined) throw badValue('strategy', strategy, 'effect only with --gang or --bundles');
-    return undefined;
-  }
+  if (gang === undefined) return undefined;
   if (gang < 1 || gang > 1_000) throw badValue('gang', String(gang), 'a number from 1 to 1000');
   if (Object.keys(resources).length === 0)
-    throw badValue(
-      'gang',
-      String(gang),
-      'effect only with the resources of each member, such as --entrypoint-num-cpus 1',
-    );
+    throw cliErrors.OptionNeeded({
+      command,
+      option: '--gang',
+      needed: 'the resources of each member, such as --entrypoint-num-cpus 1',
+    });
   return { bundles: Array.from({ length: gang }, () => resources), ...shape };
 }
 
@@ -153,15 +153,9 @@ const untilItRuns = 1_000;
 const mostSlices = 1_000;
 
 /** A slice is asked for by what its first host alone has. */
-function slicesOf({ tpu, slices, gang, bundles, strategy }: Options): SubmitBody['gang'] {
-  if (tpu === undefined) {
-    if (slices !== undefined) throw badValue('slices', String(slices), 'effect only with --tpu');
-    return undefined;
-  }
-  const other =
-    gang !== undefined ? 'gang' : bundles !== undefined ? 'bundles' : strategy !== undefined ? 'strategy' : '';
-  if (other !== '') throw badValue('tpu', tpu, `to stand without --${other}`);
-  if (!/^v\d+[a-z]*-\d+$/.test(tpu)) throw badValue('tpu', tpu, 'a type of TPU such as v4-64 or v5litepod-16');
+function slicesOf({ tpu, slices }: Options): SubmitBody['gang'] {
+  if (tpu === undefined) return undefined;
+  if (!/^v\d+[a-z]*-\d+$/.test(tpu)) throw badValue('tpu', tpu, 'a TPU type such as v4-64 or v5litepod-16');
   const count = slices ?? 1;
   if (count < 1 || count > mostSlices) throw badValue('slices', String(slices), `a number from 1 to ${mostSlices}`);
   return { bundles: Array.from({ length: count }, () => ({ [`TPU-${tpu}-head`]: 1 })), strategy: 'STRICT_SPREAD' };

@@ -1,10 +1,10 @@
+import type { Finding } from '../../../core/finding.ts';
 import { manifestErrors } from '../../../core/kube/errors.ts';
-import { type Finding, type Manifest, readManifests } from '../../../core/kube/manifest.ts';
+import { type Manifest, readManifests } from '../../../core/kube/manifest.ts';
 import { checkManifest } from '../../../core/kube/rules.ts';
 import type { Io } from '../../command.ts';
-import { printable } from '../../render/renderer.ts';
-import { styleFor } from '../../render/style.ts';
 import { openFile } from '../../shared/open-file.ts';
+import { findingsText } from '../serve/open-config.ts';
 
 /** Reads files with manifests and prints what is wrong with them; throws where something is that keeps them from use. */
 export async function openManifests(
@@ -27,14 +27,4 @@ export async function openManifests(
   if (errors.length > 0)
     throw manifestErrors.Refused({ files: [...new Set(errors.map(({ file }) => file))], errors: errors.length });
   return manifests;
-}
-
-function findingsText(findings: readonly Finding[], io: Io): string {
-  const style = styleFor(io.color);
-  return findings
-    .map(({ severity, file, at, says, next }) => {
-      const word = severity === 'error' ? style.red('error') : style.yellow('warning');
-      return `${file}:${at.line}:${at.column}: ${word}: ${printable(says)}\n  ${printable(next)}\n`;
-    })
-    .join('');
 }

@@ -4,7 +4,7 @@ import { connectionOptions } from '../../shared/cluster-options.ts';
 export const requestResourcesOptions = [
   { name: 'num-cpus', value: 'N', type: 'integer', summary: 'capacity for N tasks with one CPU each' },
   { name: 'bundles', value: 'JSON', summary: 'capacity for all of these at once: [{"CPU": 2}, {"GPU": 1}]' },
-  { name: 'clear', summary: 'withdraw the request' },
+  { name: 'clear', summary: 'withdraw the request', excludes: ['num-cpus', 'bundles'] },
   ...connectionOptions,
 ] as const satisfies readonly Option[];
 

@@ -28,7 +28,6 @@ function bundlesOf({ options }: InvocationOf<typeof requestResourcesOptions>): B
   const bad = (option: string, value: string, expected: string): Error =>
     cliErrors.BadValue({ command: 'manta request-resources', option, value, expected });
   if (clear) {
-    if (cpus !== undefined || text !== undefined) throw bad('--clear', 'a request', 'no request');
     return [];
   }
   if (cpus === undefined && text === undefined)

@@ -75,7 +75,7 @@ function defaultType(defaults: PlainMap, name: Plain | undefined): Plain {
     throw new RayConfigError(
       rayProblems.head,
       ['head_node_type'],
-      `it has no node type '${String(name)}' to take the place of the empty 'head_node'`,
+      `there is no node type '${String(name)}' to replace the empty 'head_node'`,
     );
   return type;
 }

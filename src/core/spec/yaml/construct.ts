@@ -112,7 +112,11 @@ class Constructor {
       for (const item of expectKind(node, 'sequence').items) {
         const [pair, ...others] = expectKind(item.node, 'mapping').pairs;
         if (pair === undefined || others.length > 0) {
-          throw new YamlError(yamlProblems.tag, item.start, 'each item of an ordered mapping holds exactly one key');
+          throw new YamlError(
+            yamlProblems.tag,
+            item.start,
+            'each item of an ordered mapping must have exactly one key',
+          );
         }
         const couple: Plain[] = [];
         this.#fillList(couple, [pair.key, pair.value]);
@@ -148,7 +152,7 @@ function expectKind<K extends 'sequence' | 'mapping'>(
 ): K extends 'sequence' ? SequenceNode : MappingNode {
   if (node.kind !== kind) {
     const shown = node.tag.replace(STANDARD, '!!');
-    throw new YamlError(yamlProblems.tag, node.start, `a ${kind} is needed for the tag ${shown}, found a ${node.kind}`);
+    throw new YamlError(yamlProblems.tag, node.start, `the tag ${shown} needs a ${kind}, found a ${node.kind}`);
   }
   return node as K extends 'sequence' ? SequenceNode : MappingNode;
 }
@@ -181,7 +185,7 @@ const readers: Readonly<Record<string, (text: string, node: Node) => Scalar>> = 
 function known<T extends Plain>(value: T | undefined, node: Node, text: string, what: string): T {
   if (value !== undefined) return value;
   const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
-  throw new YamlError(yamlProblems.value, node.start, `'${shown}' is not ${what} that can be read`);
+  throw new YamlError(yamlProblems.value, node.start, `cannot read '${shown}' as ${what}`);
 }
 
 /** PyYAML lets a mapping with the key `=` stand for the scalar behind it. */
@@ -194,7 +198,7 @@ function scalarOf(node: Node): ScalarNode {
   throw new YamlError(
     yamlProblems.tag,
     node.start,
-    `a single value is needed for the tag ${node.tag.replace(STANDARD, '!!')}, found a ${node.kind}`,
+    `the tag ${node.tag.replace(STANDARD, '!!')} needs a single value, found a ${node.kind}`,
   );
 }
 
@@ -206,7 +210,7 @@ function refuseTag(node: Node): YamlError {
     return new YamlError(
       yamlProblems.tag,
       node.start,
-      `${node.tag.replace(STANDARD, '!!')} has no place in a cluster file: Ray cannot write it as JSON`,
+      `${node.tag.replace(STANDARD, '!!')} is not allowed in a cluster file: Ray cannot write it as JSON`,
       'use text or a list',
     );
   }

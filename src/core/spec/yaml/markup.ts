@@ -119,7 +119,7 @@ export function scanDirective(cursor: Cursor): Token {
   cursor.skipSpaces();
   if (cursor.peek() === 0x23) cursor.skipLine();
   if (cursor.takeBreak() === '' && cursor.peek() !== END) {
-    throw wrong(cursor.offset, `found ${cursor.shown()} behind a directive`);
+    throw wrong(cursor.offset, `found ${cursor.shown()} after a directive`);
   }
   return { kind: 'directive', start, end, directive };
 }
@@ -131,16 +131,16 @@ function takeDirective(cursor: Cursor, name: string): Directive {
     if (cursor.peek() !== 0x2e) throw wrong(cursor.offset, `expected '.' in the version, found ${cursor.shown()}`);
     cursor.offset += 1;
     takeVersionPart(cursor);
-    if (!isSpaceOrBreak(cursor.peek())) throw wrong(cursor.offset, `found ${cursor.shown()} behind the version`);
+    if (!isSpaceOrBreak(cursor.peek())) throw wrong(cursor.offset, `found ${cursor.shown()} after the version`);
     return { name, major };
   }
   if (name === 'TAG') {
     cursor.skipSpaces();
     const handle = takeHandle(cursor);
-    if (cursor.peek() !== 0x20) throw wrong(cursor.offset, `found ${cursor.shown()} behind a tag handle`);
+    if (cursor.peek() !== 0x20) throw wrong(cursor.offset, `found ${cursor.shown()} after a tag handle`);
     cursor.skipSpaces();
     const prefix = takeUri(cursor, cursor.offset);
-    if (!isSpaceOrBreak(cursor.peek())) throw wrong(cursor.offset, `found ${cursor.shown()} behind a tag prefix`);
+    if (!isSpaceOrBreak(cursor.peek())) throw wrong(cursor.offset, `found ${cursor.shown()} after a tag prefix`);
     return { name, handle, prefix };
   }
   return { name: 'other' };

@@ -35,7 +35,7 @@ export function refuseExplosions(root: Node, entries: Constructed['entries']): v
     if (level > DEEPEST)
       throw new YamlError(yamlProblems.tooDeep, use.start, `more than ${DEEPEST} levels of lists and mappings`);
     if (open.has(node))
-      throw new YamlError(yamlProblems.recursive, use.start, 'this alias stands inside of what it refers to');
+      throw new YamlError(yamlProblems.recursive, use.start, 'this alias refers to a collection that contains it');
     open.add(node);
     let size = PER_NODE;
     let depth = 0;

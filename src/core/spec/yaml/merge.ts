@@ -31,7 +31,7 @@ export function flattenMerges(node: MappingNode, budget: MergeBudget): void {
       flattenMerges(mapping, budget);
       budget.left -= mapping.pairs.length;
       if (budget.left < 0)
-        throw new YamlError(yamlProblems.expansion, value.start, 'the merges up to here bring in too many keys');
+        throw new YamlError(yamlProblems.expansion, value.start, 'the merges up to here add too many keys');
       for (const pair of mapping.pairs) merged.push({ ...pair, merged: true });
     }
   }

@@ -7,7 +7,7 @@ import { type Token, type TokenKind, tokenNames } from './token.ts';
 /** Collections inside collections. */
 export const DEEPEST = 100;
 
-const indentationHint = 'indent it like the lines above that belong together with it';
+const indentationHint = 'indent it like the lines it belongs with';
 const defaultHandles: ReadonlyMap<string, string> = new Map([
   ['!', '!'],
   ['!!', STANDARD],

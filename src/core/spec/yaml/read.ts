@@ -15,10 +15,10 @@ const unprintable = /[^\t\n\r\x20-\x7E\x85\xA0-\uD7FF\uE000-\uFFFD\u{10000}-\u{1
  * With `resolve`, plain scalars mean what that says. Refused besides: what is not part of a JSON value (`!!binary`, `!!set`, a value that contains itself), and what is too
  * big, too deep or expands too far (problems.ts). Never throws; one problem at most.
  */
-export function readYaml(file: string, text: string, resolve?: Resolve): ReadResult {
+export function readYaml(file: string, text: string, resolve?: Resolve, biggest = BIGGEST): ReadResult {
   const positionOf = positionsOf(text);
   try {
-    if (text.length > BIGGEST) {
+    if (text.length > biggest) {
       throw new YamlError(
         yamlProblems.tooBig,
         0,

@@ -167,7 +167,7 @@ function takeEscape(cursor: Cursor, start: number): string {
   }
   const code = Number.parseInt(cursor.text.slice(cursor.offset, cursor.offset + length), 16);
   if (code > 0x10ffff)
-    throw new YamlError(yamlProblems.syntax, cursor.offset - 2, 'this escape is not a character of Unicode');
+    throw new YamlError(yamlProblems.syntax, cursor.offset - 2, 'this escape is not a Unicode character');
   cursor.offset += length;
   return String.fromCodePoint(code);
 }
@@ -226,7 +226,7 @@ function takeBlockHeader(cursor: Cursor): { chomp?: 'keep' | 'strip'; increment?
       throw new YamlError(
         yamlProblems.syntax,
         cursor.offset,
-        'the indentation of a block scalar is a digit from 1 to 9',
+        'the indentation of a block scalar must be a digit from 1 to 9',
       );
     header.increment = code - 0x30;
     cursor.offset += 1;
@@ -241,7 +241,7 @@ function takeBlockHeader(cursor: Cursor): { chomp?: 'keep' | 'strip'; increment?
     throw new YamlError(
       yamlProblems.syntax,
       cursor.offset,
-      `found ${cursor.shown()} behind the '|' or '>' of a block scalar`,
+      `found ${cursor.shown()} after the '|' or '>' of a block scalar`,
       'start the text on the next line, or quote it',
     );
   }

@@ -189,8 +189,8 @@ export class Scanner {
       throw new YamlError(
         yamlProblems.syntax,
         candidate.start,
-        "expected ':' after this, as for the other keys of the mapping",
-        "add the missing ':', or indent the line if it goes on with the one above",
+        "expected ':' after this key",
+        "add the missing ':', or indent the line if it continues the one above",
       );
     }
     this.#candidates[level] = undefined;
@@ -296,13 +296,13 @@ export class Scanner {
   #strayColon(): [message: string, hint: string] {
     if (this.#plainLine < this.#cursor.line) {
       return [
-        "this line goes on with the value above it, so its ':' makes no key",
-        'indent it like the key it belongs beside',
+        "this line continues the value above it, so its ':' does not make it a key",
+        'indent it like the keys it belongs with',
       ];
     }
     return [
-      "a second ':' on one line, or a ':' that no key stands before",
-      'quote the value if it holds \': \', as in "a: b"',
+      "a second ':' on one line, or a ':' without a key before it",
+      'quote the value if it contains \': \', as in "a: b"',
     ];
   }
 

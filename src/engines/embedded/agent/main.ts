@@ -28,7 +28,7 @@ async function main(engineFolder: string, instanceFolder: string): Promise<void>
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end('its node was stopped'));
   process.on('SIGHUP', () => {});
 
-  const boot = new Lease(bootLease, () => end('nobody renewed the lease of its node'));
+  const boot = new Lease(bootLease, () => end('the lease of its node was not renewed'));
   const delay = hang ? 0x7fff_ffff : (bootDelay ?? 0);
   if (delay > 0) await sleep(delay, undefined, { signal: ended.signal }).catch(() => {});
   boot.end();

@@ -30,6 +30,8 @@ export interface AttemptRecord {
   readonly entrypoint: string;
   /** As it was given before: a version of Manta may have tried in other words, and a try without an answer may have come there. */
   readonly earlierEntrypoints?: readonly string[];
+  /** Names of its packages that are kept on disk for it: they are too large for Ray's store. */
+  readonly archives?: readonly string[];
   /** On its way to Ray, or there: what has no answer may still be taken. */
   readonly sent?: boolean;
   /** Ray has answered for it. */

@@ -12,6 +12,7 @@ import { type EndEdges, settleEnd } from './job-end.ts';
 import { isTerminal, type JobInfo } from './job-info.ts';
 import { type KillEdges, killJob } from './kill-job.ts';
 import { LogPull } from './log-pull.ts';
+import { archivesOf } from './packages.ts';
 import type { RayJobBody } from './submission.ts';
 
 export interface RayAttemptEdges
@@ -93,11 +94,12 @@ export class RayAttempt {
   }
 
   /** Lasts before Ray hears of it: a try whose answer is lost is known again by its words. */
-  noteTry({ entrypoint }: RayJobBody): void {
+  noteTry({ entrypoint, runtime_env: environment }: RayJobBody): void {
     const { sent, entrypoint: last, earlierEntrypoints = [] } = this.#record;
     if (sent && entrypoint === last) return;
     const changed = sent ? { earlierEntrypoints: [...earlierEntrypoints, last] } : {};
-    this.#save({ sent: true, entrypoint, ...changed }, true);
+    const archives = archivesOf(environment);
+    this.#save({ sent: true, entrypoint, ...(archives.length > 0 && { archives }), ...changed }, true);
   }
 
   /** Ray has not taken it: no job stands under its name. */

@@ -98,6 +98,11 @@ export class RayAttempts {
     return new Set(this.#open().flatMap(({ record }) => (record.slices ?? []).map(({ name }) => name)));
   }
 
+  /** Names of the archives on disk that attempts need which are not over. */
+  archives(): ReadonlySet<string> {
+    return new Set(this.#open().flatMap(({ record }) => record.archives ?? []));
+  }
+
   /** Some attempt is not over yet. */
   get busy(): boolean {
     return this.#open().length > 0;

@@ -1,6 +1,9 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent, request } from 'node:http';
 import type { Readable } from 'node:stream';
+import { readWhole } from '../../../base/read-whole.ts';
 import type { Duration } from '../../../base/time/clock.ts';
+import { retry } from '../../../base/time/retry.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import { engineErrors } from '../../errors.ts';
 import { rayErrors } from '../errors.ts';
 import { type ParsedRefusal, readRefusal } from './prose.ts';
@@ -22,9 +25,6 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** Largest answer that is read. */
-const largestAnswer = 256 << 20;
-
 /**
  * Ray's dashboard and the agents of its nodes. By node:http: Ray takes what `fetch` sends for a browser's request, and its
  * older versions need a User-Agent.
@@ -39,21 +39,20 @@ export class RayHttp {
 
   /** Any answer but a refused token is an answer; no answer is `engineErrors.Unreachable`. */
   async ask(url: string, question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
-    signal.throwIfAborted();
     const call = `${question.method ?? 'GET'} ${question.path}`;
-    for (let tries = 1; ; tries++) {
-      try {
-        const answer = await this.#once(url, question, signal);
-        if (answer.status === 401 || answer.status === 403)
-          throw rayErrors.NotAllowed({ call, detail: `${answer.status} ${textOf(answer)}` });
-        return answer;
-      } catch (error) {
-        if (signal.aborted || rayErrors.NotAllowed.is(error)) throw error;
-        // The other side may close a kept connection just as it is used again.
-        if (error instanceof StaleConnection && tries < 3) continue;
-        throw engineErrors.Unreachable({ call, detail: (error as Error).message }, error);
-      }
-    }
+    const answer = await retry(() => this.#once(url, question, signal), {
+      clock: wallClock,
+      signal,
+      pause: () => 0,
+      // The other side may close a kept connection just as it is used again.
+      again: (error, tries) => error instanceof StaleConnection && tries < 3,
+    }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw engineErrors.Unreachable({ call, detail: (error as Error).message }, error);
+    });
+    if (answer.status === 401 || answer.status === 403)
+      throw rayErrors.NotAllowed({ call, detail: `${answer.status} ${textOf(answer)}` });
+    return answer;
   }
 
   async json(url: string, question: HttpQuestion, signal: AbortSignal): Promise<unknown> {
@@ -88,7 +87,7 @@ export class RayHttp {
     let answered = false;
     asked.on('response', (answer) => {
       answered = true;
-      readBody(answer).then((bytes) => resolve({ status: answer.statusCode ?? 0, body: bytes }), reject);
+      readWhole(answer).then((bytes) => resolve({ status: answer.statusCode ?? 0, body: bytes }), reject);
     });
     asked.on('timeout', () => asked.destroy(new Error(`no response within ${timeout / 1000} s`)));
     asked.on('error', (error: NodeJS.ErrnoException) =>
@@ -115,15 +114,4 @@ export const refused = (call: string, answer: HttpAnswer): Error =>
 export function textOf(answer: HttpAnswer): string {
   const text = answer.body.toString('utf8').trim();
   return text.length <= 400 ? text : `… ${text.slice(-400)}`;
-}
-
-async function readBody(answer: IncomingMessage): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const bytes of answer as AsyncIterable<Buffer>) {
-    size += bytes.length;
-    if (size > largestAnswer) throw new RangeError('the response is too long');
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts, size);
 }

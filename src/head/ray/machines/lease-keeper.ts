@@ -1,4 +1,4 @@
-import { Calls } from '../../../autoscaler/calls.ts';
+import { Calls } from '../../../autoscaler/act/calls.ts';
 import { messageOf } from '../../../base/errors.ts';
 import type { EventSink } from '../../../base/events.ts';
 import type { Host } from '../../../base/host.ts';
@@ -21,7 +21,7 @@ export interface LeaseKeeping {
   readonly lasts: () => Duration;
 }
 
-/** A lease is renewed so often while it lasts: several renewals may fail before it lapses. */
+/** A lease is renewed so often while it lasts: several renewals may fail before it expires. */
 const renewalsInTime = 6;
 const seldomest = 300_000;
 const renewWithin = 20_000;

@@ -73,7 +73,7 @@ export class RayReports {
       return true;
     } catch (error) {
       const why = `${what} to Ray: ${(error as Error).message}`;
-      if (!ending.aborted && why !== this.#refused) log(`not taken: ${why}`);
+      if (!ending.aborted && why !== this.#refused) log(`could not send ${why}`);
       this.#refused = why;
       return false;
     }

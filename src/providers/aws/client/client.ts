@@ -5,6 +5,7 @@ import { SSMClient } from '@aws-sdk/client-ssm';
 import { DecodeAuthorizationMessageCommand, STSClient } from '@aws-sdk/client-sts';
 import { messageOf } from '../../../base/errors.ts';
 import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { orAborted } from '../../../base/time/deadline.ts';
 import { doubling, retry } from '../../../base/time/retry.ts';
 import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { PlainMap } from '../../../core/spec/cluster.ts';
@@ -79,7 +80,9 @@ export class AwsClient {
       async () => {
         const late = AbortSignal.timeout(this.#deadline);
         try {
-          return await send({ abortSignal: AbortSignal.any([signal, late]) });
+          const abortSignal = AbortSignal.any([signal, late]);
+          // Looking for a login, which a program or another server may give, the SDK does not hear of the signal.
+          return await orAborted(send({ abortSignal }), abortSignal);
         } catch (error) {
           signal.throwIfAborted();
           const { call } = about;

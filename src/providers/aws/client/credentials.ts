@@ -38,7 +38,7 @@ function keysInFile(text: string): Keys {
   } catch {}
   const keys = keysOf(mapOf(given as Plain));
   if (keys === undefined)
-    throw awsErrors.BadCredentials({ at: credentialsPath, missing: 'what was handed to the head' });
+    throw awsErrors.BadCredentials({ at: credentialsPath, missing: 'the key that was copied to the head' });
   return keys;
 }
 

@@ -61,7 +61,7 @@ export function planLaunch(client: CloudClient, request: LaunchRequest): LaunchP
       ...profileOf(members, kind === 'head' ? prepared.headProfile : undefined),
       ...marketOf({ InstanceMarketOptions, CapacityReservationSpecification }, request.market, type, own),
       TagSpecifications: tagSpecifications(client, members, tags, request.market),
-      // A lapsed lease switches a machine off: stopped, it would go on to cost money.
+      // An expired lease powers a machine off: stopped, it would keep costing money.
       InstanceInitiatedShutdownBehavior: 'terminate',
       UserData: userData(members.UserData ?? own.templateUserData, client.login(), boot),
     },

@@ -31,7 +31,7 @@ export async function allPages<Page extends { readonly NextToken?: string | unde
     found.push(...items);
     if (!answer.NextToken) return found;
     if (answer.NextToken === token)
-      throw providerErrors.Unreachable({ call, detail: 'the next page of the list is the same again' });
+      throw providerErrors.Unreachable({ call, detail: 'the list returned the same page twice' });
     token = answer.NextToken;
   }
   throw providerErrors.Unreachable({ call, detail: `the list has more than ${mostPages} pages` });

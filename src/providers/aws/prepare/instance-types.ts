@@ -18,7 +18,7 @@ export interface InstanceType {
 /** Ray sets the rest aside for its object store, on every provider that it asks. */
 const usableMemory = 0.7;
 
-/** By Ray's own table, where AWS tells no cores. */
+/** By Ray's own table, where AWS does not say how many cores there are. */
 const neuronCores: ReadonlyMap<string, number> = new Map([
   ['trn1.2xlarge', 2],
   ['trn1.32xlarge', 32],

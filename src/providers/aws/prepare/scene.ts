@@ -104,7 +104,7 @@ export class Scene {
       if (page.NextToken === next)
         throw providerErrors.Unreachable({
           call: callOf(action),
-          detail: 'the next page of the list is the same again',
+          detail: 'the list returned the same page twice',
         });
       next = page.NextToken;
     }

@@ -151,7 +151,7 @@ function chooseVpc(scene: Scene, all: readonly Subnet[], bound: InVpc | undefine
         : subnets[0]!.isDefault
           ? 'the default VPC'
           : vpcs.length > 1
-            ? `the VPC with most zones of ${vpcs.length}; name SubnetIds to choose another`
+            ? `the VPC with the most zones of ${vpcs.length}; name SubnetIds to choose another`
             : 'the only VPC with usable subnets',
     warnings: missing.map(
       (zone) => `zone ${zone} has no subnet that can be used in ${subnets[0]!.vpc}; it is left out`,

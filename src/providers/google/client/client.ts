@@ -2,6 +2,7 @@ import type { Agent } from 'node:https';
 import type { AuthClient } from 'google-auth-library';
 import { messageOf } from '../../../base/errors.ts';
 import type { Clock, Duration } from '../../../base/time/clock.ts';
+import { orAborted } from '../../../base/time/deadline.ts';
 import { doubling, retry } from '../../../base/time/retry.ts';
 import { wallClock } from '../../../base/time/wall-clock.ts';
 import type { PlainMap } from '../../../core/spec/cluster.ts';
@@ -60,7 +61,9 @@ export class GoogleClient {
       async () => {
         const late = AbortSignal.timeout(this.#deadline);
         try {
-          return (await this.#send(request, AbortSignal.any([signal, late]))) as Result;
+          const ended = AbortSignal.any([signal, late]);
+          // Looking for a token, the library does not hear of the signal.
+          return (await orAborted(this.#send(request, ended), ended)) as Result;
         } catch (error) {
           signal.throwIfAborted();
           const { call } = about;

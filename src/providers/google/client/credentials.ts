@@ -14,7 +14,6 @@ import {
   PluggableAuthClient,
   UserRefreshClient,
 } from 'google-auth-library';
-import { messageOf } from '../../../base/errors.ts';
 import type { ClusterSpec, PlainMap } from '../../../core/spec/cluster.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { CloudIdentity, HeadIdentity } from '../../clouds.ts';
@@ -73,7 +72,8 @@ export async function authFor(identity: CloudIdentity, given: PlainMap, agent: A
 
 /** The client for a file of credentials. Undefined for kinds that the library itself has to find. */
 function clientOf(text: string, agent: Agent): AuthClient | undefined {
-  const json = JSON.parse(text) as JWTInput & BaseExternalAccountClientOptions & PlainMap;
+  const json = objectIn(text) as (JWTInput & BaseExternalAccountClientOptions & PlainMap) | undefined;
+  if (json === undefined) throw new Error('the file of GOOGLE_APPLICATION_CREDENTIALS is not a JSON object');
   const transporterOptions = { agent };
   switch (json.type as string) {
     case 'service_account':
@@ -117,13 +117,20 @@ interface Key {
 }
 
 function readKey(text: string): Key {
+  const key = objectIn(text) as Partial<Key> | undefined;
+  if (key === undefined) throw googleErrors.BadCredentials({ problem: 'have no usable key: it is not a JSON object' });
+  if (!isText(key.client_email) || !isText(key.private_key))
+    throw googleErrors.BadCredentials({ problem: 'have no usable key: it has no client_email and private_key' });
+  return key as Key;
+}
+
+/** Without the parser's own error, which shows a part of what it cannot read: it may be a key. */
+function objectIn(text: string): object | undefined {
   try {
-    const key = JSON.parse(text) as Partial<Key> | null;
-    if (!isText(key?.client_email) || !isText(key.private_key))
-      throw new Error('it has no client_email and private_key');
-    return key as Key;
-  } catch (error) {
-    throw googleErrors.BadCredentials({ problem: `have no usable key: ${messageOf(error)}` }, error);
+    const json: unknown = JSON.parse(text);
+    return typeof json === 'object' && json !== null ? json : undefined;
+  } catch {
+    return undefined;
   }
 }
 

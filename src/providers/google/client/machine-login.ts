@@ -1,13 +1,14 @@
 import { Agent, get } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { OAuth2Client } from 'google-auth-library';
 import * as v from 'valibot';
+import { readWhole } from '../../../base/read-whole.ts';
 import type { Duration } from '../../../base/time/clock.ts';
 import { googleErrors } from '../errors.ts';
 import { metadataUrl } from './links.ts';
 
 const url = `${metadataUrl}/instance/service-accounts/default/token`;
 const answersWithin: Duration = 10_000;
+const largestAnswer = 64 << 10;
 
 const tokenSchema = v.object({ access_token: v.string(), expires_in: v.number() });
 
@@ -30,7 +31,7 @@ async function ask(): Promise<string> {
     const [status, said] = await new Promise<readonly [number, string]>((resolve, reject) => {
       const options = { agent, headers: { 'Metadata-Flavor': 'Google' }, signal: AbortSignal.timeout(answersWithin) };
       get(url, options, (response) => {
-        text(response).then((body) => resolve([response.statusCode ?? 0, body]), reject);
+        readWhole(response, largestAnswer).then((body) => resolve([response.statusCode ?? 0, body.toString()]), reject);
       }).on('error', reject);
     });
     if (status === 200) return said;

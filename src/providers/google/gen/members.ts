@@ -2,7 +2,7 @@
 export const googleMembers: ReadonlyMap<string, string> = new Map([
   [
     'Instance',
-    'advancedMachineFeatures:AdvancedMachineFeatures canIpForward:boolean confidentialInstanceConfig:ConfidentialInstanceConfig deletionProtection:boolean description:string disks:[AttachedDisk] displayDevice:DisplayDevice fingerprint:string guestAccelerators:[AcceleratorConfig] hostname:string instanceEncryptionKey:CustomerEncryptionKey keyRevocationActionType:string labelFingerprint:string labels:{string} localSsdEncryptionMode:string machineType:string metadata:Metadata minCpuPlatform:string name:string networkInterfaces:[NetworkInterface] networkPerformanceConfig:NetworkPerformanceConfig params:InstanceParams privateIpv6GoogleAccess:string reservationAffinity:ReservationAffinity resourcePolicies:[string] scheduling:Scheduling serviceAccounts:[ServiceAccount] shieldedInstanceConfig:ShieldedInstanceConfig shieldedInstanceIntegrityPolicy:ShieldedInstanceIntegrityPolicy sourceMachineImage:string sourceMachineImageEncryptionKey:CustomerEncryptionKey tags:Tags workloadIdentityConfig:WorkloadIdentityConfig',
+    'advancedMachineFeatures:AdvancedMachineFeatures canIpForward:boolean confidentialInstanceConfig:ConfidentialInstanceConfig cpuPlatform:- creationTimestamp:- deletionProtection:boolean description:string disks:[AttachedDisk] displayDevice:DisplayDevice fingerprint:string guestAccelerators:[AcceleratorConfig] hostname:string id:- instanceEncryptionKey:CustomerEncryptionKey keyRevocationActionType:string kind:- labelFingerprint:string labels:{string} lastStartTimestamp:- lastStopTimestamp:- lastSuspendedTimestamp:- localSsdEncryptionMode:string machineType:string metadata:Metadata minCpuPlatform:string name:string networkInterfaces:[NetworkInterface] networkPerformanceConfig:NetworkPerformanceConfig params:InstanceParams privateIpv6GoogleAccess:string reservationAffinity:ReservationAffinity resourcePolicies:[string] resourceStatus:- satisfiesPzi:- satisfiesPzs:- scheduling:Scheduling selfLink:- serviceAccounts:[ServiceAccount] shieldedInstanceConfig:ShieldedInstanceConfig shieldedInstanceIntegrityPolicy:ShieldedInstanceIntegrityPolicy sourceMachineImage:string sourceMachineImageEncryptionKey:CustomerEncryptionKey startRestricted:- status:- statusMessage:- tags:Tags workloadIdentityConfig:WorkloadIdentityConfig zone:-',
   ],
   [
     'AdvancedMachineFeatures',
@@ -15,7 +15,7 @@ export const googleMembers: ReadonlyMap<string, string> = new Map([
   ['ConfidentialParavisorConfig', 'confidentialTpmType:string sevSnpIrqMode:string'],
   [
     'AttachedDisk',
-    'autoDelete:boolean boot:boolean deviceName:string diskEncryptionKey:CustomerEncryptionKey diskSizeGb:string forceAttach:boolean guestOsFeatures:[GuestOsFeature] initializeParams:AttachedDiskInitializeParams interface:string mode:string source:string type:string',
+    'architecture:- autoDelete:boolean boot:boolean deviceName:string diskEncryptionKey:CustomerEncryptionKey diskSizeGb:string forceAttach:boolean guestOsFeatures:[GuestOsFeature] index:- initializeParams:AttachedDiskInitializeParams interface:string kind:- licenses:- mode:string savedState:- shieldedInstanceInitialState:- source:string type:string',
   ],
   [
     'CustomerEncryptionKey',
@@ -28,15 +28,15 @@ export const googleMembers: ReadonlyMap<string, string> = new Map([
   ],
   ['DisplayDevice', 'enableDisplay:boolean'],
   ['AcceleratorConfig', 'acceleratorCount:integer acceleratorType:string'],
-  ['Metadata', 'fingerprint:string items:[Metadata.items]'],
+  ['Metadata', 'fingerprint:string items:[Metadata.items] kind:-'],
   ['Metadata.items', 'key:string value:string'],
   [
     'NetworkInterface',
-    'accessConfigs:[AccessConfig] aliasIpRanges:[AliasIpRange] aliasIpv6Ranges:[AliasIpRange] enableVpcScopedDns:boolean fingerprint:string igmpQuery:string internalIpv6PrefixLength:integer ipv6AccessConfigs:[AccessConfig] ipv6Address:string name:string network:string networkAttachment:string networkIP:string nicType:string parentNicName:string queueCount:integer serviceClassId:string stackType:string subnetwork:string vlan:integer',
+    'accessConfigs:[AccessConfig] aliasIpRanges:[AliasIpRange] aliasIpv6Ranges:[AliasIpRange] enableVpcScopedDns:boolean fingerprint:string igmpQuery:string internalIpv6PrefixLength:integer ipv6AccessConfigs:[AccessConfig] ipv6AccessType:- ipv6Address:string kind:- name:string network:string networkAttachment:string networkIP:string nicType:string parentNicName:string queueCount:integer serviceClassId:string stackType:string subnetwork:string vlan:integer',
   ],
   [
     'AccessConfig',
-    'externalIpv6:string externalIpv6PrefixLength:integer ipCollection:string name:string natIP:string networkTier:string publicPtrDomainName:string securityPolicy:string setPublicPtr:boolean type:string',
+    'externalIpv6:string externalIpv6PrefixLength:integer ipCollection:string kind:- name:string natIP:string networkTier:string publicPtrDomainName:string securityPolicy:string setPublicPtr:boolean type:string',
   ],
   ['AliasIpRange', 'ipCidrRange:string subnetworkRangeName:string'],
   ['NetworkPerformanceConfig', 'totalEgressBandwidthTier:string'],
@@ -61,7 +61,7 @@ export const googleMembers: ReadonlyMap<string, string> = new Map([
   ],
   [
     'Node',
-    'acceleratorConfig:TpuAcceleratorConfig acceleratorType:string bootDiskConfig:TpuBootDiskConfig cidrBlock:string dataDisks:[TpuAttachedDisk] description:string health:string labels:{string} metadata:{string} networkConfig:TpuNetworkConfig networkConfigs:[TpuNetworkConfig] runtimeVersion:string schedulingConfig:TpuSchedulingConfig serviceAccount:TpuServiceAccount shieldedInstanceConfig:TpuShieldedInstanceConfig tags:[string]',
+    'acceleratorConfig:TpuAcceleratorConfig acceleratorType:string apiVersion:- bootDiskConfig:TpuBootDiskConfig cidrBlock:string createTime:- dataDisks:[TpuAttachedDisk] description:string health:string healthDescription:- id:- labels:{string} metadata:{string} multisliceNode:- name:- networkConfig:TpuNetworkConfig networkConfigs:[TpuNetworkConfig] networkEndpoints:- protectionTier:- queuedResource:- runtimeVersion:string schedulingConfig:TpuSchedulingConfig serviceAccount:TpuServiceAccount shieldedInstanceConfig:TpuShieldedInstanceConfig state:- symptoms:- tags:[string] upcomingMaintenance:-',
   ],
   ['TpuAcceleratorConfig', 'topology:string type:string'],
   ['TpuBootDiskConfig', 'customerEncryptionKey:TpuCustomerEncryptionKey'],

@@ -1,5 +1,9 @@
-# Runs at every boot, as root: the cluster's own program, then what the file says.
-# boot_program: an sh program that returns at once, or empty; file_script: a script, which is bash unless its first line says otherwise, or empty.
+# shellcheck shell=sh disable=SC2154 # the parameters are set in front of it
+# Runs at every boot, as root: the cluster's own program, then the script of the cluster file.
+#
+# boot_program  an sh program that returns at once, or empty
+# file_script   a script, which is bash unless its first line says otherwise; or empty
+
 script=$(mktemp)
 if [ -n "$boot_program" ]; then
   printf '%s' "$boot_program" > "$script"

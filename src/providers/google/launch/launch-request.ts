@@ -1,5 +1,4 @@
 import { ownValue } from '../../../base/own-value.ts';
-import type { Market } from '../../../core/instance.ts';
 import { rayNodeName, rayTags } from '../../../core/ray-tags.ts';
 import type { NodeType, Plain, PlainMap } from '../../../core/spec/cluster.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
@@ -75,7 +74,7 @@ export function instanceBody(
   plan: GooglePlan,
   style: LinkStyle,
 ): Readonly<Record<string, unknown>> {
-  const { config, own, zone, kind, prepared, tags, request } = plan;
+  const { config, own, zone, kind, prepared, tags } = plan;
   const { sourceInstanceTemplate: template, labels: _labels, machineType, metadata: _metadata, ...rest } = config;
   const to = (collection: string, link: string): string =>
     style === 'link' ? inZone(zone, collection, link) : lastOf(link);
@@ -95,7 +94,7 @@ export function instanceBody(
     ...disksOf(client, plan, to),
     ...networkOf(plan),
     ...accountOf(plan),
-    scheduling: schedulingOf(config, request.market),
+    scheduling: schedulingOf(plan),
     labels: toLabels(tags),
     metadata: { items: [...metadata].map(([key, value]) => ({ key, value })) },
   };
@@ -158,13 +157,18 @@ function accountOf({ config, kind, prepared }: GooglePlan): Readonly<Record<stri
   return { serviceAccounts: [serviceAccount] };
 }
 
-/** What is asked for counts; a preempted machine is deleted, so that no disk stays behind. */
-function schedulingOf(config: PlainMap, market: Market): PlainMap {
+/**
+ * What is asked for counts; a preempted machine is deleted, so that no disk stays behind. One with accelerators cannot be moved,
+ * and Google refuses what does not say so.
+ */
+function schedulingOf({ config, own, request: { market } }: GooglePlan): PlainMap {
   const { preemptible: _old, provisioningModel, instanceTerminationAction, ...rest } = mergedMap(config.scheduling);
   if (market !== 'spot') {
     const other = provisioningModel !== undefined && provisioningModel !== 'SPOT' ? { provisioningModel } : {};
     const action: Plain = instanceTerminationAction ?? null;
+    const hasCards = (ownValue(own.resources, 'GPU') ?? 0) > 0;
     return {
+      ...(hasCards && { onHostMaintenance: 'TERMINATE' }),
       ...rest,
       ...other,
       ...(action !== null && 'provisioningModel' in other && { instanceTerminationAction: action }),

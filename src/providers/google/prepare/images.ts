@@ -43,7 +43,7 @@ export async function lookAtImage(
   const at: Path = boot?.at ?? [...type.at, 'disks'];
   const wanted = isText(given) ? given : usualImage;
   const found = await askImage(scene, wanted, at);
-  const note = isText(given) ? 'as the file says' : "Ray's own choice: the file names none";
+  const note = isText(given) ? 'as the file says' : "Ray's default: the file names none";
   const own = isText(given) ? {} : { source: wanted };
   if (found === undefined) return { name: undefined, note: 'cannot be read', ...own };
   check(found, wanted, { at, size: numberOf(params.diskSizeGb) ?? sizeOf(params), machine: await machine });

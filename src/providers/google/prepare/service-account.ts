@@ -1,7 +1,8 @@
 import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import type { PreparationStep } from '../../clouds.ts';
-import { clusterPrefix } from '../names.ts';
+import { preparationErrors } from '../errors.ts';
+import { accountDomain, ownAccount } from '../names.ts';
 import { accountIn, hasAccount, headOf, type LaunchedType, scopesIn } from './file-types.ts';
 import { headPermissions } from './permissions.ts';
 import type { ProjectLook } from './project.ts';
@@ -43,10 +44,7 @@ interface IamPolicy {
 export const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 
 /** What Ray's own launcher makes. */
-const rayAccount = (project: string): string => `ray-autoscaler-sa-v1@${domainOf(project)}`;
-
-/** Projects of a domain are turned round in addresses: `example.com:name` is `name.example.com`. */
-const domainOf = (project: string): string => `${project.split(':').toReversed().join('.')}.iam.gserviceaccount.com`;
+const rayAccount = (project: string): string => `ray-autoscaler-sa-v1@${accountDomain(project)}`;
 
 /** The account of the head: that of the file, else Ray's own where it exists, else one with what a head needs. */
 export async function lookAtAccount(
@@ -61,6 +59,7 @@ export async function lookAtAccount(
     askPolicy(scene),
     given ? false : exists(scene, email),
     asked,
+    checkNamed(scene, types),
   ]);
   const lease = leaseOf(types, policy, defaultAccount);
   const told = { leaseDeletes: lease.length === 0, warnings: leaseWarnings(lease) };
@@ -85,7 +84,7 @@ function ownStep({ email, lacksAccount, lacksRole, lacksBinding }: OwnAccount): 
     what: 'service account of the head',
     action,
     id: email,
-    note: 'with a role of exactly what a head calls',
+    note: 'with a role that allows only what a head calls',
   };
 }
 
@@ -99,16 +98,32 @@ async function exists(scene: GoogleScene, email: string): Promise<boolean> {
   }
 }
 
+/** Accounts of the project that the file names: those of others may be used by those who may not read them. */
+async function checkNamed(scene: GoogleScene, types: readonly LaunchedType[]): Promise<void> {
+  const named = new Map(types.map((type) => [accountIn(type.config), type]));
+  await allOf(
+    [...named].map(async ([email, { at, isSlice }]) => {
+      if (email === undefined || !email.endsWith(`@${accountDomain(scene.project)}`)) return;
+      try {
+        if (await exists(scene, email)) return;
+      } catch (error) {
+        if (isDenied(error)) return;
+        throw error;
+      }
+      const key = isSlice ? 'serviceAccount' : 'serviceAccounts';
+      throw preparationErrors.NoAccount({ at: [...at, key], email, id: email.split('@')[0]!, project: scene.project });
+    }),
+  );
+}
+
 async function lookAtOwn(
   scene: GoogleScene,
   types: readonly LaunchedType[],
   policy: IamPolicy | undefined,
 ): Promise<OwnAccount> {
   const { project, request } = scene;
-  const id = clusterPrefix(request.cluster, request.clusterId).replace(/-$/, '');
-  const email = `${id}@${domainOf(project)}`;
-  const role = `projects/${project}/roles/${id.replaceAll('-', '_')}`;
-  const permissions = headPermissions(types);
+  const { id, email, role } = ownAccount(project, request.cluster, request.clusterId);
+  const permissions = headPermissions(scene.spec, types);
   const [isThereYet, found] = await allOf([exists(scene, email), askRole(scene, role)]);
   const bound = (policy?.bindings ?? []).some(
     (binding) => binding.role === role && binding.members?.includes(`serviceAccount:${email}`),
@@ -204,12 +219,12 @@ function leaseWarnings(types: readonly LaunchedType[]): readonly string[] {
     ...(machines === ''
       ? []
       : [
-          `workers of ${machines} have no service account that may delete them: one that loses its head for good switches itself off, and costs its disk until \`manta down\``,
+          `workers of ${machines} have no service account that may delete them: a worker that loses its head for good powers itself off, but you pay for its disk until \`manta down\``,
         ]),
     ...(slices === ''
       ? []
       : [
-          `slices of ${slices} have no lease: their service account may not delete TPU nodes (roles/tpu.admin), so they cost until \`manta down\` when the head is lost`,
+          `slices of ${slices} have no lease: their service account may not delete TPU nodes (roles/tpu.admin), so if the head is lost, you pay for them until \`manta down\``,
         ]),
   ];
 }

@@ -57,7 +57,7 @@ export function chooseSlice(type: LaunchedType, zones: readonly string[], tpus: 
   if (isHead)
     throw preparationErrors.BadFile({
       at,
-      problem: 'makes the head a TPU slice',
+      problem: 'makes the head a TPU slice, which is not supported',
       hint: 'give the head a type with a machineType, such as n2-standard-8; slices can be workers only',
     });
   if ('acceleratorType' in config && 'acceleratorConfig' in config)
@@ -123,10 +123,18 @@ function withVersion({ at, config }: LaunchedType, selling: readonly TpuZone[]):
 
 const most = 5;
 
-const near = (zones: readonly TpuZone[], { generation }: SliceShape): readonly string[] => {
-  const all = [...new Set(zones.flatMap(({ types }) => types.flatMap(({ type }) => type ?? [])))];
-  const same = all.filter((each) => each.startsWith(`${generation}-`));
-  return (same.length > 0 ? same : all).slice(0, most);
+/** Others of its generation, in the words of the file. */
+const near = (zones: readonly TpuZone[], { generation, topology }: SliceShape): readonly string[] => {
+  const all = zones.flatMap(({ types }) => types.filter(({ type }) => type !== undefined));
+  const same = all.filter(({ type }) => type!.startsWith(`${generation}-`));
+  const offered = same.length > 0 ? same : all;
+  const words =
+    topology === undefined
+      ? offered.flatMap(({ type }) => type ?? [])
+      : offered.flatMap(({ acceleratorConfigs = [] }) =>
+          acceleratorConfigs.map((each) => `{type: ${each.type}, topology: ${each.topology}}`),
+        );
+  return [...new Set(words)].slice(0, most);
 };
 
 interface HostSize {

@@ -35,7 +35,7 @@ export async function lookAtKey(
   const [{ requiresOsLogin }, { metadata }] = await Promise.all([policies, project]);
   const asks = types.some(({ config }) => isOn(metadataIn(config).get('enable-oslogin')));
   if (!requiresOsLogin && !asks) {
-    const note = `in the metadata of each instance${isOn(metadata.get('enable-oslogin')) ? '; OS Login of the project does not count for them' : ''}`;
+    const note = `in the metadata of each instance${isOn(metadata.get('enable-oslogin')) ? '; OS Login of the project does not apply to them' : ''}`;
     return { steps: [{ what: 'SSH key', action: 'found', note }], warnings: [] };
   }
   const osLogin = await lookAtProfile(scene);

@@ -38,7 +38,7 @@ export async function listSlices(
 const over: ReadonlySet<string | undefined> = new Set(['SUSPENDED', 'FAILED']);
 
 /** A request without a slice: it waits, or it is over and has to be deleted. */
-function membersOfQueued(calls: GoogleCalls, { name, state, createTime, tpu, spot, guaranteed }: QueuedResource) {
+function membersOfQueued(calls: GoogleCalls, { name, state, createTime, tpu, spot }: QueuedResource) {
   const node = tpu?.nodeSpec?.[0]?.node;
   if (node === undefined) return [];
   const tags = fromLabels(node.labels, calls.typeNames);
@@ -53,7 +53,7 @@ function membersOfQueued(calls: GoogleCalls, { name, state, createTime, tpu, spo
       kind: 'worker',
       state: over.has(now) ? 'stopped' : now === 'DELETING' || now === 'SUSPENDING' ? 'stopping' : 'pending',
       zone,
-      market: spot !== undefined ? 'spot' : guaranteed?.reserved === true ? 'reserved' : 'on-demand',
+      market: spot !== undefined ? 'spot' : node.schedulingConfig?.reserved === true ? 'reserved' : 'on-demand',
       launchedAt: Date.parse(createTime ?? '') || 0,
       tags,
     },

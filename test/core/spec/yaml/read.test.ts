@@ -149,7 +149,7 @@ describe('a refusal says what, where and what to do', () => {
   }
 
   test('the next step fits the slip', () => {
-    assert.match(refusal('a: b\n    c: d\n').message, /goes on with the value above/);
+    assert.match(refusal('a: b\n    c: d\n').message, /continues the value above/);
     assert.match(refusal('a: b: c\n').message, /second ':'/);
     assert.match(refusal('a:\n  {% if x %}\n').hint ?? '', /template/);
     assert.match(refusal('a: [1 2,\n "b" "c"]\n').hint ?? '', /missing ','/);
