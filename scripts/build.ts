@@ -1,6 +1,6 @@
 /** Makes `dist/`, or the folder given, what the package ships: a small entry and chunks that load on demand. `npm run build`. */
 import { cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Metafile, Plugin } from 'esbuild';
 import { build as bundle } from 'esbuild';
@@ -20,6 +20,7 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
       supervisor: 'src/head/supervisor.ts',
       agent: 'src/engines/embedded/agent/main.ts',
       raylet: 'src/head/one-machine/raylet.ts',
+      kube: 'src/head/kube/start.ts',
     },
     outdir,
     bundle: true,
@@ -42,10 +43,29 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
   // Programs in Python are run by path, beside the chunk that runs them.
   for (const script of globSync('src/**/*.py', { cwd: root }))
     cpSync(join(root, script), join(outdir, 'chunks', basename(script)));
+  writeFileSync(join(outdir, 'kube-files.json'), `${JSON.stringify(podFiles(metafile, outdir))}\n`);
   writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), licences(metafile));
   const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, string>;
   writeFileSync(join(outdir, 'package.json'), `${JSON.stringify({ name, version, type: 'module' })}\n`);
   return metafile;
+}
+
+/** Of programs that are loaded when they are needed, those that a head pod of KubeRay needs. */
+const ofPods = new Set(['src/head/supervisor.ts', 'src/head/mantad.ts', 'src/head/kube/kube-backend.ts']);
+
+/** The files of a head pod: `src/launcher/head/pod-runtime.ts` puts them there. */
+function podFiles({ outputs }: Metafile, outdir: string): readonly string[] {
+  const entries = ['src/head/kube/start.ts', 'src/head/mantad.ts'];
+  const open = Object.keys(outputs).filter((path) => entries.includes(outputs[path]?.entryPoint ?? ''));
+  const found = new Set<string>();
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    for (const { path: next, kind, external } of outputs[path]?.imports ?? [])
+      if (external !== true && (kind === 'import-statement' || ofPods.has(outputs[next]?.entryPoint ?? '')))
+        open.push(next);
+  }
+  return [...found].map((path) => relative(outdir, join(root, path))).sort();
 }
 
 /** Puts the text of a shell file in the place of the call that reads it: see `src/base/shell/shell-file.ts`. */

@@ -1,5 +1,6 @@
 /** Instance types by their real names, with what AWS says of them. Prices are those of us-east-1, Linux, in dollars an hour. */
 import type { Catalog, MachineType } from '../cloud/catalog.ts';
+import { modelOf } from './models.ts';
 
 export interface Gpu {
   readonly name: string;
@@ -210,6 +211,41 @@ const families: Readonly<Record<string, Family>> = {
     efa: ['8xlarge', '12xlarge', '16xlarge', '24xlarge', '48xlarge'],
     localGb: 58.75,
   },
+  g4ad: {
+    ratio: 4,
+    perCpu: 0.0946,
+    sizes: usual('xlarge', '2xlarge', '4xlarge', '8xlarge', '16xlarge'),
+    gpu: { name: 'Radeon Pro V520', maker: 'AMD', mib: 8192, counts: { '8xlarge': 2, '16xlarge': 4 } },
+    localGb: 37.5,
+  },
+  g5g: {
+    ratio: 2,
+    perCpu: 0.105,
+    sizes: { ...usual('xlarge', '2xlarge', '4xlarge', '8xlarge', '16xlarge'), metal: 64 },
+    gpu: nvidia('T4g', 16384, { '16xlarge': 2, metal: 2 }),
+    arm: true,
+  },
+  g6e: {
+    ratio: 8,
+    perCpu: 0.157,
+    sizes: usual('xlarge', '2xlarge', '4xlarge', '8xlarge', '12xlarge', '16xlarge', '24xlarge', '48xlarge'),
+    gpu: nvidia('L40S', 45776, { '12xlarge': 4, '24xlarge': 4, '48xlarge': 8 }),
+    efa: ['8xlarge', '12xlarge', '16xlarge', '24xlarge', '48xlarge'],
+    localGb: 39.6,
+  },
+  gr6: {
+    ratio: 8,
+    perCpu: 0.0962,
+    sizes: usual('4xlarge', '8xlarge'),
+    gpu: nvidia('L4', 22888, {}),
+  },
+  g7e: {
+    ratio: 8,
+    perCpu: 0.173,
+    sizes: usual('2xlarge', '4xlarge', '8xlarge', '12xlarge', '24xlarge', '48xlarge'),
+    gpu: nvidia('RTX PRO Server 6000', 97887, { '12xlarge': 2, '24xlarge': 4, '48xlarge': 8 }),
+    efa: ['8xlarge', '12xlarge', '24xlarge', '48xlarge'],
+  },
   p2: {
     ratio: 15.25,
     perCpu: 0.225,
@@ -252,8 +288,44 @@ const families: Readonly<Record<string, Family>> = {
   p5: {
     ratio: 10.667,
     perCpu: 0.512,
-    sizes: usual('48xlarge'),
+    sizes: usual('4xlarge', '48xlarge'),
     gpu: nvidia('H100', 81920, { '48xlarge': 8 }),
+    efa: ['48xlarge'],
+  },
+  p5e: {
+    ratio: 10.667,
+    perCpu: 0.512,
+    sizes: usual('48xlarge'),
+    gpu: nvidia('H200', 144384, { '48xlarge': 8 }),
+    efa: ['48xlarge'],
+  },
+  p5en: {
+    ratio: 10.667,
+    perCpu: 0.512,
+    sizes: usual('48xlarge'),
+    gpu: nvidia('H200', 144384, { '48xlarge': 8 }),
+    efa: ['48xlarge'],
+  },
+  'p6-b200': {
+    ratio: 10.667,
+    perCpu: 0.593,
+    sizes: usual('48xlarge'),
+    gpu: nvidia('B200', 183296, { '48xlarge': 8 }),
+    efa: ['48xlarge'],
+  },
+  inf1: {
+    ratio: 2,
+    perCpu: 0.057,
+    sizes: usual('xlarge', '2xlarge', '6xlarge', '24xlarge'),
+    gpu: { name: 'Inferentia', maker: 'AWS', mib: 8192, counts: { '6xlarge': 4, '24xlarge': 16 } },
+    neuron: true,
+  },
+  trn2: {
+    ratio: 10.667,
+    perCpu: 0.233,
+    sizes: usual('3xlarge', '48xlarge'),
+    gpu: { name: 'Trainium2', maker: 'AWS', mib: 98304, counts: { '48xlarge': 16 } },
+    neuron: true,
     efa: ['48xlarge'],
   },
   trn1: {
@@ -312,35 +384,106 @@ function typesOf([family, about]: readonly [string, Family]): readonly AwsType[]
   });
 }
 
-export const awsTypes: ReadonlyMap<string, AwsType> = new Map(
-  Object.entries(families)
-    .flatMap(typesOf)
-    .map((type) => [type.name, type]),
+/** GiB and dollars an hour for each vCPU, by the first letters of a family. */
+const byLetter: readonly (readonly [letters: RegExp, ratio: number, perCpu: number])[] = [
+  [/^c/, 2, 0.0425],
+  [/^[rzidh]/, 8, 0.07],
+  [/^(?:x|u)/, 16, 0.12],
+  [/^[gpv]/, 4, 0.15],
+  [/^/, 4, 0.05],
+];
+
+/** Sold no more, among those of which only the name is known. */
+const gone = /^(?:c1|cc1|cc2|cg1|cr1|hi1|hs1|m2|f1)$/;
+const old = /^(?:[mc][1-3]|r3|i2|d2|x1e)$/;
+const ofArm = /^(?:a1$|[a-z]+\d+g|p6e-gb)/;
+
+/** `2xlarge` has eight, `metal-24xl` 96, and `metal` as many as the largest of its family. */
+function cpusOf(size: string, sizes: readonly string[]): number {
+  const times = /^(?:metal-)?(\d+)xl/.exec(size)?.[1];
+  if (times !== undefined) return 4 * Number(times);
+  if (size !== 'metal') return size === 'xlarge' ? 4 : size === 'large' ? 2 : 1;
+  return Math.max(8, ...sizes.filter((each) => each !== 'metal').map((each) => cpusOf(each, [])));
+}
+
+/** Types that the model of EC2 names and the table above does not: their size is that of their name, the rest is about right. */
+function namedTypes(known: ReadonlyMap<string, AwsType>): readonly AwsType[] {
+  const names = modelOf('ec2').shapes['InstanceType']?.enum ?? [];
+  const byFamily = Map.groupBy(names, (name) => name.slice(0, name.indexOf('.')));
+  return [...byFamily].flatMap(([family, all]) => {
+    const sizes = all.map((name) => name.slice(family.length + 1));
+    const usualOnes = Object.hasOwn(families, family) ? families[family]! : undefined;
+    const [, ratio, perCpu] = byLetter.find(([letters]) => letters.test(family))!;
+    const missing = sizes.filter((size) => !known.has(`${family}.${size}`));
+    const made: Family = {
+      ...(usualOnes ?? {
+        ratio,
+        perCpu,
+        arm: ofArm.test(family),
+        retired: gone.test(family),
+        previous: old.test(family),
+      }),
+      sizes: Object.fromEntries(missing.map((size) => [size, cpusOf(size, sizes)])),
+    };
+    return typesOf([family, made]);
+  });
+}
+
+let everyType: ReadonlyMap<string, AwsType> | undefined;
+
+/** Every type of EC2 by name. */
+export function awsTypes(): ReadonlyMap<string, AwsType> {
+  if (everyType !== undefined) return everyType;
+  const byName = (types: readonly AwsType[]) => types.map((type): [string, AwsType] => [type.name, type]);
+  const known = new Map(byName(Object.entries(families).flatMap(typesOf)));
+  return (everyType = new Map([...known, ...byName(namedTypes(known))]));
+}
+
+/** Zones by their letters, as an account sees them, and where people read the name of a region, as in price lists. */
+const places: Readonly<Record<string, readonly [letters: string, name: string]>> = {
+  'us-east-1': ['abcdef', 'US East (N. Virginia)'],
+  'us-east-2': ['abc', 'US East (Ohio)'],
+  'us-west-1': ['abc', 'US West (N. California)'],
+  'us-west-2': ['abcd', 'US West (Oregon)'],
+  'af-south-1': ['abc', 'Africa (Cape Town)'],
+  'ap-east-1': ['abc', 'Asia Pacific (Hong Kong)'],
+  'ap-northeast-1': ['acd', 'Asia Pacific (Tokyo)'],
+  'ap-northeast-2': ['abcd', 'Asia Pacific (Seoul)'],
+  'ap-northeast-3': ['abc', 'Asia Pacific (Osaka)'],
+  'ap-south-1': ['abc', 'Asia Pacific (Mumbai)'],
+  'ap-south-2': ['abc', 'Asia Pacific (Hyderabad)'],
+  'ap-southeast-1': ['abc', 'Asia Pacific (Singapore)'],
+  'ap-southeast-2': ['abc', 'Asia Pacific (Sydney)'],
+  'ap-southeast-3': ['abc', 'Asia Pacific (Jakarta)'],
+  'ap-southeast-4': ['abc', 'Asia Pacific (Melbourne)'],
+  'ca-central-1': ['abd', 'Canada (Central)'],
+  'ca-west-1': ['abc', 'Canada West (Calgary)'],
+  'eu-central-1': ['abc', 'EU (Frankfurt)'],
+  'eu-central-2': ['abc', 'Europe (Zurich)'],
+  'eu-north-1': ['abc', 'EU (Stockholm)'],
+  'eu-south-1': ['abc', 'EU (Milan)'],
+  'eu-south-2': ['abc', 'Europe (Spain)'],
+  'eu-west-1': ['abc', 'EU (Ireland)'],
+  'eu-west-2': ['abc', 'EU (London)'],
+  'eu-west-3': ['abc', 'EU (Paris)'],
+  'il-central-1': ['abc', 'Israel (Tel Aviv)'],
+  'me-central-1': ['abc', 'Middle East (UAE)'],
+  'me-south-1': ['abc', 'Middle East (Bahrain)'],
+  'mx-central-1': ['abc', 'Mexico (Central)'],
+  'sa-east-1': ['abc', 'South America (Sao Paulo)'],
+  'us-gov-east-1': ['abc', 'AWS GovCloud (US-East)'],
+  'us-gov-west-1': ['abc', 'AWS GovCloud (US-West)'],
+  'cn-north-1': ['abd', 'China (Beijing)'],
+  'cn-northwest-1': ['abc', 'China (Ningxia)'],
+};
+
+const regions: Catalog['regions'] = Object.fromEntries(
+  Object.entries(places).map(([region, [letters]]) => [region, [...letters].map((letter) => region + letter)]),
 );
 
-const zones = (region: string, letters: string): readonly string[] => [...letters].map((letter) => region + letter);
-const regions = {
-  'us-east-1': zones('us-east-1', 'abcdef'),
-  'us-east-2': zones('us-east-2', 'abc'),
-  'us-west-1': zones('us-west-1', 'ac'),
-  'us-west-2': zones('us-west-2', 'abcd'),
-  'eu-west-1': zones('eu-west-1', 'abc'),
-  'eu-west-2': zones('eu-west-2', 'abc'),
-  'eu-central-1': zones('eu-central-1', 'abc'),
-  'ap-southeast-1': zones('ap-southeast-1', 'abc'),
-} as const;
-
-/** Where people read the name of a region, and in price lists. */
-export const regionNames: Readonly<Record<string, string>> = {
-  'us-east-1': 'US East (N. Virginia)',
-  'us-east-2': 'US East (Ohio)',
-  'us-west-1': 'US West (N. California)',
-  'us-west-2': 'US West (Oregon)',
-  'eu-west-1': 'EU (Ireland)',
-  'eu-west-2': 'EU (London)',
-  'eu-central-1': 'EU (Frankfurt)',
-  'ap-southeast-1': 'Asia Pacific (Singapore)',
-};
+export const regionNames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(places).map(([region, [, name]]) => [region, name]),
+);
 
 /** The oldest zone of the oldest region has no newer machines, as is so; the newest accelerators are in few zones. */
 export function isOffered({ family, previous }: AwsType, zone: string): boolean {
@@ -349,9 +492,9 @@ export function isOffered({ family, previous }: AwsType, zone: string): boolean 
   return true;
 }
 
-export const awsCatalog: Catalog = {
+export const awsCatalog = (): Catalog => ({
   regions,
-  machine_types: [...awsTypes.values()].map(
+  machine_types: [...awsTypes().values()].map(
     ({ name, vcpus, mib, gpu, price, spotPrice }): MachineType => ({
       name,
       cpus: vcpus,
@@ -361,4 +504,4 @@ export const awsCatalog: Catalog = {
       spot_price: spotPrice,
     }),
   ),
-};
+});

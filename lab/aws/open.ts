@@ -101,7 +101,7 @@ interface Opened {
 }
 
 async function open(ground: Ground, { retired, roleSeconds = 6 * 3600, ...options }: AwsOptions): Promise<Opened> {
-  const cloud = new Cloud({ ...options, ground, catalog: awsCatalog, stoppedHold: false });
+  const cloud = new Cloud({ ...options, ground, catalog: awsCatalog(), stoppedHold: false });
   const world = new AwsWorld({ cloud, ...(retired !== undefined && { retired }) });
   const everything = managedPolicies.get('AdministratorAccess')!;
   const addUser = (name: string, policy: Policy = everything, account = labAccount): Credentials =>

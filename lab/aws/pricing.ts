@@ -1,3 +1,4 @@
+import type { Filter } from '@aws-sdk/client-pricing';
 import { diskPrice } from '../cloud/cloud.ts';
 import type { Caller } from './caller.ts';
 import { type AwsType, regionNames } from './catalog.ts';
@@ -87,19 +88,27 @@ function writeProduct({ family, attributes, region, price, unit }: Product): str
   });
 }
 
-function products({ world }: Caller): readonly Product[] {
-  const prices = new Map(
-    world.cloud
-      .prices()
-      .filter(({ market }) => market === 'on-demand')
-      .map(({ type, zone, price }) => [`${type} ${zone}`, price]),
+/** What is asked for exactly, so that not all of a long list is written for one line of it. */
+const exactly = (filters: readonly Filter[], field: string): string | undefined =>
+  filters.find(({ Field, Type }) => Field === field && (Type === 'TERM_MATCH' || Type === 'EQUALS'))?.Value;
+
+/** China has a list of its own, in another currency. */
+const isListed = (region: string): boolean => !region.startsWith('cn-');
+
+function products({ world }: Caller, filters: readonly Filter[]): readonly Product[] {
+  const [only, named] = [exactly(filters, 'regionCode'), exactly(filters, 'instanceType')];
+  const types = world.types().filter(({ name }) => named === undefined || name === named);
+  const regions = Object.entries(world.cloud.catalog.regions).filter(
+    ([region]) => isListed(region) && (only === undefined || region === only),
   );
-  return Object.entries(world.cloud.catalog.regions).flatMap(([region, zones]) => [
-    ...world.types().map((type) => ({
+  const priceIn = (zone: string, type: string): number =>
+    world.cloud.prices({ types: [type], zones: [zone] }).find(({ market }) => market === 'on-demand')!.price;
+  return regions.flatMap(([region, zones]) => [
+    ...types.map((type) => ({
       family: 'Compute Instance' as const,
       attributes: machineAttributes(type),
       region,
-      price: prices.get(`${type.name} ${zones[0]}`)!,
+      price: priceIn(zones[0]!, type.name),
       unit: 'Hrs' as const,
     })),
     ...['gp2', 'gp3', 'io1', 'io2'].map((kind) => ({
@@ -112,6 +121,16 @@ function products({ world }: Caller): readonly Product[] {
   ]);
 }
 
+const someType: AwsType = {
+  ...{ name: '', family: '', architecture: 'x86_64', vcpus: 0, mib: 0, price: 0, spotPrice: 0, cards: 1, efa: false },
+  ...{ retired: false, previous: false, gpu: { name: '', maker: 'NVIDIA', count: 1, mib: 0 } },
+};
+
+/** By which products are found. */
+const fields: ReadonlySet<string> = new Set(
+  [machineAttributes(someType), diskAttributes('gp3'), placeOf(''), { productFamily: '' }].flatMap(Object.keys),
+);
+
 export const pricingHandlers: PricingHandlers = {
   GetProducts(request, caller) {
     caller.may();
@@ -120,10 +139,9 @@ export const pricingHandlers: PricingHandlers = {
     if (request.ServiceCode !== 'AmazonEC2')
       throw awsError('NotFoundException', `${request.ServiceCode} does not exist in the price list`);
     const filters = request.Filters ?? [];
-    const all = products(caller);
+    const all = products(caller, filters);
     for (const { Field: field = '' } of filters)
-      if (!all.some((product) => field in attributesOf(product)))
-        throw awsError('InvalidParameterException', `Field ${field} is not known`);
+      if (!fields.has(field)) throw awsError('InvalidParameterException', `Field ${field} is not known`);
     const found = all.filter((product) => {
       const attributes = attributesOf(product);
       return filters.every(({ Field: field = '', Type: how, Value: value = '' }) => {

@@ -1,6 +1,8 @@
 /** What AWS has beside what every cloud has: networks, templates, spot requests, and what EC2 remembers of a launch. */
+
 import { createHash } from 'node:crypto';
 import type { LaunchTemplateVersion, RequestLaunchTemplateData, RunInstancesRequest } from '@aws-sdk/client-ec2';
+import { ownValue } from '../../src/base/own-value.ts';
 import type { Belonging, Group, GroupRule, Image, Profile, Reservation, Role } from '../cloud/belongings.ts';
 import { Store } from '../cloud/belongings.ts';
 import type { Cloud } from '../cloud/cloud.ts';
@@ -116,17 +118,17 @@ export class AwsWorld {
   }
 
   zonesOf(region: string): readonly string[] {
-    return this.cloud.catalog.regions[region] ?? [];
+    return ownValue(this.cloud.catalog.regions, region) ?? [];
   }
 
   /** Types on sale, by name. */
   type(name: string): AwsType | undefined {
-    const type = awsTypes.get(name);
+    const type = awsTypes().get(name);
     return type !== undefined && (this.sellsRetired || !type.retired) ? type : undefined;
   }
 
   types(): readonly AwsType[] {
-    return [...awsTypes.values()].filter((type) => this.sellsRetired || !type.retired);
+    return [...awsTypes().values()].filter((type) => this.sellsRetired || !type.retired);
   }
 
   /** What every account finds in a region: a network with a subnet in each zone and a group. */
@@ -266,7 +268,7 @@ export class AwsWorld {
       reservation: this.newId('r'),
       index: 0,
       image,
-      type: awsTypes.get(instance.order.machine_type)!,
+      type: awsTypes().get(instance.order.machine_type)!,
       subnet,
       groups: [],
       profile: undefined,

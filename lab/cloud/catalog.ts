@@ -51,15 +51,35 @@ export const zonesOf = ({ regions }: Catalog): readonly string[] => Object.value
 export const regionOf = ({ regions }: Catalog, zone: string): string | undefined =>
   Object.entries(regions).find(([, zones]) => zones.includes(zone))?.[0];
 
+/** Catalogs are large, and every look at an instance asks for its type. */
+const byName = new WeakMap<Catalog, ReadonlyMap<string, MachineType>>();
+
+function typesOf(catalog: Catalog): ReadonlyMap<string, MachineType> {
+  const known = byName.get(catalog) ?? new Map(catalog.machine_types.map((type) => [type.name, type]));
+  byName.set(catalog, known);
+  return known;
+}
+
 export function machineType(catalog: Catalog, name: string): MachineType {
-  const found = catalog.machine_types.find((type) => type.name === name);
+  const found = typesOf(catalog).get(name);
   if (found === undefined) throw cloudErrors.invalid(`there is no machine type '${name}'`);
   return found;
 }
 
-export function pricesOf(catalog: Catalog, rules: readonly PriceRule[]): readonly Price[] {
-  return catalog.machine_types.flatMap((type) =>
-    zonesOf(catalog).flatMap((zone) =>
+/** Which prices are asked for. @default all */
+export interface PriceQuestion {
+  readonly types?: readonly string[];
+  readonly zones?: readonly string[];
+}
+
+export function pricesOf(
+  catalog: Catalog,
+  rules: readonly PriceRule[],
+  { types, zones = zonesOf(catalog) }: PriceQuestion = {},
+): readonly Price[] {
+  const asked = types?.flatMap((name) => typesOf(catalog).get(name) ?? []) ?? catalog.machine_types;
+  return asked.flatMap((type) =>
+    zones.flatMap((zone) =>
       (['on-demand', 'spot'] as const).map((market): Price => {
         const own = market === 'spot' ? type.spot_price : type.price;
         const rule = rules.findLast((each) => concerns(each, { type: type.name, zone, market }));

@@ -7,6 +7,7 @@ import {
   type Market,
   machineType,
   type Price,
+  type PriceQuestion,
   pricesOf,
   regionOf,
   zonesOf,
@@ -218,8 +219,8 @@ export class Cloud {
     return this.#existing(account, id).machine?.console() ?? '';
   }
 
-  prices(): readonly Price[] {
-    return pricesOf(this.catalog, this.settings.prices);
+  prices(about?: PriceQuestion): readonly Price[] {
+    return pricesOf(this.catalog, this.settings.prices, about);
   }
 
   /** Takes an instance back, told so long before. */
@@ -249,12 +250,11 @@ export class Cloud {
 
   /** What each thing costs in an hour: machines while they run, or are kept for an instance, and disks all the time. */
   costs(account?: string): readonly { id: string; account: string; kind: 'instance' | 'disk'; per_hour: number }[] {
-    const prices = this.prices();
     const machines = this.existing(account)
       .filter(({ now }) => this.#stoppedHold || (now.state !== 'stopped' && now.state !== 'stopping'))
       .map(({ id, account: whose, order, zone, market }) => {
         const usual = market === 'reserved' ? 'on-demand' : market;
-        const price = prices.find((p) => p.type === order.machine_type && p.zone === zone && p.market === usual);
+        const price = this.prices({ types: [order.machine_type], zones: [zone] }).find((p) => p.market === usual);
         return { id, account: whose, kind: 'instance' as const, per_hour: price?.price ?? 0 };
       });
     const disks = this.has.disks

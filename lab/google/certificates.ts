@@ -13,7 +13,16 @@ export interface Certificates {
   readonly certificate: string;
 }
 
-const names = ['*.googleapis.com', 'googleapis.com', 'accounts.google.com', '*.google.com', 'metadata.google.internal'];
+const names = [
+  '*.googleapis.com',
+  'googleapis.com',
+  'accounts.google.com',
+  '*.google.com',
+  'metadata.google.internal',
+  '*.pkg.dev',
+  '*.gcr.io',
+  'gcr.io',
+];
 
 let made: Certificates | undefined;
 

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { GoogleApi } from '../../scripts/google-discovery.ts';
 import { identityKeys, OauthError } from './access/tokens.ts';
+import { isArtifactHost, serveArtifacts } from './artifacts.ts';
 import { documentOf } from './discovery.ts';
 import { send } from './send.ts';
 import type { GoogleWorld } from './world.ts';
@@ -26,6 +27,7 @@ const documents: readonly (readonly [RegExp, GoogleApi])[] = [
 
 export function serveOther(world: GoogleWorld, asked: OtherRequest, response: ServerResponse): void {
   const { host, url, verb, body } = asked;
+  if (isArtifactHost(host)) return serveArtifacts(world, asked, response);
   const path = url.pathname;
   const say = (value: unknown, status = 200): void => send(response, status, JSON.stringify(value, undefined, 2));
   if (verb === 'POST' && /^\/(?:token|o\/oauth2\/token|oauth2\/v4\/token|v1\/token)$/.test(path)) {

@@ -12,7 +12,7 @@ export function proxyGoogle(server: Server): () => void {
   server.on('connect', (request, socket: Duplex, head: Buffer) => {
     const name = (request.url ?? '').replace(/:\d+$/, '');
     socket.on('error', () => {});
-    if (!/(?:^|\.)(?:googleapis\.com|google\.com)$/.test(name)) {
+    if (!/(?:^|\.)(?:googleapis\.com|google\.com|pkg\.dev|gcr\.io)$/.test(name)) {
       socket.end(`HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n`);
       return;
     }

@@ -8,6 +8,7 @@ import { iamHandlers } from './access/iam.ts';
 import { osLoginHandlers } from './access/os-login.ts';
 import { resourceManagerHandlers } from './access/resource-manager.ts';
 import type { Bearer } from './access/tokens.ts';
+import { isArtifactHost } from './artifacts.ts';
 import { Caller, type Handlers, type Request } from './caller.ts';
 import { computeHandlers } from './compute/compute.ts';
 import { askedOfInsert } from './compute/launch-plan.ts';
@@ -77,7 +78,7 @@ export class GoogleServer {
     const url = new URL(request.url ?? '/', 'http://google');
     const host = (request.headers.host ?? '').replace(/:\d+$/, '');
     const verb = request.method ?? 'GET';
-    const found = findRoute(verb, host, url.pathname);
+    const found = isArtifactHost(host) ? undefined : findRoute(verb, host, url.pathname);
     const body = await readText(request).catch(() => undefined);
     if (body === undefined) return send(response, 413, JSON.stringify({ error: { code: 413, message: 'too large' } }));
     if (found === undefined)

@@ -4,6 +4,7 @@ import type { Cloud } from '../cloud/cloud.ts';
 import type { CloudInstance } from '../cloud/instance.ts';
 import { Tokens } from './access/tokens.ts';
 import { Workloads } from './access/workloads.ts';
+import type { StoredImage } from './artifacts.ts';
 import { asMachineType, customType, type GoogleType, googleTypes } from './catalog.ts';
 import { type Image, publicImages, publishers } from './images.ts';
 import { linkOf, numberOf, regionOfZone } from './names.ts';
@@ -48,6 +49,8 @@ export class GoogleWorld {
   readonly osLogin = new Map<string, OsLoginUser>();
   /** Of projects, and of everybody. */
   readonly images: Image[] = [...publicImages];
+  /** Images of containers, by their whole names. */
+  readonly artifacts = new Map<string, StoredImage>();
   /** What disks are called, by their id. */
   readonly diskNames = new Map<string, string>();
   /** Who wants to be told when somebody has changed metadata. */

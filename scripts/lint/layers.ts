@@ -25,7 +25,7 @@ export const layers = [
 /** What `core/` may see of `base/`: declarations that do nothing. */
 const coreSeesOfBase = new Set(['base/errors.ts', 'base/time/clock.ts', 'base/own-value.ts', 'base/redact.ts']);
 
-/** Commands and the page speak to the daemon over HTTP, and share with it what stands in `state/` and below. */
+/** Commands and the page talk to the daemon over HTTP, and share with it what stands in `state/` and below. */
 const outsideTheDaemon: ReadonlySet<string> = new Set(['cli', 'web', 'launcher']);
 
 /** Why a file (both paths relative to `src/`) may not import `specifier`; undefined when it may. */

@@ -27,7 +27,7 @@ export interface Edges {
   readonly events: EventSink;
 }
 
-/** When a launch was tried in vain, and what was said instead of an answer. */
+/** When a launch got no answer, and what was said instead. */
 interface Unanswered {
   readonly at: Instant;
   readonly said: string;
@@ -57,7 +57,7 @@ export class Executor {
   /** An order that failed at once would be given again at once: what comes of it wakes the loop. */
   readonly #drains: BackOff;
   readonly #failedEnds: BackOff;
-  #stopped = false;
+  readonly #stopping = new AbortController();
 
   constructor(edges: Edges, book: Book, settings: LoopSettings, wake: () => void) {
     this.edges = edges;
@@ -80,7 +80,12 @@ export class Executor {
 
   /** Nothing more is begun. */
   get stopped(): boolean {
-    return this.#stopped;
+    return this.#stopping.signal.aborted;
+  }
+
+  /** Aborted from then on: nothing waits any longer to begin again. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** The last try of a launch, where it was not answered. */
@@ -104,8 +109,9 @@ export class Executor {
 
   /** Cuts short what is under way; the journal knows how to go on with it. Resolves when nothing is. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.calls.stop(autoscalerErrors.Stopped({}));
+    const reason = autoscalerErrors.Stopped({});
+    this.#stopping.abort(reason);
+    this.calls.stop(reason);
     for (const actor of this.#actors.values()) actor.abort?.abort();
     await Promise.allSettled(
       [...this.#actors.values()].map((actor) => actor.done).concat([...this.#launching.values()]),
@@ -201,7 +207,7 @@ export class Executor {
       await this.calls.make(late, (signal) => this.edges.starter.halt(providerId, signal));
       return true;
     } catch (error) {
-      if (!this.#stopped) this.failed('stopping a setup', error);
+      if (!this.stopped) this.failed('stopping a setup', error);
       return false;
     }
   }
@@ -285,7 +291,7 @@ export class Executor {
     }
   }
 
-  /** Tells of what will be tried again. */
+  /** Reports what will be retried. */
   failed(during: string, error: unknown): void {
     this.edges.events.emit(events.failed, { during, reason: messageOf(error) });
   }

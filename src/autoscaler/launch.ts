@@ -1,4 +1,5 @@
 import type { Instant } from '../base/time/clock.ts';
+import { doubling, retry } from '../base/time/retry.ts';
 import type { InstanceId, Market, NodeTypeName } from '../core/instance.ts';
 import { type InstanceOutcome, type InstanceRecord, isFinal } from '../core/lifecycle.ts';
 import type { Launch } from '../core/plan/plan.ts';
@@ -102,26 +103,27 @@ function unansweredLaunches(records: Iterable<InstanceRecord>): LaunchOrder[] {
 export async function carryOutLaunch(order: LaunchOrder, executor: Executor): Promise<void> {
   const { edges, calls, settings, book } = executor;
   const request = requestOf(order, edges.provider.slices === true);
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const made = await calls.make(
-        () => providerErrors.Unreachable({ call: 'launch' }),
-        (signal) => edges.provider.launch(request, signal),
-      );
-      await book.write(given(order, made, executor));
-      return;
-    } catch (error) {
-      const why = refusedBy(error);
-      if (why !== undefined && (why.reason !== 'throttled' || attempt >= settings.launchTries)) {
-        await book.write(refused(order, why, executor));
-        return;
-      }
-      if (executor.stopped) return;
-      // Whether it took effect is not known: only its token, or the list, can tell.
-      if (why === undefined) tellUnanswered(order, error, executor);
-      if (attempt >= settings.launchTries) return;
-    }
-    await edges.clock.sleep(settings.launchRetry * 2 ** (attempt - 1));
+  const launch = async (): Promise<void> => {
+    const made = await calls.make(
+      () => providerErrors.Unreachable({ call: 'launch' }),
+      (signal) => edges.provider.launch(request, signal),
+    );
+    await book.write(given(order, made, executor));
+  };
+  const again = (error: unknown, tries: number): boolean => {
+    const why = refusedBy(error);
+    const isLast = tries >= settings.launchTries;
+    if (why !== undefined) return why.reason === 'throttled' && !isLast;
+    // Whether it took effect is not known: only its token, or the list, can tell.
+    if (!executor.stopped) tellUnanswered(order, error, executor);
+    return !isLast;
+  };
+  const pause = doubling(settings.launchRetry);
+  try {
+    await retry(launch, { clock: edges.clock, signal: executor.stopping, pause, again });
+  } catch (error) {
+    const why = refusedBy(error);
+    if (why !== undefined) await book.write(refused(order, why, executor));
   }
 }
 

@@ -96,7 +96,7 @@ export class Autoscaler {
     return true;
   }
 
-  /** Runs until the signal aborts. A pass that fails is told of and made again. */
+  /** Runs until the signal aborts. A pass that fails is reported and repeated. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {

@@ -1,6 +1,6 @@
 import { defineEvent } from '../base/events.ts';
 
-/** What happens between a command and the cluster it speaks to. */
+/** What happens between a command and the cluster it talks to. */
 export const clientEvents = {
   overridden: defineEvent<{ variable: string; address: string; flag: string }>({
     code: 'MANTA_CLIENT_ADDRESS_OVERRIDDEN',

@@ -45,7 +45,7 @@ export interface Endpoint {
   readonly token?: string;
 }
 
-/** A cluster that a command speaks to. */
+/** A cluster that a command talks to. */
 export interface Target {
   /** For messages. */
   readonly shown: string;

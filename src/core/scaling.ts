@@ -43,9 +43,11 @@ export interface ScalingSpec {
   readonly maxWorkers?: number;
   /** Undefined: idle nodes stay. */
   readonly idleTimeout?: Duration;
+  /** `economic`: idle nodes go before their timeout where waiting costs more than coming back would. @default timeout */
+  readonly idle?: 'timeout' | 'economic';
   /**
    * How long a pending instance that nothing needs is kept.
-   * @default 30 s, 45 s once its setup has begun; with the `ray` policy for ever
+   * @default 30 s, 45 s once its setup has begun; with the `ray` policy forever
    */
   readonly pendingIdleTimeout?: Duration;
   /** How many instances may be pending, as a multiple of those running (never under 5). */

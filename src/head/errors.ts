@@ -44,6 +44,12 @@ export const headErrors = {
     message: (e) => `the record of the cluster '${e.name}' does not say which Python has Ray`,
     hint: (e) => `run 'manta up -n ${e.name} --engine ray' again`,
   }),
+  BadRayCluster: defineError<{ name: string; problem: string }>({
+    code: 'MANTA_HEAD_BAD_RAYCLUSTER',
+    exit: 4,
+    message: (e) => `the RayCluster '${e.name}' cannot be scaled: ${e.problem}`,
+    hint: () => "'manta kube apply --scaler manta' says so before it applies a manifest",
+  }),
   NoSuchThing: defineError<{ kind: string; id: string }>({
     code: 'MANTA_HEAD_NO_SUCH_THING',
     exit: 1,

@@ -148,6 +148,8 @@ function openBackend(record: ClusterRecord | undefined, edges: BackendContext): 
     return import('./ray/ray-backend.ts').then(({ rayBackend }) => rayBackend(record, edges));
   if (record?.role === 'laptop') throw stateErrors.NotRunning({ name: record.name });
   if (record?.engine !== 'ray') return embeddedBackend(edges);
+  const { kube } = record;
+  if (kube !== undefined) return import('./kube/kube-backend.ts').then(({ kubeBackend }) => kubeBackend(kube, edges));
   return import('./one-machine/raylet-backend.ts').then(({ rayletBackend }) => rayletBackend(record, edges));
 }
 

@@ -10,6 +10,7 @@ export class LiveSpec {
   readonly #folder: StateFolder;
   #complete: (spec: ClusterSpec) => ClusterSpec = (spec) => spec;
   #current: ClusterSpec;
+  #elsewhere: (() => ClusterSpec) | undefined;
 
   constructor(folder: StateFolder) {
     this.#folder = folder;
@@ -17,10 +18,11 @@ export class LiveSpec {
   }
 
   get current(): ClusterSpec {
-    return this.#current;
+    return this.#elsewhere?.() ?? this.#current;
   }
 
-  completeBy(backend: Pick<Backend, 'complete'>): void {
+  completeBy(backend: Pick<Backend, 'complete' | 'spec'>): void {
+    this.#elsewhere = backend.spec;
     this.#complete = (spec) => backend.complete(spec);
     this.#current = this.#complete(this.#current);
   }

@@ -17,7 +17,7 @@ import { headErrors } from './errors.ts';
 import { headEvents } from './events.ts';
 import { type Head, openHead } from './head.ts';
 import { keepOwner } from './owner.ts';
-import { type ListeningServer as ServingServer, serve } from './server/server.ts';
+import { type ServeOrder, type ListeningServer as ServingServer, serve } from './server/server.ts';
 
 const [home, name, ...held] = process.argv.slice(2);
 if (home === undefined || name === undefined) throw new Error('usage: mantad <home> <cluster>');
@@ -80,7 +80,12 @@ async function start(cluster: string): Promise<{
   const taken = takeLock(folder.files.mantadLock);
   if ('holder' in taken) throw headErrors.AlreadyServed({ folder: folder.path, pid: taken.holder.pid });
   const head = await openHead(folder, wallClock, process.env, log, settled.promise);
-  const releaseOwner = await keepOwner(head.users, head.events, folder.files.tokens);
+  const releaseOwner = await keepOwner(
+    head.users,
+    head.events,
+    folder.files.tokens,
+    process.env['MANTA_OWNER_TOKEN_FILE'],
+  );
   const isRayHead = record.role === 'head';
   // Clients know the port: one that comes back after a crash takes its old one.
   const before = readLiveJson<Serving>(folder.files.serving);
@@ -90,6 +95,7 @@ async function start(cluster: string): Promise<{
     ...(before !== undefined && !isRayHead && { lastPort: Number(new URL(before.url).port) }),
     ...(heldPort !== undefined && { heldPort: Number(heldPort), heldSix: held.includes('six') }),
     heldNear: held.includes('near'),
+    ...('kube' in record && serviceOf(record.kube?.namespace)),
     beforeChange: settle,
   });
   writeLiveJson(folder.files.serving, {
@@ -101,6 +107,14 @@ async function start(cluster: string): Promise<{
   } satisfies Serving);
   settle();
   return { head, serving, isRayHead, releaseOwner };
+}
+
+/** In a head's pod with a Service in front of it: the names that clients in the cluster know it by. */
+function serviceOf(namespace = 'default'): Pick<ServeOrder, 'also'> {
+  const { MANTA_SERVICE: service, MANTA_POD_IP: address } = process.env;
+  if (!service || !address) return {};
+  const names = ['', `.${namespace}`, `.${namespace}.svc`, `.${namespace}.svc.cluster.local`];
+  return { also: { address, hosts: names.map((end) => `${service}${end}`) } };
 }
 
 /** This version stays: once it serves, and before anything that it says could be lost with it. */

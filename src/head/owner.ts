@@ -13,14 +13,21 @@ const lookEvery = 5_000;
  * they lose every token and session they had, and the file has a new one; so it is with a file that was deleted, and with a
  * journal that no longer knows it. Returns the release.
  */
-export async function keepOwner(users: Users, events: EventSink, tokens: string): Promise<() => void> {
+export async function keepOwner(
+  users: Users,
+  events: EventSink,
+  tokens: string,
+  /** A file that says which token it has to be. */
+  given?: string,
+): Promise<() => void> {
   const file = join(tokens, owner);
   const look = async (): Promise<void> => {
-    const token = tokenIn(file);
+    const wanted = given === undefined ? undefined : tokenIn(given);
+    const token = wanted ?? tokenIn(file);
     const bearer = token === undefined ? undefined : users.byToken(token);
-    if (bearer?.name === owner && bearer.admin) return;
+    if (bearer?.name === owner && bearer.admin && token === tokenIn(file)) return;
     const known = users.list().find(({ name }) => name === owner);
-    const fresh = await newToken(users);
+    const fresh = bearer?.name === owner && bearer.admin ? token! : await newToken(users, wanted);
     writeDurably(file, `${fresh}\n`);
     if (known !== undefined) events.emit(jobEvents.userOwnerRestored, { user: owner });
   };
@@ -40,12 +47,12 @@ export async function keepOwner(users: Users, events: EventSink, tokens: string)
   };
 }
 
-async function newToken(users: Users): Promise<string> {
+async function newToken(users: Users, token?: string): Promise<string> {
   const known = users.list().find(({ name }) => name === owner);
-  if (known?.admin === true && known.revokedAt === undefined) return await users.issue(owner);
+  if (known?.admin === true && known.revokedAt === undefined) return await users.issue(owner, undefined, token);
   // Somebody has added a plain user under this name.
   if (known !== undefined && known.revokedAt === undefined) await users.revoke(owner);
-  return (await users.add(owner, { admin: true, weight: known?.weight ?? 1 })).token;
+  return (await users.add(owner, { admin: true, weight: known?.weight ?? 1, token })).token;
 }
 
 function tokenIn(file: string): string | undefined {

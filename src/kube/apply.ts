@@ -9,6 +9,7 @@ import { isOperatorsAlone } from '../core/kube/operator-fields.ts';
 import { keeperOf, kueueQueueOf, orphanedFields, takeOver } from '../core/kube/owners.ts';
 import type { NodeRoom } from '../core/kube/room.ts';
 import { clusterSpecOf } from '../core/kube/rules.ts';
+import { scalerManager } from '../providers/kuberay/ray-cluster.ts';
 import type { KubePaths } from './paths.ts';
 import { lookForRoom } from './room.ts';
 import { explainUnknownFields } from './unknown-fields.ts';
@@ -108,9 +109,16 @@ async function takeOverFields({ manifest, path, live }: Planned, { client, signa
   });
 }
 
+/** Manta's planner sets `replicas`, whose list of groups is one value to the server; the live number is sent anyway. */
+function isWithScalerAlone(error: unknown): boolean {
+  if (!kubeErrors.Conflict.is(error)) return false;
+  const others = [...error.data.detail.matchAll(/conflicts? with "([^"]+)"/g)].map(([, other]) => other);
+  return others.length > 0 && others.every((other) => other === scalerManager);
+}
+
 async function send(
   { manifest, path, object, live }: Pick<Planned, 'manifest' | 'path' | 'object' | 'live'>,
-  { client, force, signal }: Applying,
+  { client, force, signal }: Pick<Applying, 'client' | 'force' | 'signal'>,
   isTrial: boolean,
 ): Promise<Json> {
   const { kind, name } = manifest;
@@ -128,6 +136,8 @@ async function send(
       signal,
     })) as Json;
   } catch (error) {
+    if (!forced && isWithScalerAlone(error))
+      return await send({ manifest, path, object, live }, { client, force: true, signal }, isTrial);
     const unknown = await explainUnknownFields(error, manifest, client, signal);
     if (unknown !== undefined) throw unknown;
     if (kubeErrors.Conflict.is(error))

@@ -7,6 +7,12 @@ export const kubeEvents = {
     level: 'info',
     text: (e) => `${e.kind} '${e.name}': ${e.effect}`,
   }),
+  queueWithPod: defineEvent<{ kind: string; name: string }>({
+    code: 'MANTA_KUBE_QUEUE_WITH_POD',
+    level: 'info',
+    text: (e) =>
+      `${e.kind} '${e.name}': Manta's queue and journal end with the head's pod; keep them with --scaler-claim NAME`,
+  }),
   waiting: defineEvent<{ kind: string; name: string; says: string; cause?: string }>({
     code: 'MANTA_KUBE_WAITING',
     level: 'info',

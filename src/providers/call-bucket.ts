@@ -36,7 +36,7 @@ export class CallBucket {
     this.#filledAt = this.#now();
   }
 
-  /** Calls a second, as of now. */
+  /** Calls a second, at present. */
   get rate(): number {
     return this.#rate;
   }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { readWhole } from '../base/read-whole.ts';
 import type { CommandEnvironment } from './descriptor.ts';
 
 const usualUrl = 'https://checkip.amazonaws.com';
@@ -21,7 +22,7 @@ export async function callerAddress({
   if (url === '') return undefined;
   try {
     const answer = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(deadline)]) });
-    const text = answer.ok ? (await answer.text()).slice(0, longest).trim() : '';
+    const text = answer.ok && answer.body ? (await readWhole(answer.body, longest)).toString().trim() : '';
     return isIP(text) === 0 ? undefined : text;
   } catch {
     signal.throwIfAborted();

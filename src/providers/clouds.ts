@@ -13,7 +13,7 @@ export interface CloudClient {
   /** As it is now: a changed cluster file counts at once. */
   readonly spec: () => ClusterSpec;
   /**
-   * What instances let in: a user, made where there is none, with this key. The key is empty where a command only looks and
+   * What instances accept: a user, made where there is none, with this key. The key is empty where a command only looks and
    * there is none yet.
    */
   readonly login: () => { readonly user: string; readonly publicKey: string };

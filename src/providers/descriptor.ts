@@ -57,7 +57,7 @@ export interface CloudModule {
    */
   prepare?(request: PreparationRequest, signal: AbortSignal): Promise<PreparedCloud>;
   /**
-   * Lets in the head's own key on workers, once there is one, where instances take keys from the cloud alone. Returns what is
+   * Adds the head's own key to workers, once there is one, where instances take keys from the cloud alone. Returns what is
    * prepared then; undefined where launches let it in. Absent: they do.
    */
   admitHead?(request: PreparationRequest, publicKey: string, signal: AbortSignal): Promise<PreparedCloud | undefined>;

@@ -13,6 +13,9 @@ interface Asked {
 const where = (e: Asked): string =>
   `'${e.type}'${e.zone ? ` in ${e.zone}` : ''}${e.market ? ` (${e.market})` : ''}${e.detail ? `: ${e.detail}` : ''}`;
 
+/** A call that changes nothing: there is no doubt about what it did. */
+const isLook = (call: string): boolean => /^(?:describe|get|list)|\.(?:get|list|aggregatedList)$/i.test(call);
+
 /** What a provider may answer instead of instances. The kind chooses the branch: try elsewhere, later, or never. */
 export const providerErrors = {
   NoCapacity: defineError<Asked>({
@@ -48,7 +51,9 @@ export const providerErrors = {
     code: 'MANTA_PROVIDER_UNREACHABLE',
     exit: 5,
     message: (e) => `the provider did not answer '${e.call}'${e.detail ? `: ${e.detail}` : ''}`,
-    hint: () =>
-      'Manta cannot tell whether the call took effect until the provider lists its instances again; it terminates nothing until then',
+    hint: (e) =>
+      isLook(e.call)
+        ? 'check the network of this machine and the address of the provider; Manta repeats the call, and terminates nothing until it is answered'
+        : 'Manta cannot tell whether the call took effect until the provider lists its instances again; it terminates nothing until then',
   }),
 };

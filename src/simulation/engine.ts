@@ -281,7 +281,10 @@ export class SimulatedEngine implements Engine {
     const first = work.startedAt === undefined;
     work.startedAt = time.now;
     for (const node of nodes) {
-      if (node.running.size === 0) node.busySince = time.now;
+      if (node.running.size === 0) {
+        node.busySince = time.now;
+        watcher.busy(node);
+      }
       node.running.add(work);
     }
     watcher.started(work.kind, first ? time.now - work.submittedAt : undefined);
@@ -304,6 +307,7 @@ export class SimulatedEngine implements Engine {
     if (!node.running.delete(work) || node.running.size > 0) return;
     node.idleSince = this.#options.time.now;
     node.busyFor += node.idleSince - node.busySince;
+    this.#options.watcher.idle(node);
   }
 
   #leave(node: SimulatedNode): void {

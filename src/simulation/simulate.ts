@@ -8,9 +8,12 @@ import type { FaultName, FaultRates } from './faults.ts';
 import { Judge, type Violation } from './judge.ts';
 import { MantaDecider } from './manta-decider.ts';
 import { type Measures, RunMeter, type RunSample } from './meter.ts';
+import type { Schedule } from './offline/schedule.ts';
+import { ScheduleDecider } from './offline/schedule-decider.ts';
 import { RayDecider } from './ray/ray-decider.ts';
 import type { RayReply } from './ray/ray-process.ts';
 import type { Scenario } from './scenario/scenario.ts';
+import { type MachineTrace, Tracer, type Wasted } from './trace.ts';
 import { World, worldStart } from './world.ts';
 
 const hour = 3_600_000;
@@ -42,6 +45,9 @@ export interface Simulation {
   readonly unserved: readonly Unserved[];
   /** Cost up to an instant of the run; machines that are still there keep costing money. */
   readonly costUntil: (elapsed: Duration) => number | undefined;
+  /** What each worker did, in the order of their launch. */
+  readonly machines: readonly MachineTrace[];
+  readonly wasted: Wasted;
 }
 
 /** Runs a scenario with Manta's own loop and planner. */
@@ -73,6 +79,11 @@ export function simulateRay(
   return run(options, {}, (world) => new RayDecider(world, plan));
 }
 
+/** Runs the same scenario with machines that come and go as a schedule says. */
+export function simulateSchedule(options: SimulationOptions, schedule: Schedule): Promise<Simulation> {
+  return run(options, {}, (world) => new ScheduleDecider(world, schedule));
+}
+
 const unservedIn = ({ at, infeasible, waiting }: Plan): readonly Unserved[] => [
   ...infeasible.map((each) => infeasibleReasons(each, at)),
   ...waiting.map((each) => waitingReasons(each, at)),
@@ -86,9 +97,11 @@ async function run(
   const { scenario, seed, rates } = options;
   const limit = options.limit ?? 48 * hour;
   const meter = new RunMeter();
-  const watchers = judge === undefined ? [meter] : [meter, judge];
+  const tracer = new Tracer();
+  const watchers = judge === undefined ? [meter, tracer] : [meter, tracer, judge];
   const world = new World({ scenario, seed, rates, faultsUntil: limit, watchers });
   meter.world = world;
+  tracer.world = world;
   const decider = decide(world);
   world.onChange = () => decider.wake();
   world.onCrash = () => decider.crash();
@@ -105,8 +118,11 @@ async function run(
   // Where work ran for long without a decision, what is idle since has its time-out before it.
   const sinceWork = (): Duration => world.time.now - (world.engine.finishedAt ?? worldStart);
   const stuck = (): boolean =>
-    restingSince(decider, world) >= hopeless && sinceWork() >= hopeless && !world.engine.atWork;
-  await world.time.run(worldStart + limit, () => rested() || (world.submitted && stuck()));
+    world.sinceSubmissions >= hopeless &&
+    restingSince(decider, world) >= hopeless &&
+    sinceWork() >= hopeless &&
+    !world.engine.atWork;
+  await world.time.run(worldStart + limit, () => rested() || stuck());
   const finished = rested();
   const ended = meter.measures();
   const left = unserved?.() ?? [];
@@ -120,6 +136,8 @@ async function run(
     finished,
     violations: judge?.violations ?? [],
     unserved: left,
+    machines: tracer.machines(),
+    wasted: tracer.wasted(),
     costUntil: (elapsed) => meter.costUntil(worldStart + elapsed),
   };
 }

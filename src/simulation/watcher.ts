@@ -20,6 +20,10 @@ export interface Watcher {
   drainCalled?(node: string): void;
   joined?(node: SimulatedNode): void;
   left?(node: SimulatedNode): void;
+  /** The first work began on a node that was idle. */
+  busy?(node: SimulatedNode): void;
+  /** The last work on a node ended, and the node lives. */
+  idle?(node: SimulatedNode): void;
   submitted?(kind: WorkKind): void;
   /** `waited` is set on the first start. */
   started?(kind: WorkKind, waited: Duration | undefined): void;
@@ -40,6 +44,8 @@ export function watchAll(watchers: readonly Watcher[]): Required<Watcher> {
     drainCalled: (node) => watchers.forEach((each) => each.drainCalled?.(node)),
     joined: (node) => watchers.forEach((each) => each.joined?.(node)),
     left: (node) => watchers.forEach((each) => each.left?.(node)),
+    busy: (node) => watchers.forEach((each) => each.busy?.(node)),
+    idle: (node) => watchers.forEach((each) => each.idle?.(node)),
     submitted: (kind) => watchers.forEach((each) => each.submitted?.(kind)),
     started: (kind, waited) => watchers.forEach((each) => each.started?.(kind, waited)),
     finished: (kind) => watchers.forEach((each) => each.finished?.(kind)),

@@ -1,4 +1,4 @@
-import type { Instant } from '../base/time/clock.ts';
+import type { Duration, Instant } from '../base/time/clock.ts';
 import { SimulatedCloud } from './cloud.ts';
 import { SimulatedEngine } from './engine.ts';
 import { type FaultRates, Faults } from './faults.ts';
@@ -38,6 +38,7 @@ export class World {
   onCrash: () => void = () => {};
   submitted = false;
   readonly #lastStanding: Instant;
+  readonly #lastSubmission: Instant;
 
   constructor(options: WorldOptions) {
     const { scenario, seed } = options;
@@ -78,6 +79,7 @@ export class World {
     const work = submissions(scenario.work, this.random.split('work'));
     for (const each of work) this.time.at(worldStart + each.at, () => this.engine.submit(each));
     const last = work.at(-1);
+    this.#lastSubmission = worldStart + (last?.at ?? 0);
     this.submitted = last === undefined;
     if (last !== undefined) this.time.at(worldStart + last.at, () => (this.submitted = true));
     this.#lastStanding = worldStart + Math.max(0, ...work.map((each) => (each.kind === 'standing' ? each.until : 0)));
@@ -91,7 +93,17 @@ export class World {
 
   /** Everything was submitted, ran, and finished, and no standing request is left. */
   get workDone(): boolean {
-    return this.submitted && this.engine.unfinished === 0 && this.time.now >= this.#lastStanding;
+    return this.submitted && this.engine.unfinished === 0 && this.isStandingOver;
+  }
+
+  /** No standing request is left. */
+  get isStandingOver(): boolean {
+    return this.time.now >= this.#lastStanding;
+  }
+
+  /** How long ago the last work was submitted, or a standing request ended; negative before. */
+  get sinceSubmissions(): Duration {
+    return this.time.now - Math.max(this.#lastSubmission, this.#lastStanding);
   }
 
   /** Workers that nobody has told to go, or to stop. */

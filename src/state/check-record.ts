@@ -111,6 +111,7 @@ const fieldsOf: { readonly [Role in ClusterRole]: Shape } = {
     engine: oneOf('embedded', 'ray'),
     port: optional(a('number')),
     python: optional(shape({ path: a('string'), version: a('string') })),
+    kube: optional(shape({ namespace: a('string'), name: a('string') })),
   },
   laptop: {
     ...shared,

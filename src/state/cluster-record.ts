@@ -26,6 +26,8 @@ export interface ThisMachineRecord extends SharedRecord {
   readonly port?: number;
   /** Of real Ray: the Python whose Ray it is. */
   readonly python?: RayPython;
+  /** In the head's pod of a RayCluster: which one that is. */
+  readonly kube?: { readonly namespace: string; readonly name: string };
 }
 
 /** On the machine that commands are given on: where the head of a cluster of other machines is. */
@@ -241,7 +243,7 @@ export function withRemoteHead(record: ClusterRecord, remote: RemoteHead): Lapto
     case 'laptop':
       return { ...record, remote };
     case 'this-machine': {
-      const { port: _port, python: _python, ...kept } = record;
+      const { port: _port, python: _python, kube: _kube, ...kept } = record;
       return { ...kept, role: 'laptop', engine: 'ray', remote };
     }
     case 'head': {

@@ -45,6 +45,26 @@ test('a launch that the provider fails to answer is told of, given up when the l
   );
 });
 
+test('a launch that rests between its tries does not hold up the end of the loop', async () => {
+  const world = worldOf(oneTask);
+  let asked = 0;
+  const provider = providerOf(world, {
+    launch: () => {
+      asked += 1;
+      return broken();
+    },
+  });
+  const loop = loopIn(world, { provider, settings: { launchRetry: 3_600_000 } });
+  const ending = new AbortController();
+  let isOver = false;
+  void loop.autoscaler.run(ending.signal).then(() => (isOver = true));
+  await seconds(world, 20);
+  assert.equal(asked, 1);
+  ending.abort();
+  await seconds(world, 5);
+  assert.ok(isOver);
+});
+
 test('a machine that comes after its launch was given up is taken in and ended', async () => {
   const world = worldOf(oneTask);
   let late: LaunchRequest | undefined;

@@ -74,6 +74,21 @@ test('what AWS shows to be wrong in a file is told with its line and column', as
   assert.deepEqual([await changes(), clusterNames(home)], [[], []]);
 });
 
+test('a field that AWS does not have is told with its line, and a mount that is missing only warned of in a plan', async (t) => {
+  const { manta, changes } = await bed(t);
+  const disk = 'BlockDeviceMappings: [{DeviceName: /dev/sda1, Ebs: {volumesize: 100}}]';
+  const unknown = await manta(clusterText({ worker: [disk] }), 'up', '--plan');
+  assert.equal(unknown.exit, 2);
+  assert.match(unknown.stderr, /15:\d+: unknown field 'volumesize' of RunInstances/);
+  assert.match(unknown.stderr, /did you mean 'VolumeSize'/);
+  const text = `${clusterText()}file_mounts: {/data: /nowhere/at/all}\n`;
+  const planned = await manta(text, 'up', '--plan');
+  assert.equal(planned.exit, 0, planned.stderr);
+  assert.match(planned.stdout, /warning  the source of the file mount '\/data' does not exist: '\/nowhere\/at\/all'/);
+  assert.equal((await manta(text, 'up', '-y')).exit, 2);
+  assert.deepEqual(await changes(), []);
+});
+
 test('a file whose Ray cannot start is planned with a warning, and refused before anything is made', async (t) => {
   const { manta, file, changes, home } = await bed(t);
   const text = `${clusterText()}head_start_ray_commands:\n- ray stop\n- ray start --head --redis-port=6379\n`;

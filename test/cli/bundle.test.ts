@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import type { Metafile } from 'esbuild';
 import { buildBundle, shellFiles } from '../../scripts/build.ts';
 import { shellText } from '../../src/base/shell/shell-file.ts';
@@ -110,6 +111,16 @@ describe('the shipped bundle', () => {
     assert.ok(ofAws.includes('src/providers/aws/descriptor.ts'));
     assert.deepEqual(code(ofAws), []);
     assert.deepEqual(code(loadedBy(['--version'])), []);
+  });
+
+  test('AWS adds less than a megabyte to what is downloaded', () => {
+    const ofAws = Object.entries(metafile.outputs).filter(([, { inputs }]) =>
+      Object.keys(inputs).some((path) => /@aws-sdk|@smithy|^src\/providers\/aws\/provider/.test(path)),
+    );
+    const chunks = ofAws.map(([path]) => readFileSync(join(shipped, path.slice(path.lastIndexOf('dist/')))));
+    assert.ok(chunks.length > 0);
+    const packed = chunks.reduce((sum, chunk) => sum + gzipSync(chunk).length, 0);
+    assert.ok(packed < 1e6, `${packed} bytes`);
   });
 
   test('commands on Kubernetes load its client, and none of the classes made from its API; no other command does', () => {

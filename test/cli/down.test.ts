@@ -44,7 +44,7 @@ describe('down without a name', () => {
     const home = homeWith(t, 'default');
     const { exit, stdout } = await down(home, [], { MANTA_CLUSTER: 'gone' });
     assert.equal(exit, 0);
-    assert.match(stdout, /There is no cluster 'gone' on this machine; nothing to do/);
+    assert.match(stdout, /No cluster 'gone' on this machine; nothing to do/);
     assert.deepEqual(clusterNames(home), ['default']);
   });
 
@@ -58,7 +58,7 @@ describe('down without a name', () => {
   test('succeeds where there is none', async (t) => {
     const { exit, stdout } = await down(homeWith(t), []);
     assert.equal(exit, 0);
-    assert.match(stdout, /There is no cluster 'default' on this machine; nothing to do/);
+    assert.match(stdout, /No cluster 'default' on this machine; nothing to do/);
   });
 });
 

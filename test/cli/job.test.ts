@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { exitCodeOf } from '../../src/cli/commands/job/follow.ts';
 import { quoted } from '../../src/cli/quote.ts';
 import { openFront } from '../client/front.ts';
-import { until } from '../contract/waiting.ts';
+import { gate } from '../contract/gate.ts';
+import { patiently, until } from '../contract/waiting.ts';
 import { type ApiBed, makeApiBed } from '../jobs/api-bed.ts';
 import { ShellRunner } from '../jobs/shell-runner.ts';
 import { type Place, type Ran, runManta, startManta } from './job-bed.ts';
@@ -40,7 +41,7 @@ const submitted = async (...words: string[]): Promise<string> => {
   assert.equal(ran.exit, 0, ran.stderr);
   return (JSON.parse(ran.stdout) as { id: string }).id;
 };
-const over = (id: string) => bed.queue.wait(id, AbortSignal.timeout(30_000));
+const over = (id: string) => bed.queue.wait(id, patiently());
 
 describe('manta job submit', () => {
   test('prints the output of the job and nothing else, to the last byte, and exits 0', async () => {
@@ -230,13 +231,18 @@ describe('following a job', () => {
     assert.match(ran.stderr, /lost the connection/);
   });
 
-  test('survives a head that goes away and comes back', async () => {
-    const running = startManta(['job', 'submit', '--', 'echo one; sleep 0.5; echo two; sleep 0.5; echo three'], here());
+  test('survives a head that goes away and comes back', async (t) => {
+    const [first, second] = [gate(t), gate(t)];
+    const entrypoint = `echo one; ${first.wait}; echo two; ${second.wait}; echo three`;
+    const running = startManta(['job', 'submit', '--', entrypoint], here());
     await until('the first line is there', () => running.stdout() === 'one\n');
     bed.server.close();
     bed.server.closeAllConnections();
     await until('the loss is told', () => running.stderr().includes('lost the connection'));
+    first.open();
     bed.server.listen(bed.port, '127.0.0.1');
+    await until('the second line is there', () => running.stdout() === 'one\ntwo\n');
+    second.open();
     const ran = await running.ended;
     assert.equal(ran.stdout, 'one\ntwo\nthree\n');
     assert.equal(ran.exit, 0, ran.stderr);
@@ -265,11 +271,13 @@ describe('following a job', () => {
     assert.match(ran.stderr, /was stopped/);
   });
 
-  test('Enter goes on, with what was printed meanwhile', async () => {
-    const running = startManta(['job', 'submit', '--', 'echo on; sleep 0.3; echo off'], here({ terminal: true }));
+  test('Enter goes on, with what was printed meanwhile', async (t) => {
+    const { wait, open } = gate(t);
+    const running = startManta(['job', 'submit', '--', `echo on; ${wait}; echo off`], here({ terminal: true }));
     await until('it runs', () => running.stdout() === 'on\n');
     running.pressCtrlC();
     await until('it asks', () => running.stderr().includes('s = stop it'));
+    open();
     running.type('\n');
     const ran = await running.ended;
     assert.equal(ran.exit, 0);

@@ -13,6 +13,7 @@ import { targetFor } from '../../src/client/target.ts';
 import { recordTunnel, tunnelOf, tunnelOn } from '../../src/client/tunnel.ts';
 import { createCluster } from '../../src/state/cluster-record.ts';
 import { stateFolder } from '../../src/state/state-folder.ts';
+import { patiently } from '../contract/waiting.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'manta-tunnel-'));
 after(() => rmSync(home, { recursive: true, force: true }));
@@ -31,7 +32,7 @@ writeJson(folder.files.serving, {
 const tokenFor = async (port: number, host = 'localhost'): Promise<string | undefined> => {
   const env = { HOME: home, MANTA_HOME: home };
   const target = targetFor({ address: `http://${host}:${port}`, from: '--address' }, env, silent);
-  return (await target.place(AbortSignal.timeout(10_000))).token;
+  return (await target.place(patiently())).token;
 };
 
 async function listening(): Promise<{ port: number; close(): Promise<void> }> {

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export const never = new AbortController().signal;
 
+/** Only catches hangs: a busy machine takes its time. */
+export const patiently = (): AbortSignal => AbortSignal.timeout(240_000);
+
 interface Waiting {
   /** Whether what a look finds wrong may come right. @default 'for good' */
   readonly wrong?: 'for good' | 'for now';

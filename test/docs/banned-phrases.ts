@@ -14,6 +14,10 @@ export const everywhere: readonly Banned[] = [
   { phrase: /\b\w+ of today\b/i, write: 'current …' },
   { phrase: /\btime to come\b/i, write: 'time in the future' },
   { phrase: /\bgo(?:es)? on costing\b/i, write: 'you keep paying for' },
+  { phrase: /\blets? in\b|\bletting in\b/i, write: 'allow, accept' },
+  { phrase: /\bin vain\b/i, write: 'without success, or say what did not happen' },
+  { phrase: /\bfor ever\b/i, write: 'forever' },
+  { phrase: /\bspeaks? to\b/i, write: 'talks to' },
 ];
 
 /** Phrases that read as if translated, each with what to write. Held on pages by a test; style is in CONTRIBUTING.md. */
@@ -31,10 +35,12 @@ export const bannedPhrases: readonly Banned[] = [
   { phrase: /\bknows no\b/i, write: 'does not know, has no' },
   { phrase: /\bholds? nobody up\b/i, write: 'delays nothing' },
   { phrase: /\bfor nobody\b/i, write: 'not for anyone' },
-  { phrase: /\bfor ever\b/i, write: 'forever' },
   { phrase: /\b(?:some|every)body\b/i, write: 'someone, everyone' },
   { phrase: /\bmends?\b(?!`)/i, write: 'fix' },
   { phrase: /\blapses?\b/i, write: 'expires' },
-  { phrase: /\bspeaks? to\b/i, write: 'talks to' },
+  { phrase: /\bswitch(?:es)? (?:it|itself) off\b/i, write: 'powers itself off' },
+  { phrase: /\btells? no\b/i, write: 'does not return, does not say' },
+  { phrase: /\bof yours\b/i, write: 'your own …' },
+  { phrase: /\b(?:told|tells?) of\b/i, write: 'reports, is told about' },
   { phrase: /\bset-up\b/i, write: 'setup' },
 ];

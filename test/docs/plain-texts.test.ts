@@ -155,6 +155,10 @@ test('every phrase on the list is found', () => {
     'its machine is ended',
     'nobody is at the terminal',
     'it is tried again',
+    'a rule that lets in SSH',
+    'asked in vain',
+    'lost for ever',
+    'it speaks to Ray',
   ];
   for (const { phrase } of [...everywhere, isNo, ...inTexts])
     assert.ok(

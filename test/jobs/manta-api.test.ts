@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type * as Api from '../../src/api/types.ts';
 import type { Job } from '../../src/core/jobs/job.ts';
+import { gate } from '../contract/gate.ts';
+import { patiently } from '../contract/waiting.ts';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
 import { ShellRunner } from './shell-runner.ts';
 
@@ -23,7 +24,7 @@ const submit = async (body: Api.SubmitBody): Promise<Job> => {
   assert.equal(answer.status, 200, answer.text);
   return answer.json();
 };
-const over = (id: string) => bed.queue.wait(id, AbortSignal.timeout(20_000));
+const over = (id: string) => bed.queue.wait(id, patiently());
 
 interface Sent {
   readonly event: string;
@@ -216,8 +217,9 @@ test('logs are read by offset, by tail, by search and from an instant', async ()
   assert.deepEqual(await get('offset=99'), ['', '99', '99', 'true']);
 });
 
-test('a follower resumes where it was cut off and hears the true end', async () => {
-  const job = await submit({ entrypoint: 'echo one; sleep 0.4; echo two; sleep 0.4; echo three; exit 5' });
+test('a follower resumes where it was cut off and hears the true end', async (t) => {
+  const [first, second] = [gate(t), gate(t)];
+  const job = await submit({ entrypoint: `echo one; ${first.wait}; echo two; ${second.wait}; echo three; exit 5` });
   const line = await bed.open(`${base}/jobs/${job.id}/logs/follow`);
   let resume = '';
   for await (const event of eventsOf(line)) {
@@ -227,13 +229,14 @@ test('a follower resumes where it was cut off and hears the true end', async () 
   }
   line.destroy();
   assert.equal(resume, '4');
-  await sleep(500);
+  first.open();
   const rest = await bed.open(`${base}/jobs/${job.id}/logs/follow`, { headers: { 'last-event-id': resume } });
   let text = '';
   let end: Record<string, unknown> = {};
   for await (const event of eventsOf(rest)) {
     if (event.event === 'end') end = event.data;
     else text += (event.data as Api.LogChunk).text;
+    second.open();
   }
   assert.equal(text, 'two\nthree\n');
   assert.deepEqual(end, { state: 'failed', attempt: 1, attempts: 1, cause: 'failed', exitCode: 5 });

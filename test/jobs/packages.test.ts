@@ -14,9 +14,10 @@ import { PackageStore, type PackageStoreOptions, packageName } from '../../src/j
 import { isFetchedHere, maskRuntimeEnv, packageUris, readRuntimeEnv } from '../../src/jobs/packages/runtime-env.ts';
 import { neededPackages, sweep } from '../../src/jobs/queue/retention.ts';
 import { jobsSchema } from '../../src/jobs/queue/schema.ts';
+import { patiently, until } from '../contract/waiting.ts';
 import { archiveServer } from './archive-server.ts';
 import { FakeRunner } from './fake-runner.ts';
-import { ManualClock, settle } from './manual-clock.ts';
+import { ManualClock } from './manual-clock.ts';
 import { makeBed } from './queue-bed.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'manta-packages-'));
@@ -166,9 +167,9 @@ test('retention drops the oldest finished jobs with their output, and never one 
     startAfter: clock.now() + 1e9,
     runtimeEnv: { working_dir: 'gcs://w.zip' },
   });
-  await settle(50);
+  await until('all run', () => runner.orders.length === 4);
   for (const id of ['a', 'b', 'c', 'd']) {
-    const over = bed.queue.wait(id, AbortSignal.timeout(10_000));
+    const over = bed.queue.wait(id, patiently());
     runner.finish(`${id}.1`, 'succeeded', 0, 'output');
     await over;
     clock.set(clock.now() + 1_000);
@@ -185,8 +186,8 @@ test('retention leaves a job alone that is retried meanwhile', async () => {
   const runner = new FakeRunner(clock, 100);
   const bed = await makeBed({ clock, runner });
   await bed.queue.submit({ id: 'a', user: 'ada', entrypoint: 'true', resources: { CPU: 1 } });
-  await settle(50);
-  const over = bed.queue.wait('a', AbortSignal.timeout(10_000));
+  await until('it runs', () => runner.orders.length === 1);
+  const over = bed.queue.wait('a', patiently());
   runner.finish('a.1', 'succeeded', 0, 'output');
   await over;
   const retried = bed.queue.retry('a');

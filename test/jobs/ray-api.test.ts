@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
+import { gate } from '../contract/gate.ts';
+import { patiently } from '../contract/waiting.ts';
 import { type ApiBed, makeApiBed } from './api-bed.ts';
 import { ShellRunner } from './shell-runner.ts';
 
@@ -27,7 +29,7 @@ const submit = async (body: Record<string, unknown>): Promise<string> => {
 };
 const details = async (id: string, token?: string): Promise<Record<string, unknown>> =>
   (await bed.call('GET', `/api/jobs/${id}`, token === undefined ? {} : { token })).json();
-const over = (id: string) => bed.queue.wait(id, AbortSignal.timeout(20_000));
+const over = (id: string) => bed.queue.wait(id, patiently());
 async function readAll(socket: WebSocket): Promise<{ text: string; code: number }> {
   let text = '';
   socket.on('message', (data) => (text += String(data)));
@@ -254,13 +256,16 @@ test('difference: a message quotes the output to its owner and administrators on
   assert.equal((await details(id, other))['message'], 'Job entrypoint command failed with exit code 3');
 });
 
-test('tail gives output as it comes and closes with 1000 exactly at the end', async () => {
-  const id = await submit({ entrypoint: 'echo first; sleep 1; printf "déjà vu"; exit 4' });
+test('tail gives output as it comes and closes with 1000 exactly at the end', async (t) => {
+  const { wait, open } = gate(t);
+  const id = await submit({ entrypoint: `echo first; ${wait}; printf "déjà vu"; exit 4` });
   const socket = bed.socket(`/api/jobs/${id}/logs/tail`);
   const [first] = (await once(socket, 'message')) as [Buffer];
   assert.equal(String(first), 'first\n');
   assert.equal((await details(id))['status'], 'RUNNING');
-  const { text, code } = await readAll(socket);
+  const rest = readAll(socket);
+  open();
+  const { text, code } = await rest;
   assert.deepEqual([text, code], ['déjà vu', 1000]);
   assert.equal((await details(id))['driver_exit_code'], 4);
   assert.deepEqual(await readAll(bed.socket(`/api/jobs/${id}/logs/tail`)), { text: 'first\ndéjà vu', code: 1000 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { wallClock } from '../../src/base/time/wall-clock.ts';
 import type { Driver } from '../../src/engines/runner.ts';
-import { until } from '../contract/waiting.ts';
+import { patiently, until } from '../contract/waiting.ts';
 import { makeApiBed } from './api-bed.ts';
 import { FakeRunner } from './fake-runner.ts';
 
@@ -95,7 +95,7 @@ test('a driver is journalled with the end of its attempt, and told when the engi
   await run('a');
   runner.learn('a.1', { submission: 'a', driver });
   runner.finish('a.1');
-  await bed.queue.wait('a', AbortSignal.timeout(30_000));
+  await bed.queue.wait('a', patiently());
   beSilent();
   for (const id of ['a', '08000000']) assert.deepEqual(shown(await details(id)), told);
   const [listed = {}] = (await bed.call('GET', '/api/jobs/')).json() as Record<string, unknown>[];
@@ -108,7 +108,7 @@ test('ids of drivers begin anew with every Ray: the one that runs is meant, else
     await run(id);
     runner.learn(`${id}.1`, { driver });
     runner.finish(`${id}.1`);
-    await bed.queue.wait(id, AbortSignal.timeout(30_000));
+    await bed.queue.wait(id, patiently());
   }
   assert.equal((await details('08000000'))['submission_id'], 'older');
   await run('new');

@@ -193,7 +193,7 @@ function marketOf(request: RunInstancesRequest, type: AwsType, subnets: readonly
 }
 
 const spotPrice = ({ world }: Caller, type: string, zone: string): number =>
-  world.cloud.prices().find((each) => each.type === type && each.zone === zone && each.market === 'spot')!.price;
+  world.cloud.prices({ types: [type], zones: [zone] }).find(({ market }) => market === 'spot')!.price;
 
 function keyOf({ KeyName: name }: RunInstancesRequest, caller: Caller): string | undefined {
   if (name === undefined) return undefined;

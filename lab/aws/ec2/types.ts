@@ -213,14 +213,13 @@ export const typeHandlers: Ec2Handlers = {
     const zones = world.zonesOf(region);
     const names = request.InstanceTypes;
     for (const name of names ?? [])
-      if (!awsTypes.has(name)) throw awsError('InvalidParameterValue', `Invalid value '${name}' for instanceType`);
+      if (!awsTypes().has(name)) throw awsError('InvalidParameterValue', `Invalid value '${name}' for instanceType`);
     const products = request.ProductDescriptions ?? ['Linux/UNIX'];
     const all = world.cloud
-      .prices()
-      .filter(({ market, zone, type }) => market === 'spot' && zones.includes(zone) && world.type(type))
-      .filter(({ type }) => !names?.length || names.includes(typeName(type)))
+      .prices({ zones, ...(names?.length && { types: names }) })
+      .filter(({ market, type }) => market === 'spot' && world.type(type))
       .filter(({ zone }) => request.AvailabilityZone === undefined || zone === request.AvailabilityZone)
-      .filter(({ type, zone }) => isOffered(awsTypes.get(type)!, zone))
+      .filter(({ type, zone }) => isOffered(awsTypes().get(type)!, zone))
       .flatMap((price) => products.map((product) => ({ ...price, product })))
       .filter(({ product }) => /^Linux\/UNIX(?: \(Amazon VPC\))?$/.test(product));
     const fits = filterBy<(typeof all)[number]>(

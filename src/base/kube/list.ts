@@ -13,6 +13,7 @@ interface Page {
 }
 
 const pageSize = 500;
+const mostPages = 1_000;
 
 /**
  * All objects of a list, page by page, so that no answer is large. A list whose pages took so long that the server forgot
@@ -30,10 +31,12 @@ export async function listAll(client: KubeClient, call: KubeCall): Promise<Liste
 
 async function listPages(client: KubeClient, call: KubeCall): Promise<Listed> {
   const items: unknown[] = [];
-  for (let next: string | undefined; ; ) {
+  let next: string | undefined;
+  for (let at = 0; at < mostPages; at++) {
     const page = (await client.json({ ...call, query: { ...call.query, limit: pageSize, continue: next } })) as Page;
     items.push(...(page.items ?? []));
     next = page.metadata?.continue || undefined;
     if (next === undefined) return { items, resourceVersion: page.metadata?.resourceVersion ?? '' };
   }
+  throw kubeErrors.Failed({ call: call.call, detail: `the list has more than ${mostPages} pages`, status: 200 });
 }

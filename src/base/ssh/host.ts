@@ -7,6 +7,7 @@ import type { ProgramOutcome } from '../shell/host-program.ts';
 import { newMark, runMarked, runProgram } from '../shell/host-program.ts';
 import { shellQuoted } from '../shell/shell-quote.ts';
 import type { Clock } from '../time/clock.ts';
+import { doubling, retry } from '../time/retry.ts';
 import { wallClock } from '../time/wall-clock.ts';
 import { sshArguments } from './arguments.ts';
 import { classify, lossIn } from './classify.ts';
@@ -64,22 +65,21 @@ class SshHost implements Host {
   async connect({ signal, within, onWait }: Parameters<Host['connect']>[0]): Promise<void> {
     if (this.#connected) return;
     const until = performance.now() + within;
+    const pause = doubling(50, 1_000);
     let reason: unknown;
-    for (let pause = 50; ; pause = Math.min(pause * 2, 1_000)) {
-      const left = until - performance.now();
-      try {
-        await this.sh(':', { signal, within: Math.max(1, Math.ceil(left)) });
-        return;
-      } catch (error) {
-        if (!mayComeUp(error)) throw error;
-        // A try that the deadline cut short says less than the one before it, which came to its own end.
-        const cutShort = sshErrors.Timeout.is(error) && performance.now() >= until;
-        reason = cutShort ? (reason ?? error) : error;
-        if (performance.now() + pause > until) throw reason;
-        onWait?.(error as Error);
-      }
-      await this.#clock.sleep(pause, signal);
-    }
+    const again = (error: unknown, tries: number): boolean => {
+      if (!mayComeUp(error)) return false;
+      // A try that the deadline cut short says less than the one before it, which came to its own end.
+      const cutShort = sshErrors.Timeout.is(error) && performance.now() >= until;
+      reason = cutShort ? (reason ?? error) : error;
+      if (performance.now() + pause(tries) > until) throw reason;
+      onWait?.(error as Error);
+      return true;
+    };
+    await retry(() => this.sh(':', { signal, within: Math.max(1, Math.ceil(until - performance.now())) }), {
+      clock: this.#clock,
+      ...{ signal, pause, again },
+    });
   }
 
   isKept(): boolean {

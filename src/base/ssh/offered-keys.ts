@@ -7,7 +7,7 @@ import type { SshTarget } from './target.ts';
 
 const run = promisify(execFile);
 
-/** The keys that ssh had to offer, for a user who was not let in: files that exist, and how many the agent holds. */
+/** The keys that ssh had to offer, for a user who was refused: files that exist, and how many the agent holds. */
 export async function offeredKeys(client: string, target: SshTarget): Promise<string[]> {
   const [config, agent] = await Promise.all([
     output(client, ['-G', ...sshArguments(target), '--', target.address]),

@@ -4,6 +4,8 @@ import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { shellQuoted } from '../../base/shell/shell-quote.ts';
 import { withoutTrailing } from '../../base/trailing.ts';
 import type { ContainerSpec } from '../../core/spec/cluster.ts';
+import { metadataUrl } from '../../providers/google/client/links.ts';
+import { googleRegistryOf } from '../../providers/google/registry.ts';
 import type { CommandPlace, NodeOrder } from '../node/node.ts';
 import { markWord } from '../node/shell-text.ts';
 import { stagingOf, usualStaging } from '../sync/staging.ts';
@@ -13,10 +15,11 @@ const engines = {
   podman: readShell(new URL('./podman.sh', import.meta.url)),
 };
 const look = readShell(new URL('./container-look.sh', import.meta.url));
-const mendMounts = readShell(new URL('./mend-mounts.sh', import.meta.url));
+const repairMounts = readShell(new URL('./repair-mounts.sh', import.meta.url));
 const users = readShell(new URL('./container-users.sh', import.meta.url));
 const make = readShell(new URL('./container-make.sh', import.meta.url));
 const remove = readShell(new URL('./container-remove.sh', import.meta.url));
+const pullFromGoogle = readShell(new URL('./pull-from-google.sh', import.meta.url));
 
 /** Labels that tell later runs whose a container is and what it was made of. */
 const nodeLabel = 'manta.node';
@@ -45,6 +48,13 @@ function bindsOf(order: NodeOrder, home: string): readonly Bind[] {
     target: withoutTrailing(remote.replace(/^~(?=\/|$)/, home), '/') || '/',
     directory,
   }));
+}
+
+/** Pulls the image, from a registry of Google with the machine's own account where nobody has logged in. */
+export function pullText({ engine, image }: Pick<ContainerSpec, 'engine' | 'image'>, metadata = metadataUrl): string {
+  const registry = googleRegistryOf(image);
+  if (registry === undefined) return `${engine} pull ${shellQuoted(image)}`;
+  return shellProgram(pullFromGoogle, { engine, image, registry, metadata });
 }
 
 /** Of everything that makes it another container. What is found out about the host does not. */
@@ -116,11 +126,11 @@ export function lookText(order: NodeOrder, { engine, name, image, detectGpuRunti
  * Sh text, for the host, that makes the mounted files usable in the container; empty where there are none. Prints
  * `unreadable PATH` for what stays so.
  */
-export function mendMountsText(order: NodeOrder, { engine, name }: ContainerSpec, home: string): string {
+export function repairMountsText(order: NodeOrder, { engine, name }: ContainerSpec, home: string): string {
   const binds = bindsOf(order, home);
   if (binds.length === 0) return '';
   const words = binds.flatMap(({ directory, source, target }) => [directory ? 'folder' : 'file', source, target]);
-  return shellProgram(`${engines[engine]}${mendMounts}`, { manta_name: name }, words);
+  return shellProgram(`${engines[engine]}${repairMounts}`, { manta_name: name }, words);
 }
 
 /** Sh text that prints the users of an image, which is not run for it. */

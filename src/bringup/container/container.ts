@@ -24,9 +24,10 @@ import {
   containerFingerprint,
   lookText,
   makeText,
-  mendMountsText,
   passwordText,
+  pullText,
   removeText,
+  repairMountsText,
   runCommand,
 } from './container-text.ts';
 import { engineFailure, lastLine, pullFailure } from './engine-failure.ts';
@@ -64,14 +65,14 @@ export async function ensureContainer(
     throw bringupErrors.ContainerNameTaken({ node, engine: spec.engine, name: spec.name, owner: before.owner });
 
   if (same && before.status === 'running') {
-    await mendMounts(host, order, spec, before.home, options);
+    await repairMounts(host, order, spec, before.home, options);
     return { place, made: false };
   }
   if (before.missing !== undefined) throw bringupErrors.ContainerMountsGone({ node, path: before.missing });
   if (same && before.status !== undefined) {
     const started = await onHost(host, order, `${spec.engine} start ${shellQuoted(spec.name)} >/dev/null`, { signal });
     if (started.code === 0 && (await look(host, order, spec, options)).status === 'running') {
-      await mendMounts(host, order, spec, before.home, options);
+      await repairMounts(host, order, spec, before.home, options);
       return { place, made: false };
     }
   }
@@ -81,7 +82,7 @@ export async function ensureContainer(
   const why =
     before.status === undefined ? 'new' : same ? 'the old one did not start' : 'image, options or mounts changed';
   events.emit(bringupEvents.containerMade, { node, name: spec.name, image: spec.image, why });
-  await mendMounts(host, order, spec, facts.home, options);
+  await repairMounts(host, order, spec, facts.home, options);
   return { place, made: true };
 }
 
@@ -159,8 +160,7 @@ const onHost = (host: Host, order: NodeOrder, text: string, options: RunOptions)
   host.sh(commandProgram(order, { kind: 'host' }, text, setupEnvironment(order)), options);
 
 async function pull(host: Host, order: NodeOrder, spec: ContainerSpec, options: ContainerOptions): Promise<void> {
-  const text = `${spec.engine} pull ${shellQuoted(spec.image)}`;
-  const program = commandProgram(order, { kind: 'host' }, text, setupEnvironment(order));
+  const program = commandProgram(order, { kind: 'host' }, pullText(spec), setupEnvironment(order));
   const id = `pull-${randomBytes(6).toString('hex')}`;
   let output = '';
   const { code } = await runStep(
@@ -202,14 +202,14 @@ async function make(
   throw bringupErrors.ContainerRunRefused({ ...at, command, detail });
 }
 
-async function mendMounts(
+async function repairMounts(
   host: Host,
   order: NodeOrder,
   spec: ContainerSpec,
   home: string,
   { signal, events }: ContainerOptions,
 ): Promise<void> {
-  const text = mendMountsText(order, spec, home);
+  const text = repairMountsText(order, spec, home);
   if (text === '') return;
   const { stdout } = await onHost(host, order, text, { signal });
   for (const [, path] of stdout.matchAll(/^unreadable (.*)$/gm))

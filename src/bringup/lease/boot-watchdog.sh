@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154 # the parameters are set in front of it
 # Runs as root from the first boot of a cloud's machine on, until somebody has given it a lease; then the machine has its own
-# watchdog. Comes to its end, where power-off.sh stands, when nobody has done so in time.
+# watchdog. If nobody has done so in time, it goes on to power-off.sh, which stands after it.
 #
 # user      who logs in, in whose home the lease is going to be
 # folder    the node's, relative to that home

@@ -2,7 +2,7 @@
  * The programs behind leases. A worker's folder on its host holds
  *
  *     lease          which boot it is of, until when (by the uptime of the host, which nobody sets), for how long
- *     watchdog       a small sh program that reads it and, when it has lapsed, ends Ray
+ *     watchdog       a small sh program that reads it and, when it has expired, ends Ray
  *     watchdog.pid   who runs that program
  *     lapsed         when it came to that, by the host's clock
  */
@@ -63,7 +63,7 @@ export const endLeaseText = (cluster: string): string =>
 const look = 30;
 
 /**
- * Sh text that a machine of a cloud runs as root at its first boot, and that returns at once: the machine switches itself off
+ * Sh text that a machine of a cloud runs as root at its first boot, and that returns at once: the machine powers itself off
  * when nobody has given it a lease in time. With its lease it has its own watchdog, and this one ends.
  */
 export function bootText({ cluster, user, lasts, endProgram = '' }: BootText): string {

@@ -5,14 +5,14 @@ import type { CommandPlace, NodeOrder } from '../node/node.ts';
 import { bootText, endLeaseText, grantText, renewText } from './lease-text.ts';
 
 /**
- * A node's permission to stay alive. It is given with the node's folder and renewed by the head; when it lapses, the host
+ * A node's permission to stay alive. It is given with the node's folder and renewed by the head; when it expires, the host
  * ends Ray by itself.
  */
 export interface NodeLease {
   readonly lasts: Duration;
   /** The machine is ended too: for instances of a cloud, never for the user's own hosts. */
   readonly powersOff: boolean;
-  /** Sh text that ends the machine for good, for clouds that keep what only switches itself off. Absent: it is switched off. */
+  /** Sh text that ends the machine for good, for clouds that keep a machine that is only powered off. Absent: it is powered off. */
   readonly endProgram?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface AlsoAsked {
   readonly heard: (said: string) => void;
 }
 
-/** One cheap round trip. `absent`: the host has none, as before its bring-up, or after a lapse. */
+/** One cheap round trip. `absent`: the host has none, as before its bring-up, or once it has expired. */
 export async function renewLease(
   host: Host,
   cluster: string,

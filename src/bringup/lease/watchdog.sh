@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154 # the parameters are set in front of it, and the prelude
-# Waits in the folder of a worker until its lease has lapsed, then ends Ray and, where the machine is the cluster's own, the
+# Waits in the folder of a worker until its lease has expired, then ends Ray and, where the machine is the cluster's own, the
 # machine. Ends with the lease, when that is taken back.
 #
 # look        seconds between two looks
@@ -16,7 +16,7 @@ while { read -r of until lasts <lease; } 2>/dev/null; do
   before=$u
   sleep "$left"
   uptime
-  # A machine that was suspended finds its lease lapsed before anybody could renew it: it waits once more.
+  # A machine that was suspended finds its lease expired before anybody could renew it: it waits once more.
   if [ $((u - before)) -gt $((left + 60)) ]; then
     wait=$((lasts / 2))
     [ "$wait" -lt 300 ] || wait=300

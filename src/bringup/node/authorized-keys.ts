@@ -2,7 +2,7 @@ import { editLinesText, literally } from '../../base/files/edit-lines.ts';
 
 const target = '.ssh/authorized_keys';
 
-/** Its type and its digits: whatever options and comment it was let in with. */
+/** Its type and its digits: whatever options and comment it was added with. */
 const linesOf = (publicKey: string): string => literally(publicKey.trim().split(' ').slice(0, 2).join(' '));
 
 /** Sh command that lets the cluster's key in on a host, for these addresses alone and for nothing but commands. */

@@ -25,7 +25,7 @@ export interface PreparedNode {
   readonly steps: readonly KnownStep[];
   /** A raylet of this cluster runs there. */
   readonly rayAlive: boolean;
-  /** The machine is to go with its lease, and its user may not switch it off. */
+  /** The machine is to go with its lease, and its user may not power it off. */
   readonly powerless: boolean;
   /** Bytes that are free where the home of the user is. */
   readonly freeBytes: number;

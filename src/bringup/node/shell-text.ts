@@ -68,7 +68,7 @@ export function setupEnvironment(order: NodeOrder, place: CommandPlace = { kind:
   };
 }
 
-/** What everything that speaks to Ray on this node needs. */
+/** What everything that talks to Ray on this node needs. */
 export function authEnvironment(order: NodeOrder): NodeEnvironment {
   return {
     // Set in any case: without it Ray decides by what lies in the user's home, and on the head alone.

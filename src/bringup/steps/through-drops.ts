@@ -1,4 +1,6 @@
 import { mayComeUp } from '../../base/ssh/errors.ts';
+import { retry } from '../../base/time/retry.ts';
+import { wallClock } from '../../base/time/wall-clock.ts';
 
 /** A host that drops every connection is broken, and its user is to hear of it. */
 const mostDrops = 5;
@@ -13,15 +15,26 @@ export async function throughDrops<Result>(
   onDrop: (why: Error) => void,
   signal: AbortSignal,
 ): Promise<Result> {
-  for (let drops = 1; ; drops++) {
-    await connect();
-    try {
+  let isConnected = false;
+  return await retry(
+    async () => {
+      isConnected = false;
+      await connect();
+      isConnected = true;
       return await work();
-    } catch (error) {
-      if (signal.aborted || !mayComeUp(error) || drops >= mostDrops) throw error;
-      onDrop(error as Error);
-    }
-  }
+    },
+    {
+      clock: wallClock,
+      signal,
+      // To connect again takes the time that it takes.
+      pause: () => 0,
+      again: (error, drops) => {
+        if (!isConnected || !mayComeUp(error) || drops >= mostDrops) return false;
+        onDrop(error as Error);
+        return true;
+      },
+    },
+  );
 }
 
 /** Tells why a host is waited for, once for each reason and again after a while, not at every try. */

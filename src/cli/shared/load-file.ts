@@ -33,6 +33,9 @@ export async function loadSpecFile(name: string, io: Io): Promise<ClusterSpec> {
   return usable(await loadFile(name, io), (first) => `line ${first.at.line}: ${first.message}`).spec;
 }
 
+const isInNodeConfig = ({ path: [top, , inType] }: Problem): boolean =>
+  top === 'head_node' || top === 'worker_nodes' || (top === 'available_node_types' && inType === 'node_config');
+
 /** Throws when a file cannot be used as it is. */
 export function usable(
   loaded: LoadedFile,
@@ -42,7 +45,8 @@ export function usable(
   const errors = problems.filter(isError);
   const [first] = errors;
   if (spec !== undefined && source !== undefined && first === undefined) return { ...loaded, spec, source };
-  throw specErrors.Refused({
+  const kind = first !== undefined && isInNodeConfig(first) ? 'RefusedNodeConfig' : 'Refused';
+  throw specErrors[kind]({
     file,
     errors: errors.length,
     first: failed ?? (first === undefined ? '' : words(first)),

@@ -26,6 +26,18 @@ export const manifestErrors = {
     message: (e) => `the ${e.kind} '${e.name}' does not come up: ${e.says}`,
     hint: (e) => e.next,
   }),
+  NothingToScale: defineError<Record<never, never>>({
+    code: 'MANTA_KUBE_NOTHING_TO_SCALE',
+    exit: 2,
+    message: () => 'nothing in these files has a RayCluster that --scaler could put a planner into',
+    hint: () => 'give a RayCluster, a RayService or a RayJob with a cluster of its own',
+  }),
+  NotScalable: defineError<{ kind: string; name: string; problem: string }>({
+    code: 'MANTA_KUBE_NOT_SCALABLE',
+    exit: 2,
+    message: (e) => `the ${e.kind} '${e.name}' cannot be scaled: ${e.problem}`,
+    hint: () => 'Ray itself goes by the same values',
+  }),
   NobodyAgreed: defineError<{ objects: number }>({
     code: 'MANTA_KUBE_NOT_CONFIRMED',
     exit: 2,

@@ -84,7 +84,8 @@ export type PassReason =
   | { readonly kind: 'lower-priority'; readonly priority: number; readonly chosen: number };
 
 export type EndReason =
-  | { readonly kind: 'idle'; readonly idleFor: Duration; readonly timeout: Duration }
+  /** `economic`: the timeout is how long a new node takes to start, because its price is known. */
+  | { readonly kind: 'idle'; readonly idleFor: Duration; readonly timeout: Duration; readonly economic?: true }
   | { readonly kind: 'outdated' }
   | { readonly kind: 'type-limit'; readonly max: number }
   | { readonly kind: 'cluster-limit'; readonly max: number }

@@ -19,11 +19,38 @@ const setUpGrace: Duration = 45_000;
 
 const isNeeded = ({ state }: Bin): boolean => state.load[0].any || state.load[1].any;
 
-function idleTimeout(pass: Pass, { state, instance }: Bin): Duration | undefined {
+type IdleLimit = Omit<Extract<NonNullable<Bin['end']>, { kind: 'idle' }>, 'kind' | 'idleFor'>;
+
+/**
+ * How long a node may be idle. Where the spec says `economic` and the price is known, no longer than a new one takes to start,
+ * which is paid for too: waiting longer costs more than coming back. Whatever follows, that is at most twice what knowing it
+ * would have cost.
+ */
+function idleLimit(pass: Pass, bin: Bin): IdleLimit | undefined {
+  const { state, instance } = bin;
   const asRay = pass.policy.like === 'ray';
-  if (asRay && instance !== undefined && isPending(instance.status) && instance.status !== 'requested')
-    return pass.spec.pendingIdleTimeout;
-  return state.type.spec?.idleTimeout ?? pass.spec.idleTimeout;
+  if (asRay && instance !== undefined && isPending(instance.status) && instance.status !== 'requested') {
+    const { pendingIdleTimeout: timeout } = pass.spec;
+    return timeout === undefined ? undefined : { timeout };
+  }
+  const timeout = state.type.spec?.idleTimeout ?? pass.spec.idleTimeout;
+  if (timeout === undefined) return undefined;
+  const start = !asRay && pass.spec.idle === 'economic' && price(bin) > 0 ? startTime(pass, state.type) : undefined;
+  return start === undefined || start >= timeout ? { timeout } : { timeout: start, economic: true };
+}
+
+/** How many of the newest nodes say how long a new one takes. */
+const startsLooked = 15;
+
+/** How long nodes of a type took from their launch until they ran, of late: the median. */
+function startTime({ view }: Pass, { name }: TypeInfo): Duration | undefined {
+  const starts = view.instances
+    .filter(({ type, status, byHand }) => type === name && status === 'running' && byHand !== true)
+    .toSorted((a, b) => b.since - a.since)
+    .slice(0, startsLooked)
+    .map(({ requestedAt, since }) => Math.max(0, since - requestedAt))
+    .toSorted((a, b) => a - b);
+  return starts[starts.length >> 1];
 }
 
 function idleFor(pass: Pass, { state, instance }: Bin): Duration {
@@ -54,12 +81,13 @@ export function endIdle(pass: Pass): { facts: PlanFact[]; next: Instant | undefi
   let next = pending.next;
   for (const unit of inEndingOrder(pass)) {
     const first = unit[0] as Bin;
-    const timeout = idleTimeout(pass, first);
-    if (timeout === undefined || unit.some(isNeeded)) continue;
+    const limit = idleLimit(pass, first);
+    if (limit === undefined || unit.some(isNeeded)) continue;
+    const { timeout } = limit;
     const idle = Math.min(...unit.map((bin) => idleFor(pass, bin)));
     if (spare(first.state.type) < unit.length) continue;
     if (!mayEnd(pass)) continue;
-    if (idle > timeout) retire(unit, (bin) => ({ kind: 'idle', idleFor: idleFor(pass, bin), timeout }));
+    if (idle > timeout) retire(unit, (bin) => ({ kind: 'idle', idleFor: idleFor(pass, bin), ...limit }));
     else if (idle > 0) next = earliest(next, pass.now + Math.max(1, timeout - idle + 1));
   }
   return { facts: pending.facts, next };

@@ -109,7 +109,9 @@ export const passedWords = (passed: Passed, now: Instant): string =>
 export function endWords(because: EndReason, now: Instant): string {
   switch (because.kind) {
     case 'idle':
-      return `idle for ${durationWords(because.idleFor)}, the limit is ${durationWords(because.timeout)}`;
+      return because.economic
+        ? `idle for ${durationWords(because.idleFor)}, which costs more than a new node's start of ${durationWords(because.timeout)}`
+        : `idle for ${durationWords(because.idleFor)}, the limit is ${durationWords(because.timeout)}`;
     case 'outdated':
       return 'its launch configuration has changed';
     case 'type-limit':

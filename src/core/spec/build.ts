@@ -55,6 +55,7 @@ export function buildSpec(source: Source, modern: Modern, defaults: PlainMap, fa
     headType,
     maxWorkers: instanceLimit(maxWorkers, nodeTypes),
     idleTimeout: minutes(Number(file.idle_timeout_minutes)),
+    ...(manta.idle === 'economic' && { idle: manta.idle }),
     upscalingSpeed: Number(file.upscaling_speed),
     replaceOutdated: provider.disable_launch_config_check === false,
     // Ray's default is to stop them: what costs money is kept only where the file says so.

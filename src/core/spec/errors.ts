@@ -1,13 +1,22 @@
 import { defineError } from '../../base/errors.ts';
 
+interface RefusedFile {
+  file: string;
+  errors: number;
+  first: string;
+  hint: string | undefined;
+}
+
+const refusedWords = {
+  message: (e: RefusedFile) => `cannot use ${e.file}: ${e.first}${e.errors > 1 ? `, and ${e.errors - 1} more` : ''}`,
+  hint: (e: RefusedFile) => (e.errors > 1 ? `\`manta config check ${e.file}\` lists them all` : e.hint),
+};
+
 /** What ends a command that works on cluster files; what is wrong inside a file is a problem (problem-table.ts). */
 export const specErrors = {
-  Refused: defineError<{ file: string; errors: number; first: string; hint: string | undefined }>({
-    code: 'MANTA_SPEC_REFUSED',
-    exit: 1,
-    message: (e) => `cannot use ${e.file}: ${e.first}${e.errors > 1 ? `, and ${e.errors - 1} more` : ''}`,
-    hint: (e) => (e.errors > 1 ? `\`manta config check ${e.file}\` lists them all` : e.hint),
-  }),
+  Refused: defineError<RefusedFile>({ code: 'MANTA_SPEC_REFUSED', exit: 1, ...refusedWords }),
+  /** The first error is in what a cloud would be asked for: it ends as what the cloud itself refuses. */
+  RefusedNodeConfig: defineError<RefusedFile>({ code: 'MANTA_SPEC_REFUSED_NODE_CONFIG', exit: 2, ...refusedWords }),
   Directory: defineError<{ file: string }>({
     code: 'MANTA_SPEC_DIRECTORY',
     exit: 1,

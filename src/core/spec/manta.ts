@@ -8,6 +8,7 @@ import { mapOf, numberOf, textsOf } from './plain.ts';
 /** What stands under `provider.manta`, with its defaults. `keys/manta.ts` declares and explains the keys. */
 export interface MantaSpec {
   readonly allowNoAuth: boolean;
+  readonly idle: 'timeout' | 'economic';
   /** Absent: never. */
   readonly idleShutdown?: Duration;
   /** Absent: unlimited. */
@@ -70,6 +71,7 @@ export function mantaSpec(value: Plain | undefined): MantaSpec {
   const setupTimeout = lengthOf(manta.setup_timeout);
   return {
     allowNoAuth: manta.allow_no_auth === true,
+    idle: manta.idle === 'economic' ? 'economic' : 'timeout',
     ...(idleShutdown !== undefined && { idleShutdown }),
     ...(maxLifetime !== undefined && { maxLifetime }),
     lease: Math.max(shortestLease, lengthOf(manta.lease) ?? durationOf(defaultOf('lease'))!),

@@ -66,7 +66,7 @@ export class EmbeddedEngine implements Engine, Runner {
     return engine;
   }
 
-  /** Lets go of the agents, which live on with their attempts until their leases lapse. */
+  /** Lets go of the agents, which live on with their attempts until their leases expire. */
   close(): void {
     this.#watcher.close();
     clearInterval(this.#sweep);

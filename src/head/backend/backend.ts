@@ -24,6 +24,8 @@ export interface Backend {
   readonly settings: Partial<LoopSettings>;
   /** Jobs can run on the head. Absent: as soon as the engine answers. */
   ready?(): boolean;
+  /** What the cluster is meant to be, where that does not stand in a cluster file. Asked often. */
+  readonly spec?: () => ClusterSpec;
   /** The spec with what this backend has learned of it, such as what own machines really offer. */
   complete(spec: ClusterSpec): ClusterSpec;
   /** Where a machine is reached; undefined where that means nothing. */

@@ -133,7 +133,7 @@ export class Front {
     await this.#answer(request, response);
   }
 
-  /** A job that Ray has and the queue has not is Ray's to tell of, to those who may speak to Ray. */
+  /** A job that Ray has and the queue has not is Ray's to report, to those who may talk to Ray. */
   async #isOfOthers(request: IncomingMessage, target: RequestTarget): Promise<boolean> {
     const id = /^\/api\/jobs\/([^/]+)/.exec(target.path)?.[1];
     if (id === undefined || this.#deps.queue.get(decodeURIComponent(id)) || !this.#deps.others) return false;
@@ -192,7 +192,7 @@ function dropBytes(request: IncomingMessage): void {
   });
 }
 
-/** Everything is said: a client that does not close holds no socket for ever. */
+/** Everything is said: a client that does not close holds no socket forever. */
 function letGo(socket: Duplex): void {
   const late = setTimeout(() => socket.destroy(), lingers);
   socket.once('close', () => clearTimeout(late));

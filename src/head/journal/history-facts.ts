@@ -56,16 +56,16 @@ type Change = { readonly at: Instant; readonly apply: (shape: Shape) => void };
 
 /**
  * Nodes and jobs over time as the journal tells them, oldest first; what was in use is not in the journal and is left
- * out. `facts` may begin in the midst of things: `now` holds the instances as they stand, which tells what was before.
+ * out. `facts` may begin in the midst of things: `current` holds the instances as they stand, which tells what was before.
  */
 export function pastPoints(
   facts: readonly ScalingFact[],
-  now: readonly InstanceRecord[],
+  current: readonly InstanceRecord[],
   jobs: Iterable<Job>,
   since: Instant,
 ): SamplePoint[] {
   const shape: Shape = { nodes: new Map(), queued: 0, running: 0 };
-  const changes = [...nodeChanges(facts, now, shape), ...jobChanges(jobs)].sort((a, b) => a.at - b.at);
+  const changes = [...nodeChanges(facts, current, shape), ...jobChanges(jobs)].sort((a, b) => a.at - b.at);
   const points: SamplePoint[] = [];
   for (const { at, apply } of changes) {
     const last = points.at(-1);
@@ -93,7 +93,7 @@ function keyOf({ type, status }: Pick<InstanceRecord, 'type' | 'status'>): strin
 }
 
 /** The changes of nodes; what was there before the first of them is put into `shape`. */
-function nodeChanges(facts: readonly ScalingFact[], now: readonly InstanceRecord[], shape: Shape): Change[] {
+function nodeChanges(facts: readonly ScalingFact[], current: readonly InstanceRecord[], shape: Shape): Change[] {
   const keys = new Map<string, string | undefined>();
   const changes: Change[] = [];
   const add = (key: string | undefined, amount: number): void => {
@@ -121,7 +121,7 @@ function nodeChanges(facts: readonly ScalingFact[], now: readonly InstanceRecord
       take(fact.at, fact.record, keyOf({ ...fact.record, ...(first && { status: first.from }) }));
     }
   }
-  for (const record of now) if (!keys.has(record.id)) add(keyOf(record), 1);
+  for (const record of current) if (!keys.has(record.id)) add(keyOf(record), 1);
   return changes;
 }
 

@@ -20,7 +20,7 @@ export function goneSlices(facts: readonly ScalingFact[]): ReadonlyMap<string, G
   return gone;
 }
 
-/** The slice that demand waits for in vain. */
+/** The slice that demand waits for, and that never comes back. */
 export function goneSliceOf(demand: InfeasibleDemand, gone: ReadonlyMap<string, GoneSlice>): GoneSlice | undefined {
   const requests = demand.kind === 'tasks' ? [demand.request] : demand.kind === 'gang' ? demand.gang.requests : [];
   return requests.flatMap(({ resources }) => Object.keys(resources).flatMap((name) => gone.get(name) ?? []))[0];

@@ -25,6 +25,8 @@ export interface ServeOrder {
   readonly heldSix?: boolean;
   /** Whether it has handed over the socket of the folder. */
   readonly heldNear?: boolean;
+  /** Where others than this machine come in too, by which names. Everybody there needs a token, as on loopback. */
+  readonly also?: { readonly address: string; readonly hosts: readonly string[] };
   /** Called before a request that may change something is answered. */
   readonly beforeChange?: () => void;
 }
@@ -52,7 +54,7 @@ export async function serve(head: Head, order: ServeOrder): Promise<ListeningSer
     users,
     clock,
     signIns: new SignIns(clock, head.events),
-    hosts: new Set([...loopbackHosts, clusterHost(head.folder.name)]),
+    hosts: new Set([...loopbackHosts, clusterHost(head.folder.name), ...(order.also?.hosts ?? [])]),
     cookie: `manta-${head.folder.name}`,
     isPublic: (path) => open.has(path) || isPagePath(path),
   };
@@ -75,6 +77,8 @@ export async function serve(head: Head, order: ServeOrder): Promise<ListeningSer
   const pair = { four: front.server(), six: front.server() };
   const { port: bound, taken } = await listenOnLoopback(pair, { port, lastPort, heldPort, heldSix });
   head.ray?.servesMetricsAt(`127.0.0.1:${bound}`);
+  const also = order.also && front.server();
+  if (also && order.also) await listening(also, bound, order.also.address);
   const near = front.server({ trusted: true });
   const { mantadSocket } = head.folder.files;
   const hasSocket = await listenOnSocket(near, mantadSocket, heldNear);
@@ -84,11 +88,17 @@ export async function serve(head: Head, order: ServeOrder): Promise<ListeningSer
     url: `http://127.0.0.1:${bound}`,
     ...(hasSocket && { socket: mantadSocket }),
     close: async () => {
-      await ended([pair.four, pair.six, near], front);
+      await ended([pair.four, pair.six, near, ...(also ? [also] : [])], front);
       gateway?.close();
     },
   };
 }
+
+const listening = (server: Server, port: number, address: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, address, resolve);
+  });
 
 const atRay = (ray: RayFront): Pick<JobsApiDeps, 'others' | 'drivers' | 'driverOf'> => ({
   others: (signal) => ray.jobsOfOthers(signal),

@@ -36,7 +36,7 @@ const named = (what: string, names: readonly string[]): string =>
   `${what}${names.length === 1 ? '' : 's'}${names[0] === undefined ? '' : ` (${names[0].slice(0, 60)}${names.length > 1 ? ', …' : ''})`}`;
 
 /** As in `launcher/head/lock.ts`: a lock that was not renewed for this long has expired. */
-const lapsesAfter = 45_000;
+const expiresAfter = 45_000;
 
 /** The command that holds the lock on the cluster: one of this machine, or of another one that came in over SSH. */
 export function commandUnderWay({ files }: StateFolder, now: Instant): string | undefined {
@@ -54,7 +54,7 @@ export function commandUnderWay({ files }: StateFolder, now: Instant): string | 
     }
   }
   const [, at = '0', ...who] = text.split(' ');
-  return now - Number(at) * 1_000 < lapsesAfter ? who.join(' ') || 'command changing the cluster' : undefined;
+  return now - Number(at) * 1_000 < expiresAfter ? who.join(' ') || 'command changing the cluster' : undefined;
 }
 
 /**

@@ -84,7 +84,7 @@ export function orderOf(job: Job, prepared: PreparedEnv, log: string, { support,
   };
 }
 
-/** The words for a preparation that failed, and whether trying again could help: not for a job's own fault, and for ever where the disk is full. */
+/** The words for a preparation that failed, and whether trying again could help: not for a job's own fault, and always where the disk is full. */
 export function preparationFailure(error: unknown): {
   readonly message: string;
   readonly of: 'job' | 'head' | 'disk';

@@ -107,7 +107,7 @@ async function walk(root: string, excludes: string[], useGitignore: boolean): Pr
       if (!stats?.isDirectory()) found.push(fileAt(path, name, stats));
       else {
         const real = await realpath(path);
-        // A link to a folder above itself would be followed for ever.
+        // A link to a folder above itself would be followed forever.
         if (!above.includes(real)) {
           const children = await readdir(path);
           found.push({

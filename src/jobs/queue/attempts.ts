@@ -24,7 +24,7 @@ export interface AttemptDeps {
 
 const longestRetry = 30_000;
 
-/** The half of the queue that speaks to the engine: starts, stops, reports, time limits, and what a crash left behind. */
+/** The half of the queue that talks to the engine: starts, stops, reports, time limits, and what a crash left behind. */
 export class AttemptKeeper {
   readonly #deps: AttemptDeps;
   readonly #closing = new AbortController();

@@ -34,7 +34,7 @@ const lookEvery = 1_000;
 const reconcileEvery = 15_000;
 const longestSyncPause = 2_000;
 const startsAPass = 64;
-/** Looking through a long queue in vain takes at most this share of the time. */
+/** Looking through a long queue without finding a job takes at most this share of the time. */
 const lookingShare = 0.3;
 const longQueue = 500;
 

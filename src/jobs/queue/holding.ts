@@ -16,7 +16,7 @@ export interface HoldingDeps {
   readonly attempts: Pick<AttemptKeeper, 'record'>;
 }
 
-/** Lets go of held jobs whose time has come or whose dependencies are done, fails those that wait in vain, fires schedules. */
+/** Queues held jobs whose time has come or whose dependencies are done, fails those whose dependencies failed, fires schedules. */
 export async function releaseHeld(deps: HoldingDeps): Promise<void> {
   const { store, clock } = deps;
   const now = clock.now();

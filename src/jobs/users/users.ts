@@ -51,13 +51,16 @@ export class Users {
   /** A new user with a token. */
   async add(
     name: string,
-    { admin = false, weight = 1 }: { readonly admin?: boolean; readonly weight?: number } = {},
+    {
+      admin = false,
+      weight = 1,
+      token = newToken(),
+    }: { readonly admin?: boolean; readonly weight?: number; readonly token?: string | undefined } = {},
   ): Promise<{ readonly user: User; readonly token: string }> {
     checkUser(name, weight);
     const there = this.#users.get(name);
     if (there && there.revokedAt === undefined) throw jobErrors.UserExists({ user: name });
     const user: User = { name, admin, weight, createdAt: this.#clock.now() };
-    const token = newToken();
     const hash = hashOf(token);
     await this.#database.write(() => {
       this.#database
@@ -96,9 +99,8 @@ export class Users {
   }
 
   /** One more token for a user; `expiresAt` makes it a session that ends by itself. */
-  async issue(name: string, expiresAt?: Instant): Promise<string> {
+  async issue(name: string, expiresAt?: Instant, token = newToken()): Promise<string> {
     const user = this.#find(name);
-    const token = newToken();
     const hash = hashOf(token);
     const gone = this.#sessionsToDrop(name);
     await this.#database.write(() => {

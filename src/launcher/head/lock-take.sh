@@ -1,12 +1,12 @@
 # shellcheck shell=sh disable=SC2154 # the parameters are set in front of it
 # Keeps commands of other machines from changing a cluster: takes the lock on its head. Says `locked`, or `held` and by whom,
-# and exits with `held_code` then. A lock is made whole or not at all. Of several that find a lapsed one only the one that has
+# and exits with `held_code` then. A lock is made whole or not at all. Of several that find an expired one only the one that has
 # made `.next` may put its own in its place, and only where it is still the one that was found.
 #
 # lock          file, relative to the home of the user: `ID SECONDS WHO`
 # id            of this machine
 # who           what it does, in words
-# lapses_after  seconds
+# expires_after  seconds
 # held_code
 
 umask 077
@@ -18,7 +18,7 @@ draft=$lock.$$
 fresh() {
   holder=${1#* }
   at=${holder%% *} holder=${holder#* }
-  [ "${1%% *}" != "$id" ] && [ $(($(date +%s) - at)) -lt "$lapses_after" ]
+  [ "${1%% *}" != "$id" ] && [ $(($(date +%s) - at)) -lt "$expires_after" ]
 }
 answer() {
   rm -f "$draft"

@@ -13,7 +13,7 @@ const renewal = readShell(new URL('./lock-renew.sh', import.meta.url));
 const release = readShell(new URL('./lock-release.sh', import.meta.url));
 
 /** Seconds after which a lock that was not renewed is nobody's: its holder has died, or lost its way to the head. */
-const lapsesAfter = 45;
+const expiresAfter = 45;
 const renewEvery = 10_000;
 
 /** Exit code of the text that takes the lock when another machine holds it. */
@@ -22,7 +22,7 @@ const held = 9;
 /**
  * Keeps commands of other machines from changing the cluster meanwhile, and looks at its head: one round trip. On one
  * machine the lock of the cluster's folder does that, so that the next command there takes over from one that was killed.
- * `unlock` gives it back. `lost` aborts when another has it, as after a sleep of this machine in which it lapsed.
+ * `unlock` gives it back. `lost` aborts when another has it, as after a sleep of this machine in which it expired.
  */
 export async function lockAndLook(
   cluster: RemoteCluster,
@@ -37,7 +37,7 @@ export async function lockAndLook(
   const mine = { lock, id, who: `'manta ${what}' of ${user}` };
   const look = headLook(name, what === 'up');
   // Where nothing can be written down (a full disk) there is no lock; what must write will say so.
-  const take = shellCommand(taking, { ...mine, lapses_after: lapsesAfter, held_code: held });
+  const take = shellCommand(taking, { ...mine, expires_after: expiresAfter, held_code: held });
   const { stdout } = await head.sh(`${take}\n[ $? != ${held} ] || exit 0\n${look.text}`, { signal });
   const holder = /^held (.*)$/m.exec(stdout)?.[1];
   if (holder !== undefined) throw launcherErrors.BusyElsewhere({ name, holder });
@@ -59,7 +59,7 @@ export async function lockAndLook(
   const unlock = async (): Promise<void> => {
     ending.abort();
     await renewing;
-    // It lapses where the head cannot be told.
+    // It expires where the head cannot be told.
     await head.sh(shellProgram(release, { lock, id }), { signal: AbortSignal.timeout(5_000) }).catch(() => {});
   };
   return { look: look.read(stdout), lost: losing.signal, unlock };

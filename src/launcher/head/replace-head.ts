@@ -26,7 +26,7 @@ export async function jobsOnHead(cluster: RemoteCluster, signal: AbortSignal): P
 
 /**
  * Ends the instance of the head, so that the next look finds none: mantad first, so that it launches nothing any more. The
- * cluster keeps its id, and with it its workers, until their leases lapse.
+ * cluster keeps its id, and with it its workers, until their leases expire.
  */
 export async function endOldHead(
   request: CloudRequest,

@@ -27,10 +27,7 @@ const cacheFolder = (env: Env): string => join(env['XDG_CACHE_HOME'] || join(hom
 /** The programs of this Manta; those of a checkout are bundled first. Both are kept for the next time. */
 export async function runtimeOf(env: Env, signal: AbortSignal): Promise<Runtime> {
   const cache = cacheFolder(env);
-  makeFolder(cache);
-  const own = entryFile('mantad');
-  const folder = own.endsWith('.ts') ? await bundleOfCheckout(cache, signal) : dirname(own);
-  const name = `${version}-${digestOf(folder)}`;
+  const { folder, name } = await runtimeFolder(env, signal);
   const archive = join(cache, `${name}.tar.gz`);
   if (!existsSync(archive)) {
     const draft = join(cache, `.${name}.${process.pid}`);
@@ -39,6 +36,16 @@ export async function runtimeOf(env: Env, signal: AbortSignal): Promise<Runtime>
   }
   await keepRecent(cache, folder.startsWith(cache) ? [archive, folder] : [archive]);
   return { name, archive };
+}
+
+/** Where the programs are, and what they are called. */
+export async function runtimeFolder(
+  env: Env,
+  signal: AbortSignal,
+): Promise<{ readonly folder: string; readonly name: string }> {
+  const own = entryFile('mantad');
+  const folder = own.endsWith('.ts') ? await bundleOfCheckout(makeFolder(cacheFolder(env)), signal) : dirname(own);
+  return { folder, name: `${version}-${digestOf(folder)}` };
 }
 
 /** Every version, and every state of a checkout, leaves one. */

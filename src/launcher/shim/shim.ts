@@ -43,7 +43,7 @@ export function removeShim(folder: string): boolean {
   return true;
 }
 
-/** Whether the file is a shim; undefined when there is no file. */
+/** Whether the file is a shim; undefined if it does not exist. */
 function holdsShim(file: string): boolean | undefined {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
   try {

@@ -57,7 +57,7 @@ export class HandOver {
     this.#synced.reject(error);
   }
 
-  /** Settles when the workers let in the head, as far as they answer. */
+  /** Settles when the workers accept the head's key, as far as they answer. */
   get keysInstalled(): Promise<void> | undefined {
     return this.#keysInstalled;
   }

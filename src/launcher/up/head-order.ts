@@ -10,7 +10,7 @@ import { launcherEvents } from '../events.ts';
 import { type HeadLook, idByKey } from '../head/look.ts';
 import type { UpRemoteRequest } from './remote.ts';
 
-/** Ray's own page; what users speak to on 8265 is mantad. */
+/** Ray's own page; what users talk to on 8265 is mantad. */
 const dashboardPort = 8264;
 
 /** What mantad is told of the head it runs on. */

@@ -10,6 +10,7 @@ import { cloudProblems } from '../not-run/problems.ts';
 import { checkStoppedDisks, checkZones } from '../not-run/traps.ts';
 import { noFiles } from '../ray-defaults.ts';
 import { availabilityZone, cacheStoppedNodes, keyPair, region } from '../shared-keys.ts';
+import { isDefault } from './default-image.ts';
 import { awsResources } from './machine-names.ts';
 import { checkNodeConfig } from './node-config.ts';
 import { memberProblems } from './problems.ts';
@@ -100,14 +101,12 @@ function zoneOf(launch: PlainMap): string | null | undefined {
 function traps(file: TrapFile): void {
   checkZones(file);
   const bare = file.written.find(
-    ({ type }) =>
-      !('LaunchTemplate' in type.launchConfig) &&
-      (type.launchConfig.ImageId === undefined || type.launchConfig.ImageId === 'latest_dlami'),
+    ({ type }) => !('LaunchTemplate' in type.launchConfig) && isDefault(type.launchConfig.ImageId),
   );
   if (bare)
     file.addAtKey(cloudProblems.OldAmi, bare.path, {
       type: bare.type.name,
-      given: bare.type.launchConfig.ImageId === undefined ? 'has no ImageId' : 'has ImageId latest_dlami',
+      given: isText(bare.type.launchConfig.ImageId) ? 'has ImageId latest_dlami' : 'has no ImageId',
     });
   if (typeof file.auth.ssh_private_key === 'string') {
     const without = file.written.filter(

@@ -156,6 +156,13 @@ export const awsErrors = {
     message: (e) => `${pathText(e.at)}: there is no instance profile '${e.profile}'`,
     hint: () => 'correct its name, or remove IamInstanceProfile to have a role created for the head',
   }),
+  ForeignProfile: defineError<InFile & { profile: string; owner: string; account: string }>({
+    code: 'MANTA_AWS_FOREIGN_PROFILE',
+    exit: 2,
+    message: (e) =>
+      `${pathText(e.at)}: instance profile '${e.profile}' is in account ${e.owner}, but you are logged in to ${e.account}`,
+    hint: () => 'log in to that account (AWS_PROFILE), or write the name of a profile of this one',
+  }),
   NoPolicy: defineError<InFile & { policy: string }>({
     code: 'MANTA_AWS_NO_POLICY',
     exit: 2,

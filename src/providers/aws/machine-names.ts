@@ -16,12 +16,23 @@ const awsGpus: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   p5: { '48xlarge': 8 },
   p5e: { '48xlarge': 8 },
   p5en: { '48xlarge': 8 },
+  'p6-b200': { '48xlarge': 8 },
+  'p6-b300': { '48xlarge': 8 },
+  'p6e-gb200': { '36xlarge': 4 },
+  g2: { '8xlarge': 4 },
   g3: { '8xlarge': 2, '16xlarge': 4 },
   g3s: {},
   g4dn: { '12xlarge': 4, metal: 8 },
+  g4ad: { '8xlarge': 2, '16xlarge': 4 },
+  g5g: { '16xlarge': 2 },
   g5: { '12xlarge': 4, '24xlarge': 4, '48xlarge': 8 },
   g6: { '12xlarge': 4, '24xlarge': 4, '48xlarge': 8 },
   g6e: { '12xlarge': 4, '24xlarge': 4, '48xlarge': 8 },
+  g6f: {},
+  gr6: {},
+  gr6f: {},
+  g7: { '12xlarge': 2, '24xlarge': 4, '48xlarge': 8 },
+  g7e: { '12xlarge': 2, '24xlarge': 4, '48xlarge': 8 },
 };
 
 /** `m5.2xlarge`: `large` has two CPUs, and each `xlarge` four. */

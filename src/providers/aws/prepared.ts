@@ -19,7 +19,7 @@ const typeSchema = v.object({
   subnets: v.optional(v.array(subnetSchema)),
   /** Security groups of the type; absent where `node_config` or its template names its own. */
   groups: v.optional(v.array(v.string())),
-  /** The key pair that instances let in; absent where the file names one itself. */
+  /** The key pair that instances accept; absent where the file names one itself. */
   keyName: v.optional(v.string()),
   /** Of the launch template, decoded: it is joined by what Manta itself runs at the first boot. */
   templateUserData: v.optional(v.string()),

@@ -44,7 +44,7 @@ const preparedSchema = v.object({
   zones: v.array(v.string()),
   /** Of the head; absent where the file or its template names its own. */
   serviceAccount: v.optional(v.object({ email: v.string(), scopes: v.array(v.string()) })),
-  /** What the metadata of instances let in. */
+  /** What the metadata of instances allow. */
   sshKeys: v.object({ user: v.string(), publicKey: v.string() }),
   /** By the name of the node type. */
   types: v.record(v.string(), typeSchema),

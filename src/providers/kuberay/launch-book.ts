@@ -35,7 +35,7 @@ export interface Seat {
   readonly failed?: Pick<LateRefusal, 'kind' | 'detail'> & { readonly at: Instant };
 }
 
-export const emptyBook: LaunchBook = { launches: [], written: {} };
+const emptyBook: LaunchBook = { launches: [], written: {} };
 
 /** For as long a launch may be repeated: the autoscaler forgets what ended after ten minutes. */
 const endedKept: Duration = 3_600_000;

@@ -8,7 +8,15 @@ import { providerErrors } from '../errors.ts';
 import type { LaunchRequest, Provider, ProviderInstance } from '../provider.ts';
 import { kuberayEvents } from './events.ts';
 import { type LaunchBook, readBook, type Seat, writeBook } from './launch-book.ts';
-import { noteName, readScaledCluster, readWorkerPod, type ScaledCluster, workersOf } from './ray-cluster.ts';
+import {
+  noteName,
+  podsPath,
+  readScaledCluster,
+  readWorkerPod,
+  type ScaledCluster,
+  scalerManager,
+  workersOf,
+} from './ray-cluster.ts';
 import { type Patience, type Settled, settle, usualPatience, type WantedGroup } from './settle.ts';
 
 export interface KubeRayOptions {
@@ -128,7 +136,7 @@ export class KubeRayProvider implements Provider {
     const object = (await client.json({ path: this.#path, call: `read the RayCluster '${name}'`, signal })) as Json;
     onRead?.(object);
     const cluster = readScaledCluster(object);
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+    const path = podsPath(namespace);
     const query = { labelSelector: workersOf(name) };
     const { items } = await listAll(client, { path, query, call: `list pods in the namespace '${namespace}'`, signal });
     const pods = (items as readonly Json[]).map(readWorkerPod);
@@ -146,7 +154,7 @@ export class KubeRayProvider implements Provider {
       method: 'PATCH',
       path: this.#path,
       contentType: 'application/json-patch+json',
-      query: { fieldManager: 'manta' },
+      query: { fieldManager: scalerManager },
       body,
       call: `patch the RayCluster '${this.#options.name}'`,
       signal,

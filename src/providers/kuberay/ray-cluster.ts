@@ -14,6 +14,11 @@ const labels = {
 /** Workers of a RayCluster alone: its head is nobody's to scale. */
 export const workersOf = (cluster: string): string => `${labels.cluster}=${cluster},${labels.kind}=worker`;
 
+export const podsPath = (namespace: string): string => `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
+
+/** As what the API server notes who sets `replicas`. */
+export const scalerManager = 'manta-scaler';
+
 /** A worker group, as far as its number of pods goes. */
 export interface WorkerGroup {
   readonly name: string;

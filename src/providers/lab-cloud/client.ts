@@ -36,7 +36,7 @@ export class CloudRefusal extends Error {
   }
 }
 
-/** Speaks to a lab cloud: each failure is one of `providers/errors.ts`, with the cloud's own words. */
+/** Talks to a lab cloud: each failure is one of `providers/errors.ts`, with the cloud's own words. */
 export class LabCloudClient {
   readonly #options: ClientOptions;
 

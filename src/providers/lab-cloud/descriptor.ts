@@ -22,7 +22,7 @@ export const labCloud: CloudDescriptor = {
       manta: true,
       example: '~/.lab-cloud-token',
     }),
-    key('provider.token_env', 'string', 'Environment variable with the token, if there is no file.', {
+    key('provider.token_env', 'string', 'Environment variable with the token; used without token_file.', {
       manta: true,
       default: 'LAB_CLOUD_TOKEN',
       example: 'LAB_CLOUD_TOKEN',

@@ -21,7 +21,7 @@ export const cloudStart = {
   ],
 } as const;
 
-/** Ray's own set-up line: the nightly wheel for one version of Python, unless some Ray is there. */
+/** Ray's own setup line: the nightly wheel for one version of Python, unless some Ray is there. */
 export const installRay = (python: string): string =>
   `which ray || pip install -U "ray[default] @ https://s3-us-west-2.amazonaws.com/ray-wheels/latest/ray-3.0.0.dev0-${python}-manylinux2014_x86_64.whl"`;
 

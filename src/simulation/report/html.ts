@@ -1,7 +1,7 @@
 import type { RunSample } from '../meter.ts';
 import { clockText } from './amounts.ts';
 import type { ScenarioOutcome, Side } from './outcome.ts';
-import { hasChart, rowRatio, rowsOf, unfinishedReasons } from './text.ts';
+import { boundText, hasChart, ratioHeadings, rowRatios, rowsOf, unfinishedReasons } from './text.ts';
 
 /** A page that needs nothing else: the figures and a chart for each side, in light and dark. */
 export function outcomePage(outcomes: readonly ScenarioOutcome[]): string {
@@ -52,18 +52,23 @@ function section(outcome: ScenarioOutcome): string {
   const rows = rowsOf(outcome)
     .map((row) => {
       const cells = sides.map((side) => `<td>${escape(row.show(side))}</td>`).join('');
-      return `<tr><th scope="row"${row.under === true ? ' class="under"' : ''}>${escape(row.name)}</th>${cells}${compared ? `<td>${escape(rowRatio(row, outcome))}</td>` : ''}</tr>`;
+      const ratios = rowRatios(row, outcome)
+        .map((each) => `<td>${escape(each)}</td>`)
+        .join('');
+      return `<tr><th scope="row"${row.under === true ? ' class="under"' : ''}>${escape(row.name)}</th>${cells}${ratios}</tr>`;
     })
     .join('\n');
   const head = compared
-    ? `<thead><tr><th></th>${sides.map((side) => `<th>${escape(side.decider)}</th>`).join('')}<th>ratio</th></tr></thead>`
+    ? `<thead><tr><th></th>${[...sides.map((side) => side.decider), ...ratioHeadings(outcome)].map((each) => `<th>${escape(each)}</th>`).join('')}</tr></thead>`
     : '';
+  const least = boundText(outcome);
   return `<section>
 <h2>${escape(scenario.name)}</h2>
 <p>${escape(asSentence(scenario.summary))}Seed ${seeds.join(', ')}; faults: ${escape(faults)}.</p>
 <div class="scroll"><table>${head}<tbody>
 ${rows}
 </tbody></table></div>
+${least === undefined ? '' : `<p>${escape(asSentence(least[0]!.toUpperCase() + least.slice(1)))}</p>`}
 ${sides
   .filter((side) => side.unfinished > 0)
   .map((side) => unfinished(side, compared))

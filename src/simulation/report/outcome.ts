@@ -4,6 +4,7 @@ import { amountOf } from '../../core/resources.ts';
 import type { RunSample } from '../meter.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import type { Simulation } from '../simulate.ts';
+import type { Wasted } from '../trace.ts';
 import { ratio } from './amounts.ts';
 
 /** One scenario, simulated with one or two deciders over one or more seeds: the means of all of them. */
@@ -12,6 +13,8 @@ export interface ScenarioOutcome {
   readonly seeds: readonly number[];
   readonly faults: string;
   readonly sides: readonly Side[];
+  /** What any schedule as fast as the first side must cost, where that was asked for and prices are known. */
+  readonly bound?: number | undefined;
 }
 
 export interface Side {
@@ -29,6 +32,7 @@ export interface Side {
   readonly restarts: number;
   readonly neverUsed: number;
   readonly idleShare: number;
+  readonly wasted: Wasted;
   readonly peakNodes: number;
   readonly finished: number;
   readonly unfinished: number;
@@ -84,6 +88,11 @@ function sideOf(runs: readonly (readonly Simulation[])[], side: number): Side {
     restarts: mean(({ measures }) => measures.restarts),
     neverUsed: mean(({ measures }) => measures.neverUsed),
     idleShare: mean(({ measures }) => measures.idleShare),
+    wasted: {
+      starting: mean(({ wasted }) => wasted.starting),
+      idle: mean(({ wasted }) => wasted.idle),
+      unfit: mean(({ wasted }) => wasted.unfit),
+    },
     peakNodes: mean(({ measures }) => measures.peakNodes),
     finished: mean(({ measures }) => measures.finished),
     unfinished: mean(({ measures }) => measures.unfinished),

@@ -41,6 +41,9 @@ export function rowsOf(outcome: ScenarioOutcome): readonly Row[] {
       show: (side: Side) => amountOf(side.nodeHours, type).toFixed(2),
     })),
     { name: 'idle or starting', show: (side) => percentText(side.idleShare) },
+    { name: 'hours starting', under: true, show: (side) => side.wasted.starting.toFixed(2) },
+    { name: 'hours idle', under: true, show: (side) => side.wasted.idle.toFixed(2) },
+    { name: 'hours without a fit', under: true, show: (side) => side.wasted.unfit.toFixed(2) },
     { name: 'most nodes at once', show: (side) => count(side.peakNodes) },
     { name: 'launches', show: (side) => count(side.launches) },
     { name: 'terminations', show: (side) => count(side.terminations) },
@@ -54,10 +57,21 @@ export function rowsOf(outcome: ScenarioOutcome): readonly Row[] {
   ];
 }
 
-/** The ratio column of a row; empty where there is nothing to compare. */
-export function rowRatio(row: Row, outcome: ScenarioOutcome): string {
-  const [own, other] = outcome.sides.map((side) => row.compare?.(side));
-  return own === undefined || other === undefined ? '' : ratioText(ratio(own, other));
+/** The first side against each other one; empty where there is nothing to compare. */
+export function rowRatios(row: Row, outcome: ScenarioOutcome): readonly string[] {
+  const [own, ...others] = outcome.sides.map((side) => row.compare?.(side));
+  return others.map((other) => (own === undefined || other === undefined ? '' : ratioText(ratio(own, other))));
+}
+
+/** Headings of the columns that `rowRatios` fills. */
+export const ratioHeadings = ({ sides }: ScenarioOutcome): readonly string[] =>
+  sides.length === 2 ? ['ratio'] : sides.slice(1).map(({ decider }) => `to ${decider}`);
+
+/** What the bound says of the first side; undefined where there is none. */
+export function boundText({ bound, sides: [own] }: ScenarioOutcome): string | undefined {
+  if (bound === undefined) return undefined;
+  const times = own?.cost === undefined ? '' : `; ${own.decider} costs ${ratioText(ratio(own.cost, bound))}`;
+  return `no schedule that finishes as early costs less than ${moneyText(bound)}${times}`;
 }
 
 /** Without any machine there is nothing to draw. */
@@ -113,14 +127,16 @@ export function outcomeText(outcome: ScenarioOutcome, width: number): string {
   ];
   if (sides.length > 1) {
     lines.push(
-      `${''.padEnd(first)}${sides.map((side) => side.decider.padStart(column)).join('')}${'ratio'.padStart(column)}`,
+      `${''.padEnd(first)}${[...sides.map((side) => side.decider), ...ratioHeadings(outcome)].map((each) => each.padStart(column)).join('')}`,
     );
   }
   for (const row of rows) {
     const cells = sides.map((side) => row.show(side).padStart(column)).join('');
-    const last = sides.length > 1 ? rowRatio(row, outcome).padStart(column) : '';
-    lines.push(`${nameOf(row).padEnd(first)}${cells}${last}`.trimEnd());
+    const ratios = rowRatios(row, outcome).map((each) => each.padStart(column));
+    lines.push(`${nameOf(row).padEnd(first)}${cells}${ratios.join('')}`.trimEnd());
   }
+  const least = boundText(outcome);
+  if (least !== undefined) lines.push('', least);
   for (const side of sides) {
     if (side.unfinished > 0) lines.push('', ...unfinishedLines(side, sides.length > 1, Math.min(width, 120)));
   }

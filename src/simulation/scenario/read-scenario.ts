@@ -39,7 +39,7 @@ export function readScenario(value: unknown, spec?: ScalingSpec, keysOf?: FieldR
 }
 
 function readCluster(field: Field): ScalingSpec {
-  field.onlyKeys(['maxWorkers', 'idleTimeout', 'upscalingSpeed', 'head', 'types']);
+  field.onlyKeys(['maxWorkers', 'idleTimeout', 'idle', 'upscalingSpeed', 'head', 'types']);
   const maxWorkers = field.optional('maxWorkers')?.whole();
   const types = field.required('types')?.entries() ?? [];
   const headType = field.optional('head')?.text() ?? types[0]?.[0] ?? 'head';
@@ -49,6 +49,7 @@ function readCluster(field: Field): ScalingSpec {
   return {
     ...(maxWorkers === undefined ? {} : { maxWorkers }),
     idleTimeout: field.optional('idleTimeout')?.duration() ?? 300_000,
+    idle: field.optional('idle')?.oneOf(['timeout', 'economic'] as const) ?? 'timeout',
     upscalingSpeed: field.optional('upscalingSpeed')?.amount() ?? 1,
     nodeTypes: types.map(([name, type]) => readType(name, type, name === headType, maxWorkers)),
     headType,

@@ -26,6 +26,8 @@ export interface ScenarioFile {
 export interface ScenarioCluster {
   readonly maxWorkers?: number;
   readonly idleTimeout?: DurationText;
+  /** As `provider.manta.idle` in a cluster file. @default timeout */
+  readonly idle?: 'timeout' | 'economic';
   readonly upscalingSpeed?: number;
   /** Name of the head's type. The head offers no room to work unless its type has resources. */
   readonly head?: string;

@@ -54,6 +54,14 @@ test('a list is read page by page, and whole when the server forgot where it was
   assert.deepEqual(asked, ['500 start', '500 second', '500 start', '500 second', '500 lost', 'all start']);
 });
 
+test('a list whose pages do not end is given up', async (t) => {
+  const client = await clientOf(t, (_, response) => say(response, 200, { metadata: { continue: 'more' }, items: [1] }));
+  await assert.rejects(
+    listAll(client, pods),
+    (error) => kubeErrors.Failed.is(error) && /1000 pages/.test(error.message),
+  );
+});
+
 test('a busy server is asked again as long as it says so, and a change is not made twice after a fault', async (t) => {
   let calls = 0;
   const client = await clientOf(t, (request, response) => {
@@ -101,7 +109,8 @@ test('an answer that stops in the middle ends with an error, and so does one wit
   const half = await serve(t, (_, response) => void response.writeHead(200).write('{"items": ['));
   const client = new KubeClient(access(t, [configOf(half, {})]), clock, 100);
   t.after(() => client.close());
-  await assert.rejects(client.json(pods), (error) => kubeErrors.Failed.is(error) && /no data for/.test(error.message));
+  // On a busy machine not even the beginning may come in time.
+  await assert.rejects(client.json(pods), /no data for|no answer within/);
   const endless = await clientOf(t, (_, response) => void Readable.from(forEver()).pipe(response));
   await assert.rejects(endless.text(pods, 1 << 20), /more than 1048576 bytes/);
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plan } from '../../../src/core/plan/plan-cluster.ts';
+import { ray } from '../../../src/core/plan/policy.ts';
+import { endWords } from '../../../src/core/plan/words.ts';
 import type { LaunchRefusal } from '../../../src/core/view.ts';
 import {
   ask,
@@ -330,6 +332,36 @@ describe('on the way down', () => {
       tasks(4, { CPU: 1 }),
     );
     assert.deepEqual(ends(plan(view, specOf([w]), now)), ['drain long idle']);
+  });
+
+  describe('with idle: economic', () => {
+    const w = typeOf('w', { CPU: 4 }, priced(1));
+    // They took 90 seconds to start.
+    const started = { requestedAt: now - 600_000, since: now - 510_000 };
+    const idle = (seconds: number) => running(w, { CPU: 4 }, { id: `${seconds}`, ...started }, seconds * 1_000);
+
+    it('a node goes when it has been idle for as long as a new one takes to start, and not before', () => {
+      const spec = specOf([w], { idle: 'economic' });
+      const made = plan(viewOf([idle(80), idle(100)]), spec, now);
+      assert.deepEqual(ends(made), ['drain 100 idle']);
+      assert.equal(made.lookAgainAt, now + 10_001);
+      const [action] = made.actions;
+      assert.ok(action?.kind === 'drain');
+      assert.match(endWords(action.because, now), /idle for 100 s, which costs more than a new node's start of 90 s/);
+    });
+
+    it('the idle timeout of the file is never exceeded, and floors stay', () => {
+      const short = specOf([w], { idle: 'economic', idleTimeout: 60_000 });
+      assert.deepEqual(ends(plan(viewOf([idle(80)]), short, now)), ['drain 80 idle']);
+      const floor = { ...w, minWorkers: 1 };
+      assert.deepEqual(ends(plan(viewOf([idle(100)]), specOf([floor], { idle: 'economic' }), now)), []);
+    });
+
+    it('without prices, and as Ray decides, the timeout counts', () => {
+      const free = typeOf('w', { CPU: 4 });
+      assert.deepEqual(ends(plan(viewOf([idle(100)]), specOf([free], { idle: 'economic' }), now)), []);
+      assert.deepEqual(ends(plan(viewOf([idle(100)]), specOf([w], { idle: 'economic' }), now, ray)), []);
+    });
   });
 
   it('of idle nodes that the floor does not need the dearest goes', () => {

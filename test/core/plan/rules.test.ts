@@ -85,7 +85,9 @@ describe('the planner, whatever the cluster', () => {
         const instance = view.instances.find(({ id }) => id === action.instance);
         if (action.because.kind === 'idle') {
           const timeout = spec.nodeTypes.find(({ name }) => name === instance?.type)?.idleTimeout ?? spec.idleTimeout;
-          assert.ok(timeout !== undefined && (instance?.node?.idleFor ?? 0) > timeout);
+          assert.ok(timeout !== undefined && action.because.timeout <= timeout);
+          assert.ok(action.because.timeout === timeout || (spec.idle === 'economic' && action.because.economic));
+          assert.ok((instance?.node?.idleFor ?? 0) > action.because.timeout);
           assert.equal(action.kind, 'drain');
         }
         if (action.because.kind === 'unneeded-pending') {

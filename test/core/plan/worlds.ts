@@ -111,6 +111,7 @@ export const worldArbitrary: fc.Arbitrary<World> = fc
     demand: demandArbitrary,
     maxWorkers: fc.option(fc.constantFrom(0, 1, 3, 6, 12), { nil: undefined }),
     idleTimeout: fc.option(fc.constant(60_000), { nil: undefined, freq: 4 }),
+    idle: fc.constantFrom('timeout' as const, 'timeout' as const, 'economic' as const),
     speed: fc.constantFrom(0, 1, 2, Number.POSITIVE_INFINITY),
     complete: fc.record({ engine: fc.boolean(), provider: fc.boolean() }),
     partial: fc.constantFrom(true, false, false),
@@ -178,6 +179,7 @@ export const worldArbitrary: fc.Arbitrary<World> = fc
       spec: {
         ...(drawn.maxWorkers === undefined ? {} : { maxWorkers: drawn.maxWorkers }),
         ...(drawn.idleTimeout === undefined ? {} : { idleTimeout: drawn.idleTimeout }),
+        idle: drawn.idle,
         upscalingSpeed: drawn.speed,
         nodeTypes: drawn.types,
         headType: 'head',

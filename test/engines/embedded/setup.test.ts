@@ -1,34 +1,19 @@
 // needs: cluster
 
 import assert from 'node:assert/strict';
-import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { test } from 'node:test';
-import { ZipFile } from 'yazl';
 import { namesIn } from '../../../src/base/files/json-file.ts';
 import { readLog, setupLogOf } from '../../../src/base/files/log-segments.ts';
 import { findMarked } from '../../../src/base/process.ts';
 import type { AttemptOrder, SetupStep } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
+import { makeWheel } from '../wheel.ts';
 import { TestCluster } from './cluster.ts';
 
 const output = async (order: AttemptOrder): Promise<string> =>
   (await readLog(order.log, 0, 1 << 20)).bytes.toString('utf8');
-
-/** A wheel that needs no network: one module that says its name. */
-async function makeWheel(folder: string): Promise<string> {
-  const file = join(folder, 'spoken-1.0-py3-none-any.whl');
-  const zip = new ZipFile();
-  const add = (name: string, text: string): void => zip.addBuffer(Buffer.from(text), name);
-  add('spoken.py', 'print("spoken")\n');
-  add('spoken-1.0.dist-info/METADATA', 'Metadata-Version: 2.1\nName: spoken\nVersion: 1.0\n');
-  add('spoken-1.0.dist-info/WHEEL', 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n');
-  add('spoken-1.0.dist-info/RECORD', 'spoken.py,,\n');
-  zip.end();
-  await finished(zip.outputStream.pipe(createWriteStream(file)));
-  return file;
-}
 
 const pip = (...packages: string[]): SetupStep => ({ kind: 'pip', packages });
 

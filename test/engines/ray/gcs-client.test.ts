@@ -61,7 +61,7 @@ function certificates(t: TestContext, ...names: readonly string[]): string {
 
 it('goes on when the control store was restarted', async (t) => {
   const first = await serve(t, 0, 1);
-  const client = new GcsClient({ address: `127.0.0.1:${first.port}`, timeout: 5_000 });
+  const client = new GcsClient({ address: `127.0.0.1:${first.port}`, timeout: 60_000 });
   t.after(() => client.close());
   await client.call(method, question, never);
   first.stop();
@@ -101,7 +101,7 @@ it('shows its certificate, and takes only the one it knows', async (t) => {
   const { port } = await serve(t, 0, 3, ServerCredentials.createSsl(pem('own.crt'), [own], true));
   const clientOf = (ca: string, name: string): GcsClient => {
     const tls = () => ({ ca: pem(ca), cert: pem(`${name}.crt`), key: pem(`${name}.key`) });
-    const client = new GcsClient({ address: `127.0.0.1:${port}`, tls, timeout: 3_000 });
+    const client = new GcsClient({ address: `127.0.0.1:${port}`, tls, timeout: 60_000 });
     t.after(() => client.close());
     return client;
   };
@@ -115,7 +115,7 @@ it('finds out that a control store was started anew with certificates', async (t
   const pem = (name: string): Buffer => readFileSync(join(folder, name));
   const plain = await serve(t, 0, 1);
   const found: { tls?: GcsTls } = {};
-  const client = new GcsClient({ address: `127.0.0.1:${plain.port}`, tls: () => found.tls, timeout: 3_000 });
+  const client = new GcsClient({ address: `127.0.0.1:${plain.port}`, tls: () => found.tls, timeout: 60_000 });
   t.after(() => client.close());
   await client.call(method, question, never);
   plain.stop();

@@ -61,7 +61,12 @@ it('a node that works for a moment again and again, which no look sees, is not i
   );
 });
 
-it('a node that comes and is idle at once has no time from before', () => {
-  const [, after] = told([10_000, node('a', 9_000)], [10_500, node('b', 100)]);
-  assert.equal(after?.['b'], 100);
+it('a node that comes counts from when it is first seen, not from when its processes started', () => {
+  const [, first, later, end] = told(
+    [10_000, node('a', 9_000)],
+    [10_500, node('a', 9_500), node('b', 4_000)],
+    [11_500, node('a', 10_500), node('b', 5_000)],
+    [12_000, node('b', 5_500)],
+  );
+  assert.deepEqual([first?.['b'], later?.['b'], later?.['a'], end?.['b']], [1, 1_000, 10_500, 1_500]);
 });

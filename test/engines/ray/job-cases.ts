@@ -9,6 +9,7 @@ import { RayEngine } from '../../../src/engines/ray/engine.ts';
 import { RayHttp, textOf } from '../../../src/engines/ray/jobs/http.ts';
 import type { AttemptOrder, AttemptReport } from '../../../src/engines/runner.ts';
 import { never, until } from '../../contract/waiting.ts';
+import { makeWheel } from '../wheel.ts';
 import {
   dashboard,
   engineOptions,
@@ -103,6 +104,18 @@ export function jobCases(current: () => RayEngine): void {
       const { end, output } = await run(current(), order);
       assert.equal(output, 'from the folder\nfrom the module\nfrom the order\n');
       assert.equal(end.cause, 'succeeded');
+    });
+
+    it('gives each job its own wheel, though another has the same name', async () => {
+      const outputs: string[] = [];
+      for (const text of ['first', 'second']) {
+        const wheel = await makeWheel(join(folder, text), text);
+        const order = orderOf(`${text}.1`, `${python} -c "import spoken"`, {
+          setup: [{ kind: 'pip', packages: [wheel], path: wheel }],
+        });
+        outputs.push((await run(current(), order)).output);
+      }
+      assert.deepEqual(outputs, ['first\n', 'second\n']);
     });
 
     it('sends what is too large for Ray another way, or says that it is', async () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import type { RayHttp } from '../../../src/engines/ray/jobs/http.ts';
 import { RayPackages, type ShipArchive } from '../../../src/engines/ray/jobs/packages.ts';
-import { until } from '../../contract/waiting.ts';
+import { never, until } from '../../contract/waiting.ts';
 
 /** A folder of a job, and packages that are all too large for a Ray that has none. */
 function packagesOf(t: TestContext, shipArchive: ShipArchive) {
@@ -16,8 +16,31 @@ function packagesOf(t: TestContext, shipArchive: ShipArchive) {
   writeFileSync(join(folder, 'main.py'), 'print()');
   const http = { ask: async () => ({ status: 404, body: Buffer.alloc(0) }) } as unknown as RayHttp;
   const packages = new RayPackages({ dashboard: '', folder: join(root, 'drafts'), uploadLimit: 0, shipArchive }, http);
-  return { packages, folder };
+  return { packages, folder, root };
 }
+
+it('a wheel is named by its content as well: another of the same file name is another package', async (t) => {
+  const { packages, root } = packagesOf(t, async ({ name }) => `/archives/${name}`);
+  const wheel = async (folder: string, name: string, content: string): Promise<string> => {
+    mkdirSync(join(root, folder));
+    writeFileSync(join(root, folder, name), content);
+    return basename(await packages.wheel(join(root, folder, name), never));
+  };
+  const plain = 'greeting-1.0-py3-none-any.whl';
+  const [first, second, same] = [
+    await wheel('a', plain, 'one'),
+    await wheel('b', plain, 'two'),
+    await wheel('c', plain, 'one'),
+  ];
+  assert.match(first, /^greeting-1\.0-0[0-9a-f]{32}-py3-none-any\.whl$/);
+  assert.notEqual(first, second);
+  assert.equal(first, same);
+  assert.match(
+    await wheel('d', 'greeting-1.0-7b-py3-none-any.whl', 'one'),
+    /^greeting-1\.0-7b_0[0-9a-f]{32}-py3-none-any\.whl$/,
+  );
+  assert.equal(await wheel('e', 'none.whl', 'one'), 'none.whl');
+});
 
 it('a package that two jobs wait for goes on while one of them does, and is broken off when none does', async (t) => {
   const ships: { arrive: (path: string) => void; signal: AbortSignal }[] = [];

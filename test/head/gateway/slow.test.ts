@@ -9,7 +9,7 @@ import type { JobsApiDeps } from '../../../src/jobs/api.ts';
 import type { JobsEnv } from '../../../src/jobs/users/auth.ts';
 
 const deps = { auth: { cookie: 'manta-test', users: { byToken: () => undefined } } };
-const limits = { headersTimeout: 2_000, bodySilence: 2_000 };
+const limits = { headersTimeout: 4_000, bodySilence: 4_000 };
 
 /** A server that tells how long each body was, and a connection to it. */
 async function lineTo(t: TestContext): Promise<{ line: Socket; said: Promise<string> }> {
@@ -38,7 +38,7 @@ describe('a client that is slow', { concurrency: true }, () => {
     const { line, said } = await lineTo(t);
     line.write(`${head}\r\n`);
     for (let sent = 0; sent < 20; sent++) {
-      await sleep(250);
+      await sleep(400);
       line.write('x');
     }
     assert.match(await said, /read 20$/);

@@ -52,13 +52,16 @@ test('what was prepared fills in what the file leaves out, and nothing else', as
     network: aws.world.vpcs.of(labAccount, region)[0]!.id,
   });
   const other = aws.world.addImage({ account: labAccount, region });
-  const text = clusterText({ worker: [`ImageId: ${other.id}`, `SecurityGroupIds: [${own.id}]`] });
-  const [second] = await providerOf(aws, { text }).launch(ask('own'), never);
+  const both = clusterText({ worker: [`ImageId: ${other.id}`, `SecurityGroupIds: [${own.id}]`] });
+  const [second] = await providerOf(aws, { text: both }).launch(ask('own'), never);
   assert.equal(requestOf(aws, second!.id).ImageId, other.id);
   assert.deepEqual(requestOf(aws, second!.id).SecurityGroupIds, [own.id]);
-  const latest = clusterText({ worker: ['ImageId: latest_dlami'] });
-  const [third] = await providerOf(aws, { text: latest }).launch(ask('latest'), never);
-  assert.equal(requestOf(aws, third!.id).ImageId, imageOf(aws));
+  for (const none of ['latest_dlami', 'LATEST_DLAMI', '""', 'null']) {
+    const text = clusterText({ worker: [`ImageId: ${none}`, 'SecurityGroupIds: []'] });
+    const [third] = await providerOf(aws, { text }).launch(ask(none), never);
+    assert.equal(requestOf(aws, third!.id).ImageId, imageOf(aws), none);
+    assert.deepEqual(requestOf(aws, third!.id).SecurityGroupIds, data.types['worker']!.groups);
+  }
 });
 
 test('a type that was not prepared is refused with what to do', async (t) => {

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import type { ServiceAccountKey } from '../../../lab/google/access/tokens.ts';
 import type { MantaError } from '../../../src/base/errors.ts';
 import { policies } from '../../../src/providers/google/prepare/policies.ts';
+import { patiently } from '../../contract/waiting.ts';
 import { specOf } from '../../core/spec/cluster-text.ts';
 import { ask, providerOf } from './google-bed.ts';
 import { cluster, preparationBed } from './prepare-bed.ts';
@@ -68,13 +69,25 @@ test("a user's role without what a plan can do without is enough", async (t) => 
   assert.match(warnings.join('\n'), /the firewall of network default cannot be read/);
 });
 
+test("the head's role pulls the image of its container where that is in a registry of Google", () => {
+  const pulls = (image: string): boolean =>
+    permissionsIn(policies(specOf(cluster({ more: `docker: {image: ${image}, container_name: c}` }))).head).includes(
+      'artifactregistry.repositories.downloadArtifacts',
+    );
+  assert.deepEqual(['us-docker.pkg.dev/lab-project/ray/ray:1', 'gcr.io/p/ray', 'rayproject/ray:2.9'].map(pulls), [
+    true,
+    true,
+    false,
+  ]);
+});
+
 test("the head's role suffices to launch, list, tag and end instances", async (t) => {
   const bed = await preparationBed(t);
   const plain = cluster({ places: 'region: us-west1, availability_zone: us-west1-a' });
   const prepared = await bed.up({ text: plain });
   const credentials = bed.world.tokens.addKey(bed.project.id, prepared.serviceAccount!.email, '1');
   const provider = providerOf(bed, { text: plain, prepared, credentials });
-  const signal = AbortSignal.timeout(30_000);
+  const signal = patiently();
   const [made] = await provider.launch(ask('one', { tags: { some: 'tag' } }), signal);
   assert.deepEqual(
     (await provider.list(signal)).map(({ id }) => id),

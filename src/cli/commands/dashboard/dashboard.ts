@@ -116,7 +116,7 @@ async function linkTo(url: string, http: HttpClient): Promise<string> {
   return `${url}/manta/?ticket=${encodeURIComponent(ticket)}`;
 }
 
-/** Each link lets in once: the browser that is opened has another than the one on the screen. */
+/** Each link works once: the browser that is opened has another than the one on the screen. */
 async function show(
   newLink: () => string | Promise<string>,
   { options }: InvocationOf<typeof dashboardOptions>,

@@ -40,9 +40,6 @@ export async function bringDown(meant: MeantCluster, settings: DownSettings, io:
   }
   const { instances, wasThere } = await down({ folder, keepState, clock: wallClock, events: io.events }, io.signal);
   if (io.json) io.out(`${JSON.stringify({ name, instances, wasThere })}\n`);
-  else
-    io.out(
-      wasThere ? `The cluster '${name}' is down.\n` : `There is no cluster '${name}' on this machine; nothing to do.\n`,
-    );
+  else io.out(wasThere ? `The cluster '${name}' is down.\n` : `No cluster '${name}' on this machine; nothing to do.\n`);
   return 0;
 }

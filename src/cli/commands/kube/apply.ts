@@ -16,6 +16,7 @@ import type { kubeApplyOptions } from './declaration.ts';
 import { openManifests } from './manifests.ts';
 import { effects, planJson, planText } from './plan-text.ts';
 import { rollbackManifests } from './rollback.ts';
+import { addScaler } from './scaler.ts';
 import { withServeConfig } from './serve-config.ts';
 
 type Options = InvocationOf<typeof kubeApplyOptions>['options'];
@@ -26,7 +27,8 @@ export const run: Run<typeof kubeApplyOptions> = async ({ args, options }, io) =
     ? undefined
     : await withServeConfig(await openManifests(args, io), options.serveConfig, io);
   return await withKube(options, io, async (client) => {
-    const manifests = files ?? (await rollbackManifests(args, client, io));
+    const given = files ?? (await rollbackManifests(args, client, io));
+    const manifests = options.scaler === undefined ? given : await addScaler(given, options, client, io);
     const applying: Applying = {
       client,
       resources: new KubePaths(client),

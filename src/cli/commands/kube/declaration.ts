@@ -32,6 +32,30 @@ export const kubeApplyOptions = [
     excludes: ['rollback'],
   },
   { name: 'rollback', summary: 'go back to the last spec that came up; FILE may be KIND/NAME' },
+  {
+    name: 'scaler',
+    value: 'manta',
+    choices: ['manta'],
+    excludes: ['rollback'],
+    summary: "put Manta's planner, queue and page into the head's pod, in the place of Ray's autoscaler",
+  },
+  {
+    name: 'image',
+    value: 'IMAGE',
+    needs: ['scaler'],
+    summary: 'with --scaler: image of its container, with Node 24 and bash (default: node:24-bookworm-slim)',
+  },
+  {
+    name: 'scaler-claim',
+    value: 'NAME',
+    needs: ['scaler'],
+    summary: 'with --scaler: PersistentVolumeClaim that keeps the queue when the head pod is lost',
+  },
+  {
+    name: 'scaler-service',
+    needs: ['scaler'],
+    summary: 'with --scaler: a Service, so that pods of the cluster can use the queue with a token',
+  },
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
 
@@ -75,6 +99,7 @@ export const kubeCommands: readonly Command[] = [
     summary: 'apply manifests, and wait until what they describe really runs',
     description:
       'Checks the files, lets the API server try them, shows what would change and what that does, asks, and applies all objects in order (server-side apply). Then waits: for a RayCluster until all its pods are ready and current; for a RayService until Serve itself runs the new config and the Service leads to it; for a RayJob until its entrypoint runs. Or it ends with the first cause why that does not happen.\n' +
+      "With --scaler manta: Manta's planner scales the cluster in the place of Ray's autoscaler, and has a queue and a page; see docs/kubernetes.md.\n" +
       'With --rollback: applies the last spec that came up, or the one before it if that is what runs now.\n' +
       'With --json: a line {"findings"} where the files have problems, then a line {"plan": [{"kind", "name", "effect", "notes", "room", "differences"}]}.\n' +
       'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or nobody could confirm, 3 KubeRay is not installed.',
@@ -88,6 +113,7 @@ export const kubeCommands: readonly Command[] = [
       'manta kube apply --plan rayservice.yaml',
       'manta kube apply --serve-config config.yaml rayservice.yaml',
       'manta kube apply --rollback rayservice/NAME',
+      'manta kube apply --scaler manta raycluster.yaml',
     ],
     load: () => import('./apply.ts'),
   }),

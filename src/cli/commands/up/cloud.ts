@@ -8,7 +8,7 @@ import type { RunningJobs } from '../../../launcher/reach/current-cluster.ts';
 import { openRemote, type RemoteCluster } from '../../../launcher/reach/remote-cluster.ts';
 import { refuseOutdatedStart } from '../../../launcher/up/check-start.ts';
 import type { CloudPlan } from '../../../launcher/up/cloud-plan.ts';
-import { localFiles } from '../../../launcher/up/mounts.ts';
+import { localFiles, missingMounts } from '../../../launcher/up/mounts.ts';
 import { readCluster, readLaptopRecord } from '../../../state/cluster-record.ts';
 import { type GivenFile, readConfig, specOf } from '../../../state/load-spec.ts';
 import { stateFolder, stateHome } from '../../../state/state-folder.ts';
@@ -37,10 +37,12 @@ export async function headInCloud(meant: MeantCluster, settings: UpSettings, io:
   if (settings.plan !== true) refuseOutdatedStart(file);
   if (spec.provider.kind !== 'cloud') return { is: 'there', file };
   // What can be found wrong here is found before anything costs money.
-  localFiles(spec, file.config.path, io.cwd);
+  if (settings.plan !== true) localFiles(spec, file.config.path, io.cwd);
   const { planCloud } = await import('../../../launcher/up/cloud-plan.ts');
   const request: CloudRequest = { folder, file, overrides, env: io.env, clock: wallClock, events: io.events };
-  const cloud = await planCloud(request, io.signal);
+  const planned = await planCloud(request, io.signal);
+  const missing = settings.plan ? missingMounts(spec, file.config.path, io.cwd) : [];
+  const cloud = { ...planned, warnings: [...missing, ...planned.warnings] };
   const reachable = readLaptopRecord(folder)?.remote.address !== undefined;
   if (settings.plan && cloud.head.action === 'keep' && reachable) return { is: 'there', file, cloud };
   const jobs = cloud.head.action === 'replace' ? await jobsAtStake(request, io) : undefined;

@@ -157,6 +157,12 @@ export const mantaKeys: readonly Key[] = [
     { ...own, default: 'false', example: true },
   ),
   key(
+    'provider.manta.idle',
+    'string',
+    'economic: terminate idle workers before idle_timeout_minutes if a new one would cost less than waiting. Needs prices.',
+    { ...own, choices: ['timeout', 'economic'], default: 'timeout', example: 'economic' },
+  ),
+  key(
     'provider.manta.idle_shutdown',
     'duration',
     'Shut down the whole cluster, including the head, after this long without running or waiting work.',

@@ -11,15 +11,15 @@ const secondChance = 15_000;
  */
 export class Lease {
   readonly #length: Duration;
-  readonly #lapsed: () => void;
+  readonly #expired: () => void;
   readonly #monotonic: () => number;
   #until: number;
   #timer: NodeJS.Timeout | undefined;
   #over = false;
 
-  constructor(length: Duration, lapsed: () => void, monotonic: () => number = () => performance.now()) {
+  constructor(length: Duration, expired: () => void, monotonic: () => number = () => performance.now()) {
     this.#length = length;
-    this.#lapsed = lapsed;
+    this.#expired = expired;
     this.#monotonic = monotonic;
     this.#until = 0;
     this.renew();
@@ -30,7 +30,7 @@ export class Lease {
     this.#arm();
   }
 
-  /** No longer needed: it neither lapses nor keeps the process alive. */
+  /** No longer needed: it neither expires nor keeps the process alive. */
   end(): void {
     this.#over = true;
     clearTimeout(this.#timer);
@@ -47,7 +47,7 @@ export class Lease {
     if (late > stall) {
       this.#until = this.#monotonic() + Math.min(this.#length, secondChance);
       this.#arm();
-    } else if (late >= 0) this.#lapsed();
+    } else if (late >= 0) this.#expired();
     else this.#arm();
   }
 }

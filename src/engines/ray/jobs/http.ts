@@ -2,6 +2,8 @@ import { Agent, request } from 'node:http';
 import type { Readable } from 'node:stream';
 import { readWhole } from '../../../base/read-whole.ts';
 import type { Duration } from '../../../base/time/clock.ts';
+import { retry } from '../../../base/time/retry.ts';
+import { wallClock } from '../../../base/time/wall-clock.ts';
 import { engineErrors } from '../../errors.ts';
 import { rayErrors } from '../errors.ts';
 import { type ParsedRefusal, readRefusal } from './prose.ts';
@@ -37,21 +39,20 @@ export class RayHttp {
 
   /** Any answer but a refused token is an answer; no answer is `engineErrors.Unreachable`. */
   async ask(url: string, question: HttpQuestion, signal: AbortSignal): Promise<HttpAnswer> {
-    signal.throwIfAborted();
     const call = `${question.method ?? 'GET'} ${question.path}`;
-    for (let tries = 1; ; tries++) {
-      try {
-        const answer = await this.#once(url, question, signal);
-        if (answer.status === 401 || answer.status === 403)
-          throw rayErrors.NotAllowed({ call, detail: `${answer.status} ${textOf(answer)}` });
-        return answer;
-      } catch (error) {
-        if (signal.aborted || rayErrors.NotAllowed.is(error)) throw error;
-        // The other side may close a kept connection just as it is used again.
-        if (error instanceof StaleConnection && tries < 3) continue;
-        throw engineErrors.Unreachable({ call, detail: (error as Error).message }, error);
-      }
-    }
+    const answer = await retry(() => this.#once(url, question, signal), {
+      clock: wallClock,
+      signal,
+      pause: () => 0,
+      // The other side may close a kept connection just as it is used again.
+      again: (error, tries) => error instanceof StaleConnection && tries < 3,
+    }).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw engineErrors.Unreachable({ call, detail: (error as Error).message }, error);
+    });
+    if (answer.status === 401 || answer.status === 403)
+      throw rayErrors.NotAllowed({ call, detail: `${answer.status} ${textOf(answer)}` });
+    return answer;
   }
 
   async json(url: string, question: HttpQuestion, signal: AbortSignal): Promise<unknown> {

@@ -66,7 +66,7 @@ export class LeavingJobs {
 
   /**
    * False when Ray refuses, since the job is not over. Not before Ray's own watch over the job has ended: that one would
-   * write a job that is gone once more, as a failed one without a name, for ever.
+   * write a job that is gone once more, as a failed one without a name, forever.
    */
   async #delete(submission: string): Promise<boolean> {
     for (let wait = letGoAfter; ; wait = Math.min(wait * 2, longestPause)) {

@@ -42,7 +42,7 @@ interface Making {
 export class RayPackages {
   readonly #options: PackagesOptions;
   readonly #http: RayHttp;
-  /** A prepared folder does not change, so its name is found once. */
+  /** What was prepared does not change, so its name is found once. */
   readonly #names = new Map<string, Promise<string>>();
   readonly #underWay = new Map<string, Making>();
   #drafts = 0;
@@ -54,13 +54,7 @@ export class RayPackages {
 
   /** The URI under which Ray's nodes find the content of a folder. */
   async folder(path: string, signal: AbortSignal): Promise<string> {
-    let naming = this.#names.get(path);
-    if (!naming) {
-      naming = nameOf(path);
-      this.#names.set(path, naming);
-      naming.catch(() => this.#names.delete(path));
-    }
-    const name = await orAborted(naming, signal);
+    const name = await this.#nameFor(path, nameOf, signal);
     return this.#once(name, signal, async (during) => {
       if (await this.#isThere(name, during)) return `gcs://${name}`;
       const shipped = await this.#options.shippedArchive?.(name, during);
@@ -79,15 +73,25 @@ export class RayPackages {
     });
   }
 
-  /** The URI of a wheel, which keeps its file name: pip reads it. */
+  /** The URI of a wheel, whose file name pip reads. */
   async wheel(path: string, signal: AbortSignal): Promise<string> {
-    const name = basename(path);
+    const name = await this.#nameFor(path, wheelNameOf, signal);
     const { size } = await stat(path);
     return this.#once(name, signal, async (during) => {
       if (await this.#isThere(name, during)) return `gcs://${name}`;
       if (size > this.#options.uploadLimit) return this.#ship(name, path, during);
       return this.#upload(name, path, size, during);
     });
+  }
+
+  async #nameFor(path: string, find: (path: string) => Promise<string>, signal: AbortSignal): Promise<string> {
+    let naming = this.#names.get(path);
+    if (!naming) {
+      naming = find(path);
+      this.#names.set(path, naming);
+      naming.catch(() => this.#names.delete(path));
+    }
+    return await orAborted(naming, signal);
   }
 
   /** One making for all who want it, which is broken off when the last of them has gone. */
@@ -157,6 +161,20 @@ export const archivesOf = (environment: RayJobBody['runtime_env']): readonly str
     .flatMap((uri) => (typeof uri === 'string' && uri.startsWith(onDisk) ? [basename(uri)] : []));
 
 const pathOf = (name: string): string => `/api/packages/gcs/${encodeURIComponent(name)}`;
+
+/**
+ * By its content too, in the build tag, which pip takes as it is: Ray's store and its nodes trust names, and would give the
+ * wheel that somebody else has under this name, or an older one. Names that are none of a wheel are left for pip to refuse.
+ */
+async function wheelNameOf(path: string): Promise<string> {
+  const name = basename(path);
+  const parts = name.slice(0, -'.whl'.length).split('-');
+  if (parts.length !== 5 && parts.length !== 6) return name;
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  const build = [...parts.slice(2, -3), `0${hash.digest('hex').slice(0, 32)}`].join('_');
+  return `${[...parts.slice(0, 2), build, ...parts.slice(-3)].join('-')}.whl`;
+}
 
 /** Named by its content: Ray itself keeps 64 bits of a hash that is not safe, and trusts the name. */
 async function nameOf(folder: string): Promise<string> {

@@ -7,6 +7,7 @@ import { sshHost } from '../../../base/ssh/host.ts';
 import type { SshTarget } from '../../../base/ssh/target.ts';
 import { thisHost } from '../../../base/this-host.ts';
 import type { Duration } from '../../../base/time/clock.ts';
+import { doubling, retry } from '../../../base/time/retry.ts';
 import { bootWatchdog } from '../../../bringup/lease/lease.ts';
 import { targetOf } from '../../../bringup/node/reach.ts';
 import type { Cleared } from '../../../core/cleared.ts';
@@ -26,7 +27,7 @@ const learnWithin = 10_000;
 /** A machine without a lease does not end itself before mantad would give it up, however short leases are. */
 const noLeaseFor = loopSettings.timeouts.allocated;
 
-/** Instances of a cloud. They let in the cluster's own key, which the head alone has. */
+/** Instances of a cloud. They accept the cluster's own key, which the head alone has. */
 export async function cloudMachines(context: BackendContext, head: RayHead): Promise<Machines> {
   const { folder, spec } = context;
   const publicKey = readFileSync(`${folder.files.key}.pub`, 'utf8').trim();
@@ -124,10 +125,13 @@ class CloudMachines implements Machines {
   }
 
   async keep(signal: AbortSignal): Promise<void> {
-    for (let pause = 1_000; !signal.aborted; pause = Math.min(pause * 2, 60_000)) {
-      if (this.#learned !== undefined || (await this.learn(signal))) return;
-      await this.#context.clock.sleep(pause, signal).catch(() => {});
-    }
+    const { clock } = this.#context;
+    await retry(
+      async () => {
+        if (this.#learned === undefined && !(await this.learn(signal))) throw new Error('the cloud did not answer');
+      },
+      { clock, signal, pause: doubling(1_000, 60_000) },
+    ).catch(() => {});
   }
 
   settles(): Duration {

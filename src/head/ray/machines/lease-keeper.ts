@@ -21,7 +21,7 @@ export interface LeaseKeeping {
   readonly lasts: () => Duration;
 }
 
-/** A lease is renewed so often while it lasts: several renewals may fail before it lapses. */
+/** A lease is renewed so often while it lasts: several renewals may fail before it expires. */
 const renewalsInTime = 6;
 const seldomest = 300_000;
 const renewWithin = 20_000;

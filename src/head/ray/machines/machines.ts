@@ -24,7 +24,7 @@ export interface Machines {
   reloaded?(): void;
   /** Keeps what belongs to the machines, such as claims, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
-  /** A machine ends itself when its lease lapses: one of a cloud, never a host of the user. @default false */
+  /** A machine ends itself when its lease expires: one of a cloud, never a host of the user. @default false */
   readonly powersOff?: boolean;
   /** Sh text by which it does so, before it is switched off. Absent: that is enough. */
   readonly endProgram?: string | undefined;

@@ -7,6 +7,7 @@ import type { NodeType, PlainMap } from '../../../core/spec/cluster.ts';
 import type { CloudClient } from '../../clouds.ts';
 import { providerErrors } from '../../errors.ts';
 import type { LaunchRequest } from '../../provider.ts';
+import { isDefault } from '../default-image.ts';
 import { launchMembers } from '../node-config.ts';
 import { type PreparedAws, type PreparedAwsType, readPrepared } from '../prepared.ts';
 import { clusterTags, fromAws, type Tags, toAws } from '../tags.ts';
@@ -55,13 +56,12 @@ export function planLaunch(client: CloudClient, request: LaunchRequest): LaunchP
     input: {
       ...rest,
       ...imageOf(members, own),
-      ...place.input,
-      ...groupsOf(members, own),
+      ...networkOf(members, place.input, own),
       ...((members.KeyName ?? own.keyName) !== undefined && { KeyName: members.KeyName ?? own.keyName }),
       ...profileOf(members, kind === 'head' ? prepared.headProfile : undefined),
       ...marketOf({ InstanceMarketOptions, CapacityReservationSpecification }, request.market, type, own),
       TagSpecifications: tagSpecifications(client, members, tags, request.market),
-      // A lapsed lease switches a machine off: stopped, it would go on to cost money.
+      // An expired lease powers a machine off: stopped, it would keep costing money.
       InstanceInitiatedShutdownBehavior: 'terminate',
       UserData: userData(members.UserData ?? own.templateUserData, client.login(), boot),
     },
@@ -75,9 +75,9 @@ export const clientToken = (client: CloudClient, { request, zone }: LaunchPlan, 
     .digest('hex');
 
 function imageOf(members: Members, own: PreparedAwsType): Members {
-  const given = members.ImageId === 'latest_dlami' ? undefined : members.ImageId;
+  const given = isDefault(members.ImageId) ? undefined : members.ImageId;
   // What a template says stays; the file's own placeholder does not.
-  const fromTemplate = own.templateImage === true && members.ImageId === undefined;
+  const fromTemplate = own.templateImage === true && given === undefined;
   const { InstanceType = fromTemplate ? undefined : (own.instanceType as Members['InstanceType']) } = members;
   const image = given ?? (fromTemplate ? undefined : own.image);
   return { ...(image !== undefined && { ImageId: image }), ...(InstanceType !== undefined && { InstanceType }) };
@@ -85,8 +85,9 @@ function imageOf(members: Members, own: PreparedAwsType): Members {
 
 /** A launch goes to one zone, and stays there: the same token in another one would make a second set. */
 function placeOf(members: Members, config: PlainMap, own: PreparedAwsType, request: LaunchRequest) {
-  const fixed = members.SubnetId !== undefined || members.NetworkInterfaces !== undefined;
   const { subnets = [] } = own;
+  const cards = members.NetworkInterfaces ?? [];
+  const fixed = members.SubnetId !== undefined || (cards.length > 0 && subnets.length === 0);
   if (fixed || subnets.length === 0) {
     const zone = request.zone ?? members.Placement?.AvailabilityZone;
     const named = Array.isArray(config.SubnetIds) ? String(config.SubnetIds[0]) : undefined;
@@ -102,10 +103,27 @@ function placeOf(members: Members, config: PlainMap, own: PreparedAwsType, reque
   return { zone: subnet.zone, input: { SubnetId: subnet.id } };
 }
 
-function groupsOf(members: Members, own: PreparedAwsType): Members {
-  const named = [members.SecurityGroupIds, members.SecurityGroups, members.NetworkInterfaces];
-  if (named.some((each) => each !== undefined) || own.groups === undefined) return {};
-  return { SecurityGroupIds: [...own.groups] };
+/**
+ * Where it goes, and who may talk to it. EC2 refuses a subnet or groups of the instance beside interfaces: they are those of
+ * the interfaces that name none.
+ */
+function networkOf(members: Members, place: Members, own: PreparedAwsType): Members {
+  const named = [members.SecurityGroupIds, members.SecurityGroups].some(
+    (each) => each !== undefined && each.length > 0,
+  );
+  const groups = named || own.groups === undefined ? members.SecurityGroupIds : [...own.groups];
+  const subnet = place.SubnetId ?? members.SubnetId;
+  const cards = members.NetworkInterfaces ?? [];
+  if (cards.length === 0) return { ...place, ...(groups !== undefined && { SecurityGroupIds: groups }) };
+  return {
+    ...place,
+    ...{ SubnetId: undefined, SecurityGroupIds: undefined },
+    NetworkInterfaces: cards.map((card) =>
+      card.NetworkInterfaceId === undefined
+        ? { ...(subnet !== undefined && { SubnetId: subnet }), ...(groups?.length && { Groups: groups }), ...card }
+        : card,
+    ),
+  };
 }
 
 /** Files write an ARN as a name, too. */

@@ -22,7 +22,7 @@ const kinds: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * What an instance runs at its first boot, as RunInstances takes it: what the file or its template says, then what lets in
+ * What an instance runs at its first boot, as RunInstances takes it: what the file or its template says, then what adds
  * the cluster's key, then the cluster's own program. The same for the same input, for it is part of what a token stands for.
  */
 export function userData(

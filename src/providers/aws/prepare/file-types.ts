@@ -1,4 +1,6 @@
+import type { MantaError } from '../../../base/errors.ts';
 import type { ClusterSpec, Plain, PlainMap } from '../../../core/spec/cluster.ts';
+import { fingerprint } from '../../../core/spec/fingerprint.ts';
 import { legacyHeadType, legacyWorkerType } from '../../../core/spec/legacy/node-types.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { Path } from '../../../core/spec/problem.ts';
@@ -36,7 +38,7 @@ export const isSpot = (config: PlainMap): boolean => mapOf(config.InstanceMarket
 
 /** What the file launches, without what templates add. */
 export function typesInFile(spec: ClusterSpec): readonly FileType[] {
-  const headIsOwn = (config: PlainMap): boolean => JSON.stringify(config) !== JSON.stringify(spec.head.launchConfig);
+  const headIsOwn = (config: PlainMap): boolean => fingerprint(config) !== fingerprint(spec.head.launchConfig);
   return spec.nodeTypes.flatMap(({ name, launchConfig, offers }): readonly FileType[] => {
     const base = { name, at: configPath(name), config: launchConfig };
     const usesSpot = offers.some(({ market }) => market === 'spot');
@@ -85,11 +87,23 @@ export const subnetsIn = ({ SubnetId: one, SubnetIds: several }: PlainMap): read
 
 export const groupsIn = ({ SecurityGroupIds: ids }: PlainMap): readonly string[] => listOf(ids).filter(isText);
 
-/** Names of groups, which only a default VPC has, or none. */
+/** Names of groups, which only a default VPC has, or none. Of a template's interfaces a launch can change nothing. */
 export const hasOwnGroups = (config: PlainMap): boolean =>
-  groupsIn(config).length > 0 || listOf(config.SecurityGroups).length > 0 || hasInterfaces(config);
+  groupsIn(config).length > 0 ||
+  listOf(config.SecurityGroups).length > 0 ||
+  (hasInterfaces(config) && ('LaunchTemplate' in config || interfacesIn(config).every(hasGroups)));
 
-export const hasInterfaces = ({ NetworkInterfaces: given }: PlainMap): boolean => listOf(given).length > 0;
+/** Where interfaces say themselves in which subnet they are, no other is chosen. */
+export const hasPlacedInterfaces = (config: PlainMap): boolean =>
+  hasInterfaces(config) &&
+  ('LaunchTemplate' in config || interfacesIn(config).some((card) => isText(card.SubnetId) || isMade(card)));
+
+const hasInterfaces = (config: PlainMap): boolean => interfacesIn(config).length > 0;
+const interfacesIn = ({ NetworkInterfaces: given }: PlainMap): readonly PlainMap[] => mapsOf(given);
+const hasGroups = (card: PlainMap): boolean => listOf(card.Groups).length > 0 || isMade(card);
+
+/** An interface that is there already has its network. */
+const isMade = ({ NetworkInterfaceId: id }: PlainMap): boolean => isText(id);
 
 /** A profile as the file has it: by name, by ARN, or an ARN written as a name. Undefined: none. */
 export function profileIn({ IamInstanceProfile: given }: PlainMap): ProfileName | undefined {
@@ -103,6 +117,25 @@ export function profileIn({ IamInstanceProfile: given }: PlainMap): ProfileName 
 export type ProfileName =
   | { readonly Arn: string; readonly Name?: never }
   | { readonly Name: string; readonly Arn?: never };
+
+/** The account that an ARN names. */
+export const accountOf = ({ Arn: arn }: ProfileName): string | undefined => arn?.split(':')[4] || undefined;
+
+/** Why EC2 would refuse a profile of the file: it is in another account, which a plan says and `up` refuses. */
+export function foreignProfile(types: readonly FileType[], account: string): MantaError | undefined {
+  for (const { at, config } of types) {
+    const profile = profileIn(config);
+    const owner = profile && accountOf(profile);
+    if (owner !== undefined && owner !== account)
+      return awsErrors.ForeignProfile({
+        at: [...at, 'IamInstanceProfile'],
+        profile: plainName(profile!),
+        owner,
+        account,
+      });
+  }
+  return undefined;
+}
 
 /** The last part of an ARN, after its path. */
 export const plainName = ({ Arn: arn, Name: name }: ProfileName): string => name ?? arn.slice(arn.lastIndexOf('/') + 1);

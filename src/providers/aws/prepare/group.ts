@@ -12,10 +12,10 @@ import { type FileType, groupsIn, hasOwnGroups, mapsOf } from './file-types.ts';
 import { ownerOf, shortId } from './ownership.ts';
 import { isCode } from './refused.ts';
 import {
+  allowsSsh,
   everywhere,
   type InboundRule,
   inside,
-  letsInSsh,
   missingRules,
   permissionOf,
   rulesInFile,
@@ -122,7 +122,7 @@ export function chooseGroup(
   // Rules of a group that somebody else keeps are theirs, unless there are none at all.
   const keepsUp = own || found.rules.length === 0;
   const missing = keepsUp ? missingRules(all, found?.rules ?? []) : [];
-  const closed = !keepsUp && !letsInSsh(found.rules);
+  const closed = !keepsUp && !allowsSsh(found.rules);
   const note = name === usual ? undefined : `${usual} belongs to another cluster`;
   const rules = missing.length > 0 ? 'change' : 'found';
   return {

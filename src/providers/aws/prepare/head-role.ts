@@ -6,9 +6,10 @@ import {
   SimulatePrincipalPolicyCommand,
 } from '@aws-sdk/client-iam';
 import { mapOf } from '../../../core/spec/plain.ts';
+import type { Path } from '../../../core/spec/problem.ts';
 import { awsErrors } from '../errors.ts';
 import { clusterIdTag } from '../tags.ts';
-import { type FileType, headOf, type ProfileName, plainName, profileIn } from './file-types.ts';
+import { accountOf, type FileType, headOf, type ProfileName, plainName, profileIn } from './file-types.ts';
 import { headRoleName } from './ownership.ts';
 import { headPolicy, partitionOf, rayRole, usesBlocks, workerProfiles } from './policies.ts';
 import { isCode, isDenied } from './refused.ts';
@@ -42,11 +43,13 @@ export async function lookForRole(
   types: readonly FileType[],
   account: Promise<string>,
 ): Promise<RoleLook> {
+  const workers = await lookAtWorkers(scene, types, account);
   const given = profileIn(headOf(types).config);
   const extra = scene.spec.provider.manta.headPolicies;
   const unused = (role: string): readonly string[] =>
     extra.length > 0 ? [`head_policies has no effect: the head uses ${role}, which Manta did not create`] : [];
-  if (given !== undefined) return await givenProfile(scene, types, given, unused(plainName(given)));
+  if (given !== undefined)
+    return await givenProfile(scene, types, { profile: given, account, warnings: unused(plainName(given)) });
   const keys = Object.values(mapOf(scene.spec.provider.config.aws_credentials));
   if (keys.some((value) => value !== null)) return { steps: [], warnings: unused('aws_credentials') };
   const own = headRoleName(scene.request);
@@ -66,7 +69,7 @@ export async function lookForRole(
     region: scene.region,
     account: await account,
     tag: { key: clusterIdTag, value: scene.request.clusterId },
-    workerRoles: await workerRoles(scene, types, await account),
+    workerRoles: workerRoles(scene.region, workers, await account),
     usesBlocks: usesBlocks(types),
   });
   return ownRole(own, { policy, document, made, attach: extra.filter((arn) => !attached.includes(arn)) });
@@ -102,24 +105,12 @@ function ownRole(name: string, { policy, document, made, attach }: Found): RoleL
 async function givenProfile(
   scene: Scene,
   types: readonly FileType[],
-  profile: ProfileName,
-  warnings: readonly string[],
+  { profile, account, warnings }: { profile: ProfileName; account: Promise<string>; warnings: readonly string[] },
 ): Promise<RoleLook> {
   const name = plainName(profile);
   const step = { what: 'role of the head', action: 'found', id: name, note: 'as the file says' } as const;
-  const missing = awsErrors.NoProfile({ at: [...headOf(types).at, 'IamInstanceProfile'], profile: name });
-  let found: InstanceProfile | undefined;
-  try {
-    found = await askProfile(scene, name);
-  } catch (error) {
-    // So IAM calls what cannot be a name.
-    if (isCode('ValidationError')(error)) throw missing;
-    // Many who may pass on a role may not look at it.
-    if (!isDenied(error)) throw error;
-    return { profile, steps: [step], warnings };
-  }
-  if (found === undefined) throw missing;
-  const more = name === rayRole ? await passRoleWarnings(scene, types, found) : [];
+  const found = await namedProfile(scene, profile, [...headOf(types).at, 'IamInstanceProfile'], account);
+  const more = found !== undefined && name === rayRole ? await passRoleWarnings(scene, types, found) : [];
   return { profile, steps: [step], warnings: [...warnings, ...more] };
 }
 
@@ -162,20 +153,51 @@ async function unlessAbsent<Value>(ask: () => Promise<Value>): Promise<Value | u
   }
 }
 
+/** A profile of the file; undefined where it may not be looked at. Throws where there is none. */
+async function namedProfile(
+  scene: Scene,
+  profile: ProfileName,
+  at: Path,
+  account: Promise<string>,
+): Promise<InstanceProfile | undefined> {
+  const name = plainName(profile);
+  const missing = awsErrors.NoProfile({ at, profile: name });
+  // One of the same name in this account is another one.
+  if ((accountOf(profile) ?? (await account)) !== (await account)) return undefined;
+  try {
+    const found = await askProfile(scene, name);
+    if (found === undefined) throw missing;
+    return found;
+  } catch (error) {
+    // So IAM calls what cannot be a name.
+    if (isCode('ValidationError')(error)) throw missing;
+    // Many who may pass on a role may not look at it.
+    if (!isDenied(error)) throw error;
+    return undefined;
+  }
+}
+
+type WorkerProfiles = ReadonlyMap<string, InstanceProfile | undefined>;
+
+/** The profiles of workers by name; undefined where they may not be looked at. Throws for one that does not exist. */
+async function lookAtWorkers(
+  scene: Scene,
+  types: readonly FileType[],
+  account: Promise<string>,
+): Promise<WorkerProfiles> {
+  const found = workerProfiles(types).map(async (name): Promise<[string, InstanceProfile | undefined]> => {
+    const { at, config } = types.find((type) => plainName(profileIn(type.config) ?? { Name: '' }) === name)!;
+    return [name, await namedProfile(scene, profileIn(config)!, [...at, 'IamInstanceProfile'], account)];
+  });
+  return new Map(await Promise.all(found));
+}
+
 /** ARNs of the roles in the profiles of workers; where they may not be looked at, the console's way of naming counts. */
-async function workerRoles(scene: Scene, types: readonly FileType[], account: string): Promise<readonly string[]> {
-  const found = await Promise.all(
-    workerProfiles(types).map(async (name) => {
-      const usual = [`arn:${partitionOf(scene.region)}:iam::${account}:role/${name}`];
-      try {
-        const roles = (await askProfile(scene, name))?.Roles ?? [];
-        return roles.length > 0 ? roles.flatMap(({ Arn: arn }) => arn ?? []) : usual;
-      } catch (error) {
-        if (isDenied(error)) return usual;
-        throw error;
-      }
-    }),
-  );
+function workerRoles(region: string, workers: WorkerProfiles, account: string): readonly string[] {
+  const found = [...workers].map(([name, profile]) => {
+    const roles = (profile?.Roles ?? []).flatMap(({ Arn: arn }) => arn ?? []);
+    return roles.length > 0 ? roles : [`arn:${partitionOf(region)}:iam::${account}:role/${name}`];
+  });
   return [...new Set(found.flat())].sort();
 }
 

@@ -1,6 +1,7 @@
 import { type Image as AwsImage, DescribeImagesCommand } from '@aws-sdk/client-ec2';
 import { GetParametersCommand } from '@aws-sdk/client-ssm';
 import { isText, mapOf, numberOf } from '../../../core/spec/plain.ts';
+import { isDefault } from '../default-image.ts';
 import { awsErrors } from '../errors.ts';
 import { type FileType, mapsOf } from './file-types.ts';
 import type { InstanceType } from './instance-types.ts';
@@ -42,7 +43,9 @@ const current = (architecture: string, kind: string): string =>
   `/aws/service/deeplearning/ami/${architecture}/${kind}/latest/ami-id`;
 
 /** Deep Learning AMIs of Ubuntu, the one to prefer first. */
-const pytorch = ['oss-nvidia-driver-gpu-pytorch-2.8-ubuntu-24.04', 'oss-nvidia-driver-gpu-pytorch-2.7-ubuntu-22.04'];
+const pytorch = ['2.9-ubuntu-24.04', '2.8-ubuntu-24.04', '2.7-ubuntu-22.04'].map(
+  (version) => `oss-nvidia-driver-gpu-pytorch-${version}`,
+);
 const base = ['base-with-single-cuda-ubuntu-24.04', 'base-oss-nvidia-driver-gpu-ubuntu-24.04'];
 const architectures = ['x86_64', 'arm64'];
 
@@ -51,10 +54,6 @@ const candidates = (architecture: string, hasNvidia: boolean): readonly string[]
 
 /** An image by its parameter, as RunInstances takes it too. */
 const byParameter = 'resolve:ssm:';
-
-/** Whether an image is to be chosen. */
-export const isDefault = (image: unknown): boolean =>
-  image === undefined || image === null || image === '' || String(image).toLowerCase() === 'latest_dlami';
 
 const namedImage = ({ at, config: { ImageId: image } }: FileType): string => {
   if (isText(image)) return image;

@@ -18,7 +18,7 @@ export interface InstanceType {
 /** Ray sets the rest aside for its object store, on every provider that it asks. */
 const usableMemory = 0.7;
 
-/** By Ray's own table, where AWS tells no cores. */
+/** By Ray's own table, where AWS does not say how many cores there are. */
 const neuronCores: ReadonlyMap<string, number> = new Map([
   ['trn1.2xlarge', 2],
   ['trn1.32xlarge', 32],
@@ -100,9 +100,13 @@ async function insteadOf(scene: Scene, name: string): Promise<readonly string[]>
   const letter = /^[a-z]+/.exec(family)?.[0] ?? family;
   const others = await describe(scene, gpus === undefined ? [`${letter}*.${size}`, `${family}.*`] : ['g*', 'p*']);
   const offered = others.filter(({ CurrentGeneration }) => CurrentGeneration !== false).map(readType);
-  const fitting = offered.filter(({ resources }) => gpus === undefined || resources.GPU === gpus);
+  // Who names a retired type with GPUs has programs for NVIDIA's, on the usual processors.
+  const fitting = offered.filter(
+    ({ resources, hasNvidia, architectures }) =>
+      gpus === undefined || (resources.GPU === gpus && hasNvidia && architectures.includes('x86_64')),
+  );
   const distance = ({ name: other, resources }: InstanceType): number =>
-    (other.startsWith(letter) ? 0 : 1) + (resources.CPU ?? 0) / 1_000;
+    gpus === undefined ? (other.startsWith(family) ? 0 : 1) + (resources.CPU ?? 0) / 1_000 : (resources.CPU ?? 0);
   return fitting
     .sort((one, other) => distance(one) - distance(other) || (one.name < other.name ? -1 : 1))
     .slice(0, most)

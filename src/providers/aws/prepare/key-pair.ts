@@ -9,7 +9,7 @@ import { ownerOf, shortId } from './ownership.ts';
 import { isCode } from './refused.ts';
 import type { Scene, Told } from './scene.ts';
 
-/** Which key instances let in. */
+/** Which key instances accept. */
 export interface KeyLook extends Told {
   /** For types that name none; absent where all do. */
   readonly name?: string;

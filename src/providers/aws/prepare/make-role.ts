@@ -9,6 +9,7 @@ import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import { awsErrors } from '../errors.ts';
 import { policyName, type RoleLook } from './head-role.ts';
+import { ec2Service } from './policies.ts';
 import { isCode, isDenied, refusedAction } from './refused.ts';
 import type { Scene } from './scene.ts';
 
@@ -63,10 +64,11 @@ const createProfile = async (scene: Scene, name: string): Promise<void> =>
     ),
   );
 
-const trust = JSON.stringify({
-  Version: '2012-10-17',
-  Statement: [{ Effect: 'Allow', Principal: { Service: 'ec2.amazonaws.com' }, Action: 'sts:AssumeRole' }],
-});
+const trust = (region: string): string =>
+  JSON.stringify({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Principal: { Service: ec2Service(region) }, Action: 'sts:AssumeRole' }],
+  });
 
 const createRole = async (scene: Scene, name: string): Promise<void> =>
   await unlessThere(() =>
@@ -74,7 +76,7 @@ const createRole = async (scene: Scene, name: string): Promise<void> =>
       scene.aws.iam.send(
         new CreateRoleCommand({
           RoleName: name,
-          AssumeRolePolicyDocument: trust,
+          AssumeRolePolicyDocument: trust(scene.region),
           Description: 'Head of a Ray cluster, made by Manta',
           Tags: scene.tags,
         }),

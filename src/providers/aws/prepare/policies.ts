@@ -30,6 +30,10 @@ interface Statement {
 export const partitionOf = (region: string): string =>
   region.startsWith('cn-') ? 'aws-cn' : region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 
+/** As roles and policies name EC2 itself. */
+export const ec2Service = (region: string): string =>
+  partitionOf(region) === 'aws-cn' ? 'ec2.amazonaws.com.cn' : 'ec2.amazonaws.com';
+
 const document = (statements: readonly Statement[]): string =>
   JSON.stringify({ Version: '2012-10-17', Statement: statements });
 
@@ -94,7 +98,7 @@ function launching(scope: PolicyScope): readonly Statement[] {
   ];
 }
 
-const passing = (sid: string, roles: readonly string[]): readonly Statement[] =>
+const passing = (sid: string, roles: readonly string[], region: string): readonly Statement[] =>
   roles.length === 0
     ? []
     : [
@@ -103,7 +107,7 @@ const passing = (sid: string, roles: readonly string[]): readonly Statement[] =>
           Effect: 'Allow',
           Action: ['iam:PassRole'],
           Resource: roles,
-          Condition: { StringEquals: { 'iam:PassedToService': 'ec2.amazonaws.com' } },
+          Condition: { StringEquals: { 'iam:PassedToService': ec2Service(region) } },
         },
       ];
 
@@ -122,7 +126,7 @@ export const headPolicy = (scope: PolicyScope): string =>
   document([
     ...launching(scope),
     { Sid: 'Look', Effect: 'Allow', Action: looking(scope), Resource: '*' },
-    ...passing('PassToWorkers', scope.workerRoles),
+    ...passing('PassToWorkers', scope.workerRoles, scope.region),
   ]);
 
 /** What a laptop calls for `up`, `status` and `down` of this file. */
@@ -218,11 +222,11 @@ function roles(spec: ClusterSpec, types: readonly FileType[], scope: PolicyScope
         },
       ]
     : [];
-  if (given !== undefined) return [...spot, ...passing('PassToHead', [iam(`role/${plainName(given)}`)])];
+  if (given !== undefined) return [...spot, ...passing('PassToHead', [iam(`role/${plainName(given)}`)], scope.region)];
   const policies = spec.provider.manta.headPolicies;
   return [
     ...spot,
-    ...passing('PassToHead', [iam(`role/${own}`), iam(`role/${rayRole}`)]),
+    ...passing('PassToHead', [iam(`role/${own}`), iam(`role/${rayRole}`)], scope.region),
     {
       Sid: 'FindProfile',
       Effect: 'Allow',

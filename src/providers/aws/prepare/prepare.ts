@@ -3,14 +3,15 @@ import { allOf } from '../../all-of.ts';
 import { callerAddress } from '../../caller-address.ts';
 import type { PreparationPlan, PreparationRequest, PreparedCloud } from '../../clouds.ts';
 import { completeFromPrepared } from '../complete.ts';
+import { isDefault } from '../default-image.ts';
 import { awsErrors } from '../errors.ts';
 import { awsEvents } from '../events.ts';
 import type { PreparedAws, PreparedAwsType } from '../prepared.ts';
 import { askKnownPrices, type KnownPrices } from './ask-prices.ts';
-import { checkTags, type FileType, hasOwnGroups, typesInFile } from './file-types.ts';
+import { checkTags, type FileType, foreignProfile, hasOwnGroups, typesInFile } from './file-types.ts';
 import { chooseGroup, type GroupLook, groupsInVpcs, lookAtGroups, makeGroup } from './group.ts';
 import { lookForRole, type RoleLook } from './head-role.ts';
-import { type ChosenImage, chooseImage, isDefault, lookAtImages } from './images.ts';
+import { type ChosenImage, chooseImage, lookAtImages } from './images.ts';
 import { type InstanceType, instanceTypeOf, lookAtTypes } from './instance-types.ts';
 import { type KeyLook, lookForKey, makeKey } from './key-pair.ts';
 import { makeRole } from './make-role.ts';
@@ -43,6 +44,8 @@ const verbs = { found: 'found', create: 'created', change: 'changed' } as const;
 export async function prepare(request: PreparationRequest, signal: AbortSignal): Promise<PreparedCloud> {
   return await withScene(request, signal, async (scene) => {
     const found = await look(scene);
+    const foreign = foreignProfile(found.types, found.account);
+    if (foreign !== undefined) throw foreign;
     const [group] = await allOf([
       found.group && makeGroup(scene, found.group),
       makeKey(scene, found.key),
@@ -102,7 +105,7 @@ async function look(scene: Scene): Promise<Look> {
     lookForSpotRole(scene, types),
     askKnownPrices(scene, types),
   ]);
-  await checkZonesExist(scene, allSubnets);
+  await checkZonesExist(scene, types, allSubnets);
   const machineOf = (type: FileType): InstanceType => machines.get(instanceTypeOf(type))!;
   const chosen = new Map(types.map((type) => [type, chooseImage(scene, type, machineOf(type), images)]));
   const subnets = chooseSubnets(scene, types, allSubnets, groupsInVpcs(scene, types, groups));
@@ -151,6 +154,7 @@ function tell({ spec, region }: Scene, found: Look): PreparationPlan {
     ],
     warnings: [
       ...fileWarnings(spec),
+      ...[foreignProfile(types, found.account)].flatMap((error) => error?.message ?? []),
       ...(prices.why === undefined ? [] : [`prices are unknown: ${prices.why}`]),
       ...[...images.values()].flatMap(({ warnings }) => warnings),
       ...parts.flatMap(({ warnings }) => warnings),

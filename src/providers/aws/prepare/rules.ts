@@ -6,7 +6,7 @@ import type { Path } from '../../../core/spec/problem.ts';
 import { awsErrors } from '../errors.ts';
 import { mapsOf } from './file-types.ts';
 
-/** What a group lets in from one place. */
+/** What a group allows from one place. */
 export interface InboundRule {
   /** `-1` is all of them. */
   readonly protocol: string;
@@ -82,7 +82,7 @@ function groupIn({ GroupId: id }: PlainMap, at: Path): string {
   });
 }
 
-/** What AWS tells of a group. */
+/** What AWS says about a group. */
 export const rulesOf = (permissions: readonly IpPermission[]): readonly InboundRule[] =>
   permissions.flatMap(({ IpProtocol = '-1', FromPort: from, ToPort: to, ...sources }) => {
     const protocol = protocolOf(IpProtocol);
@@ -111,7 +111,7 @@ export function missingRules(wanted: readonly InboundRule[], there: readonly Inb
 }
 
 /** Whether some rule lets SSH in at all. */
-export const letsInSsh = (rules: readonly InboundRule[]): boolean =>
+export const allowsSsh = (rules: readonly InboundRule[]): boolean =>
   rules.some(
     ({ protocol, from, to }) =>
       protocol === '-1' || (protocol === 'tcp' && from !== undefined && to !== undefined && from <= 22 && to >= 22),

@@ -20,6 +20,16 @@ const mostTries = { throttled: 8, noAnswer: 3 };
 /** Of an action as policies name it. */
 const callOf = (action: string): string => action.slice(action.indexOf(':') + 1);
 
+/** Throws for what is not the name of a region: calls would go to a host that does not exist, as if the network were down. */
+function checkRegion(region: string): void {
+  const at = ['provider', 'region'];
+  const ofZone = /^([a-z-]+-\d+)[a-z]$/.exec(region)?.[1];
+  if (ofZone !== undefined)
+    throw awsErrors.BadConfig({ at, problem: `is a zone: '${region}'`, hint: `its region is ${ofZone}` });
+  if (!/^[a-z\d-]+$/.test(region))
+    throw awsErrors.BadConfig({ at, problem: `is not a region: '${region}'`, hint: 'name one such as us-west-2' });
+}
+
 /** One preparation: which cluster, where, and how AWS is asked. */
 export class Scene {
   readonly aws: AwsClient;
@@ -38,6 +48,7 @@ export class Scene {
         problem: 'is missing',
         hint: 'name the region of the instances, such as us-west-2',
       });
+    checkRegion(region);
     const identity = request.identity();
     this.request = request;
     this.spec = spec;

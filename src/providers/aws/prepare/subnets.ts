@@ -3,7 +3,7 @@ import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { Path } from '../../../core/spec/problem.ts';
 import { pathText } from '../../../core/spec/problems.ts';
 import { awsErrors } from '../errors.ts';
-import { type FileType, hasInterfaces, mapsOf, subnetsIn } from './file-types.ts';
+import { type FileType, hasPlacedInterfaces, mapsOf, subnetsIn } from './file-types.ts';
 import type { Scene, Told } from './scene.ts';
 
 export interface Subnet {
@@ -58,10 +58,7 @@ export function checkZones(scene: Scene, types: readonly FileType[]): void {
   const { region, spec } = scene;
   const named = [
     ...zonesInFile(scene).map((zone) => ({ at: ['provider', 'availability_zone'], zone })),
-    ...types.flatMap(({ at, config }) => {
-      const { AvailabilityZone: zone } = mapOf(config.Placement);
-      return isText(zone) ? [{ at: [...at, 'Placement', 'AvailabilityZone'], zone }] : [];
-    }),
+    ...placedZones(types),
     ...[...spec.provider.manta.nodeTypes].flatMap(([name, { zones }]) =>
       zones.map((zone) => ({ at: ['provider', 'manta', 'node_types', name, 'zones'], zone })),
     ),
@@ -83,13 +80,14 @@ export function chooseSubnets(
   if (stray !== undefined) throw awsErrors.SeveralNetworks({ at: stray.at, networks: bound });
   const byType = new Map<FileType, readonly Subnet[]>(
     types
-      .filter(({ config }) => !hasInterfaces(config) && subnetsIn(config).length > 0)
+      .filter(({ config }) => !hasPlacedInterfaces(config) && subnetsIn(config).length > 0)
       .map((type) => [type, given.filter((each) => each.type === type).map(({ subnet }) => subnet)] as const),
   );
-  const free = types.filter(({ config }) => !hasInterfaces(config) && subnetsIn(config).length === 0);
+  const free = types.filter(({ config }) => !hasPlacedInterfaces(config) && subnetsIn(config).length === 0);
   if (free.length === 0) return { byType, steps: [], warnings: [], ...(bound[0] && { vpc: bound[0].vpc }) };
   const { usable, note, warnings } = chooseVpc(scene, all, bound[0]);
-  for (const type of free) byType.set(type, inZoneOf(scene, type, usable));
+  for (const type of free)
+    byType.set(type, placedZone(type) === undefined ? usable : inZoneOf(scene, type, all, usable));
   const zones = [...new Set(usable.map(({ zone }) => zone))];
   const vpc = usable[0]!.vpc;
   return {
@@ -110,8 +108,8 @@ function givenSubnets(scene: Scene, type: FileType, all: readonly Subnet[]): rea
     isText(id) ? [{ at: [...at, 'NetworkInterfaces', index, 'SubnetId'], id }] : [],
   );
   const own = subnetsIn(config).map((id) => ({ at: [...at, 'SubnetId' in config ? 'SubnetId' : 'SubnetIds'], id }));
-  const { AvailabilityZone: placed } = mapOf(config.Placement);
-  const wanted = isText(placed) ? [placed] : zonesInFile(scene);
+  const placed = placedZone(type);
+  const wanted = placed === undefined ? zonesInFile(scene) : [placed];
   return [...own, ...cards].map((named) => {
     const subnet = all.find(({ id }) => id === named.id);
     if (subnet === undefined) throw awsErrors.NoSubnet({ at: named.at, subnet: named.id, region: scene.region });
@@ -175,30 +173,45 @@ function whyNot(subnet: Subnet, { zones, internal, vpc }: Wanted): string | unde
   return undefined;
 }
 
-/** A type that is placed in one zone has only the subnets there. */
-function inZoneOf({ region }: Scene, { config }: FileType, usable: readonly Subnet[]): readonly Subnet[] {
+/** The one zone that a type names for itself. */
+function placedZone({ config }: FileType): string | undefined {
   const { AvailabilityZone: zone } = mapOf(config.Placement);
-  if (!isText(zone)) return usable;
-  const there = usable.filter((subnet) => subnet.zone === zone);
+  return isText(zone) ? zone : undefined;
+}
+
+const placedZones = (types: readonly FileType[]): readonly { readonly at: Path; readonly zone: string }[] =>
+  types.flatMap((type) => {
+    const zone = placedZone(type);
+    return zone === undefined ? [] : [{ at: [...type.at, 'Placement', 'AvailabilityZone'], zone }];
+  });
+
+/** A type that is placed in one zone has only the subnets there, whatever zones the others have. */
+function inZoneOf(
+  { region, spec }: Scene,
+  type: FileType,
+  all: readonly Subnet[],
+  [other]: readonly Subnet[],
+): readonly Subnet[] {
+  const internal = spec.provider.config.use_internal_ips === true;
+  const wanted = { zones: [placedZone(type)!], internal, vpc: other?.vpc };
+  const there = all.filter((subnet) => whyNot(subnet, wanted) === undefined);
   if (there.length > 0) return there;
-  const looked = usable.map(({ id, zone: other }) => ({ id, zone: other, why: `is not in ${zone}` }));
+  const looked = all.map((subnet) => ({ id: subnet.id, zone: subnet.zone, why: whyNot(subnet, wanted) ?? '' }));
   throw awsErrors.NoUsableSubnet({ region, looked });
 }
 
 /** Throws where zones of the file do not exist. Asked only where one of them has no subnet. */
-export async function checkZonesExist(scene: Scene, all: readonly Subnet[]): Promise<void> {
-  const doubtful = zonesInFile(scene).filter((zone) => !all.some((subnet) => subnet.zone === zone));
+export async function checkZonesExist(scene: Scene, types: readonly FileType[], all: readonly Subnet[]): Promise<void> {
+  const named = [
+    ...zonesInFile(scene).map((zone) => ({ at: ['provider', 'availability_zone'], zone })),
+    ...placedZones(types),
+  ];
+  const doubtful = named.filter(({ zone }) => !all.some((subnet) => subnet.zone === zone));
   if (doubtful.length === 0) return;
   const { AvailabilityZones: found = [] } = await scene.ask('ec2:DescribeAvailabilityZones', (options) =>
     scene.aws.ec2.send(new DescribeAvailabilityZonesCommand({}), options),
   );
   const zones = found.flatMap(({ ZoneName: name }) => name ?? []);
-  const stray = doubtful.find((zone) => !zones.includes(zone));
-  if (stray !== undefined)
-    throw awsErrors.ZoneOutside({
-      at: ['provider', 'availability_zone'],
-      zone: stray,
-      region: scene.region,
-      zones,
-    });
+  const stray = doubtful.find(({ zone }) => !zones.includes(zone));
+  if (stray !== undefined) throw awsErrors.ZoneOutside({ ...stray, region: scene.region, zones });
 }

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { DescribeLaunchTemplateVersionsCommand, type ResponseLaunchTemplateData } from '@aws-sdk/client-ec2';
 import type { PlainMap } from '../../../core/spec/cluster.ts';
+import { fingerprint } from '../../../core/spec/fingerprint.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import { awsErrors } from '../errors.ts';
 import { type FileType, isSpot } from './file-types.ts';
@@ -23,7 +24,7 @@ export async function withTemplates(scene: Scene, types: readonly FileType[]): P
   return await Promise.all(
     types.map(async (type) => {
       if (!('LaunchTemplate' in type.config)) return type;
-      const key = JSON.stringify(type.config.LaunchTemplate);
+      const key = fingerprint(mapOf(type.config.LaunchTemplate));
       const asking = asked.get(key) ?? askTemplate(scene, type);
       asked.set(key, asking);
       return merge(type, await asking);

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154 # the parameters are set in front of it
-# Deletes the machine that it runs on, with the token of the machine: one that only switches itself off keeps its disk, which
-# costs. Returns soon where the machine may not, or has no token.
+# Deletes the machine that it runs on, with the token of the machine: one that only powers itself off keeps its disk, which
+# costs money. Returns soon where the machine may not, or has no token.
 #
 # metadata  where a machine learns about itself
 # compute   the API of Compute Engine
@@ -24,7 +24,7 @@
   for _ in 1 2 3; do
     token=$(about instance/service-accounts/default/token | sed -n 's/.*"access_token" *: *"\([^"]*\)".*/\1/p')
     [ -n "$token" ] || exit 1
-    # It goes within a minute or two: what switches it off comes after.
+    # It goes within a minute or two: what powers it off runs after this.
     if delete "$token" "$compute/projects/$project/zones/${zone##*/}/instances/$name"; then
       sleep 120
       exit 0

@@ -7,7 +7,7 @@ import { clusterPrefix } from '../names.ts';
 import { type LaunchedType, partialUrl, projectOf } from './file-types.ts';
 import { isExternal, type NetworkLook, type SubnetFound, shared } from './network.ts';
 import { isDenied, isThere } from './refused.ts';
-import { type FirewallRule, letsIn } from './rules.ts';
+import { allows, type FirewallRule } from './rules.ts';
 import type { GoogleScene, Looked } from './scene.ts';
 
 /** A rule that is missing. */
@@ -16,7 +16,7 @@ interface NewRule {
   readonly network: string;
   readonly from: readonly string[];
   readonly ports?: readonly string[];
-  /** Where an earlier rule of this name lets in from, which does not suffice any more. */
+  /** What an earlier rule of this name allows, which no longer suffices. */
   readonly before?: readonly string[];
   readonly why: string;
 }
@@ -33,7 +33,7 @@ const anywhere = '0.0.0.0/0';
 const everyPort = [1, 65_535] as const;
 
 /**
- * Whether SSH from here and traffic inside are let in. A rule is made only where none does it; it counts for instances of this
+ * Whether SSH from here and traffic inside are allowed. A rule is made only where none allows it; it counts for instances of this
  * cluster alone, and carries its name.
  */
 export async function lookAtFirewall(
@@ -79,9 +79,9 @@ async function lookAt(
   const rules = subnet.network === '' ? undefined : await rulesOf(scene, subnet);
   if (rules === undefined) return unreadable(scene, subnet);
   const ranges = network.subnets.flatMap((each) => (each.network === subnet.network ? (each.range ?? []) : []));
-  const inside = ranges.every((from) => letsIn(rules, { from, ports: everyPort, tags }));
+  const inside = ranges.every((from) => allows(rules, { from, ports: everyPort, tags }));
   const here = address !== undefined && isIPv4(address) ? `${address}/32` : anywhere;
-  const ssh = letsIn(rules, { from: isExternal(scene) ? here : (ranges[0] ?? anywhere), ports: [22, 22], tags });
+  const ssh = allows(rules, { from: isExternal(scene) ? here : (ranges[0] ?? anywhere), ports: [22, 22], tags });
   const isOwn = ({ name }: FirewallRule): boolean => name.startsWith(`${tag}-`);
   const rule = (kind: string): string => nameOf(`${tag}-${kind}-${lastOf(subnet.network)}`);
   const added = (kind: string, from: readonly string[], why: string): NewRule => {

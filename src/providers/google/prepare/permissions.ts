@@ -1,3 +1,5 @@
+import type { ClusterSpec } from '../../../core/spec/cluster.ts';
+import { googleRegistryOf } from '../registry.ts';
 import type { LaunchedType } from './file-types.ts';
 import { hasAccount } from './file-types.ts';
 
@@ -31,8 +33,12 @@ function running(types: readonly LaunchedType[]): readonly string[] {
 
 const once = (names: readonly string[]): readonly string[] => [...new Set(names)].sort();
 
+/** Whether the image of the head's container is in a registry of Google. */
+const pullsImage = ({ head }: ClusterSpec): boolean => googleRegistryOf(head.container?.image ?? '') !== undefined;
+
 /** Exactly what a head calls. */
-export const headPermissions = (types: readonly LaunchedType[]): readonly string[] => once(running(types));
+export const headPermissions = (spec: ClusterSpec, types: readonly LaunchedType[]): readonly string[] =>
+  once([...running(types), ...(pullsImage(spec) ? ['artifactregistry.repositories.downloadArtifacts'] : [])]);
 
 /** What a laptop calls for `up`, `status` and `down`. */
 export const userPermissions = (types: readonly LaunchedType[], ownAccount: boolean): readonly string[] =>

@@ -11,7 +11,7 @@ const role = (title: string, description: string, includedPermissions: readonly 
 export function policies(spec: ClusterSpec): CloudPolicies {
   const types = typesInFile(spec);
   return {
-    head: role(`Manta head of ${spec.name}`, 'What the head of the Ray cluster calls', headPermissions(types)),
+    head: role(`Manta head of ${spec.name}`, 'What the head of the Ray cluster calls', headPermissions(spec, types)),
     user: role(
       `Manta user of ${spec.name}`,
       'What up, status and down of the Ray cluster call',

@@ -32,8 +32,8 @@ export interface Traffic {
 
 const usualPriority = 1000;
 
-/** Whether the rules of a network let all of this in. What no rule is about is not let in. */
-export function letsIn(rules: readonly FirewallRule[], traffic: Traffic): boolean {
+/** Whether the rules of a network allow all of this. What no rule is about is refused. */
+export function allows(rules: readonly FirewallRule[], traffic: Traffic): boolean {
   const counting = rules
     .filter(({ direction = 'INGRESS', disabled }) => direction === 'INGRESS' && disabled !== true)
     .toSorted((one, other) => priorityOf(one) - priorityOf(other) || Number(isDeny(other)) - Number(isDeny(one)));

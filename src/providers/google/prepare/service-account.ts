@@ -128,7 +128,7 @@ async function lookAtOwn(
   const id = clusterPrefix(request.cluster, request.clusterId).replace(/-$/, '');
   const email = `${id}@${domainOf(project)}`;
   const role = `projects/${project}/roles/${id.replaceAll('-', '_')}`;
-  const permissions = headPermissions(types);
+  const permissions = headPermissions(scene.spec, types);
   const [isThereYet, found] = await allOf([exists(scene, email), askRole(scene, role)]);
   const bound = (policy?.bindings ?? []).some(
     (binding) => binding.role === role && binding.members?.includes(`serviceAccount:${email}`),

@@ -106,6 +106,24 @@ test('the profile of the file is taken by name, by ARN, and as an ARN written as
   await fails(bed.plan({ text: gone }), 'MANTA_AWS_NO_PROFILE', 2, /head.*'gone'/);
 });
 
+test('a profile that workers cannot get is told before anything is made', async (t) => {
+  const bed = await preparationBed(t);
+  const text = (profile: string) => cluster({ worker: `IamInstanceProfile: {${profile}}` });
+  await fails(bed.plan({ text: text('Name: gone') }), 'MANTA_AWS_NO_PROFILE', 2, /worker.*'gone'/);
+  await fails(bed.plan({ text: text('Name: "your profile"') }), 'MANTA_AWS_NO_PROFILE', 2, /worker.*'your profile'/);
+  const foreign = text('Arn: "arn:aws:iam::210987654321:instance-profile/theirs"');
+  assert.match((await bed.plan({ text: foreign })).warnings.join(), /worker.*'theirs' is in account 210987654321/);
+  await fails(bed.up({ text: foreign }), 'MANTA_AWS_FOREIGN_PROFILE', 2, /logged in to 123456789012\n.*AWS_PROFILE/);
+  assert.deepEqual(await bed.changes(), []);
+});
+
+test('in China the role of the head is one of the EC2 there', async (t) => {
+  const bed = await preparationBed(t);
+  await bed.up({ text: cluster().replace('us-west-2', 'cn-north-1') });
+  const { trust } = bed.world.role(labAccount, 'manta-demo-0123abcd')!;
+  assert.match(trust, /"ec2\.amazonaws\.com\.cn"/);
+});
+
 test('the role that Ray made is used where it is, and warned of where workers need more', async (t) => {
   const bed = await preparationBed(t);
   await addProfile(bed, 'ray-autoscaler-v1', 'ray-autoscaler-v1', 'AmazonEC2FullAccess', 'AmazonS3FullAccess');

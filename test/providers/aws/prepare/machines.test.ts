@@ -89,7 +89,13 @@ test('a type that the region does not offer is refused with those that it does',
   const gpus = await fails(plan({ text: withTypes('m5.large', 'p3.8xlarge') }), 'MANTA_AWS_UNKNOWN_TYPE', 2);
   assert.match(gpus.message, /available_node_types\.worker\.node_config\.InstanceType.*us-west-2.*'p3\.8xlarge'/);
   assert.match(gpus.hint!, /g5\.12xlarge/);
-  const { hint } = await fails(plan({ text: withTypes('m3.large', 'm5.large') }), 'MANTA_AWS_UNKNOWN_TYPE', 2);
+  const one = await fails(plan({ text: withTypes('m5.large', 'p2.xlarge') }), 'MANTA_AWS_UNKNOWN_TYPE', 2);
+  assert.match(
+    one.hint!,
+    /such as g4dn\.xlarge, g5\.xlarge, g6\.xlarge/,
+    'of NVIDIA, for the same programs, the smallest first',
+  );
+  const { hint } = await fails(plan({ text: withTypes('m2.large', 'm5.large') }), 'MANTA_AWS_UNKNOWN_TYPE', 2);
   assert.match(hint!, /\bm5\.large/);
   await fails(
     plan({ text: cluster().replace('InstanceType: m5.large', 'EbsOptimized: true') }),
@@ -173,6 +179,15 @@ test('what no look at AWS tells is warned of', async (t) => {
   });
   const all = warnings.join('\n');
   assert.match(all, /cloudwatch has no effect/);
+});
+
+test('a number that is too long for a number is a text where AWS wants one', async (t) => {
+  const bed = await preparationBed(t);
+  const tags = 'TagSpecifications: [{ResourceType: instance, Tags: [{Key: build, Value: 100000000000000000000}]}]';
+  const text = cluster({ worker: tags });
+  const prepared = await bed.up({ text });
+  const [made] = await providerOf(bed, { text, prepared: () => prepared }).launch(ask('long'), never);
+  assert.equal(made?.tags['build'], '100000000000000000000');
 });
 
 test('more tags than AWS takes beside those of the cluster are refused before anything is made', async (t) => {

@@ -4,6 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labAccount } from '../../../../lab/aws/open.ts';
+import { never } from '../../../contract/waiting.ts';
+import { specOf } from '../../../core/spec/cluster-text.ts';
+import { ask, providerOf } from '../aws-bed.ts';
 import { cluster, fails, isChange, preparationBed } from './prepare-bed.ts';
 
 const region = 'us-west-2';
@@ -98,6 +101,49 @@ test('network interfaces of the file are left alone', async (t) => {
   assert.equal(types['worker'].subnets, undefined);
   assert.equal(types['worker'].groups, undefined);
   assert.equal(types['head']?.groups?.length, 1);
+});
+
+test('interfaces that name no subnet or group get those of the file, or those of the cluster', async (t) => {
+  const bed = await preparationBed(t);
+  const { up, world, ec2 } = bed;
+  const bare = cluster({ worker: 'NetworkInterfaces: [{DeviceIndex: 0, AssociatePublicIpAddress: true}]' });
+  const prepared = await up({ text: bare });
+  const { subnets = [], groups = [] } = prepared.types['worker']!;
+  assert.deepEqual(subnets, prepared.types['head']?.subnets);
+  assert.deepEqual(groups, prepared.types['head']?.groups);
+  const { vpc } = world.subnets.get(labAccount, subnets[0]!.id)!;
+  const { GroupId: own } = await ec2.createSecurityGroup({ GroupName: 'own', Description: 'd', VpcId: vpc });
+  const given = `SecurityGroupIds: [${own}], NetworkInterfaces: [{DeviceIndex: 0, SubnetId: ${subnets[1]!.id}}]`;
+  for (const [token, text, where, who] of [
+    ['bare', bare, subnets[0]!.id, groups],
+    ['given', cluster({ worker: given }), subnets[1]!.id, [own]],
+  ] as const) {
+    const ready = await up({ text });
+    const provider = providerOf(bed, { prepared: () => ready, client: { spec: () => specOf(text) } });
+    const zone = world.subnets.get(labAccount, where)!.zone;
+    const [made] = await provider.launch(ask(token, token === 'bare' ? { zone } : {}), never);
+    const { NetworkInterfaces: [card] = [], ...request } = world.facts(bed.cloud.instance(made!.id)!).request;
+    assert.deepEqual([card?.SubnetId, card?.Groups], [where, who]);
+    assert.deepEqual([request.SubnetId, request.SecurityGroupIds], [undefined, undefined]);
+  }
+});
+
+test('a type that is placed in a zone goes there, whatever zones the others have', async (t) => {
+  const { up, plan } = await preparationBed(t);
+  const placed = (zone: string) =>
+    cluster({ provider: 'availability_zone: us-west-2a', worker: `Placement: {AvailabilityZone: ${zone}}` });
+  const { types } = await up({ text: placed('us-west-2c') });
+  const zonesOf = (type: string) => types[type]?.subnets?.map(({ zone }) => zone);
+  assert.deepEqual([zonesOf('head'), zonesOf('worker')], [['us-west-2a'], ['us-west-2c']]);
+  await fails(plan({ text: placed('us-west-2z') }), 'MANTA_AWS_ZONE_OUTSIDE', 2, /worker.*'us-west-2z'/);
+});
+
+test('what cannot be a region is refused without a call', async (t) => {
+  const { plan, calls } = await preparationBed(t);
+  const inRegion = (name: string) => plan({ text: cluster().replace('region: us-west-2', `region: ${name}`) });
+  await fails(inRegion('us-west-2b'), 'MANTA_AWS_BAD_CONFIG', 2, /provider\.region is a zone.*\n.*us-west-2$/);
+  await fails(inRegion('"US-West 2"'), 'MANTA_AWS_BAD_CONFIG', 2, /provider\.region is not a region/);
+  assert.deepEqual(await calls(), []);
 });
 
 test('groups of network interfaces bind the VPC, reach the group of the cluster, and must exist', async (t) => {
