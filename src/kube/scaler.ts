@@ -92,11 +92,7 @@ function rewrittenSpec(spec: JsonMap, name: string, order: ScalerOrder): JsonMap
   ];
   const env = {
     PATH: `${places.programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-<<<<<<< HEAD
-    // Login shells set PATH themselves and then read `.bash_profile` there.
-=======
     // Login shells reset PATH and then read `.bash_profile` there.
->>>>>>> w/i12
     HOME: places.programs,
     MANTA_HOME: places.state,
     MANTA_OWNER_TOKEN_FILE: `${places.token}/token`,

@@ -93,11 +93,7 @@ export async function kubeBackend(
       // For `kubectl logs`.
       if (kind.level !== 'debug') log(kind.text(data));
     },
-<<<<<<< HEAD
-    // It never ends by itself: that is up to those who applied the RayCluster.
-=======
     // It never ends by itself: that is up to the user who applied the RayCluster.
->>>>>>> w/i12
     activity: async () => [],
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
     turnOff: (signal) => clearInstances(provider, { clock }, signal),
