@@ -38,7 +38,8 @@ describe('cluster files of projects with TPU slices', { skip: corpusProblem() ??
   let all: GoogleClusterBed;
   before(async () => {
     const image = { ray: true, cron: true, ...(inSoak('clouds') && { podman: true, first: standIns }) };
-    all = await GoogleClusterBed.open({ podman: inSoak('clouds') }, { image, retired: true });
+    const registry = inSoak('clouds') && { hosts: 1, podman: true };
+    all = await GoogleClusterBed.open({ ...registry }, { image, retired: true });
   });
   after(() => all?.close());
 
