@@ -33,6 +33,18 @@ describe('pods of a RayCluster', () => {
     assert.equal(group(world).replicas, 2);
   });
 
+  test('the pod that it runs in is the head, and no order ends it', async (t) => {
+    const world = await standIn(t);
+    const provider = providerOf(t, world, { head: { pod: 'demo-head-1', type: 'headgroup' } });
+    await provider.terminate(['demo-head-1'], never);
+    const found = await provider.list(never);
+    assert.deepEqual(
+      found.map(({ id, kind, type, state }) => [id, kind, type, state]),
+      [['demo-head-1', 'head', 'headgroup', 'running']],
+    );
+    assert.equal(world.cluster.metadata.annotations, undefined);
+  });
+
   test('a replica without a pod is listed as pending, and its pod takes its place with its token', async (t) => {
     const world = await standIn(t);
     const provider = providerOf(t, world);
