@@ -85,7 +85,7 @@ export const soakTests: ReadonlyMap<string, SoakTest> = new Map([
     'clouds',
     {
       does: 'published cluster files for clouds, and clusters that lose machines, on lab hosts',
-      files: ['aws-files', 'aws-soak', 'google-files'].map((name) => `test/lab/${name}.test.ts`),
+      files: ['aws-files', 'aws-soak', 'google-files', 'google-slice-files'].map((name) => `test/lab/${name}.test.ts`),
       env: () => ({ MANTA_SOAK: 'clouds' }),
     },
   ],

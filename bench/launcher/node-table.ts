@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listens } from '../../src/base/listens.ts';
+import { listens } from '../../src/base/network/listens.ts';
 import { Gcs } from '../../src/engines/ray/gcs/gcs.ts';
 
 const [address = '', port = '', tokenFile = ''] = process.argv.slice(2);

@@ -36,7 +36,7 @@ function cubes(most: number): readonly string[] {
     ...['2x2x1', '2x2x2', '2x2x4', '2x4x4'],
     ...large
       .filter(([x, y, z]) => x <= y && y <= z && x * y * z <= most)
-      .toSorted(([, , one], [, , other]) => one - other)
+      .toSorted((one, other) => one[0] + one[1] + one[2] - other[0] - other[1] - other[2])
       .map((each) => each.join('x')),
   ];
 }

@@ -1,9 +1,9 @@
 import { type InstanceRecord, type Move, setUpFailure } from '../core/lifecycle.ts';
 import type { LateRefusal, ProviderInstance } from '../providers/provider.ts';
+import type { Executor } from './act/executor.ts';
+import { remember } from './act/launch.ts';
 import { autoscalerEvents as events } from './events.ts';
-import type { Executor } from './executor.ts';
 import type { ScalingFact } from './journal.ts';
-import { remember } from './launch.ts';
 import { granted, inShort, isOfMachines, type RefusedOffer, refuse, refusedLate } from './refusals.ts';
 
 /**

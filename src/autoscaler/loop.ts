@@ -7,19 +7,19 @@ import type { Launch, Plan } from '../core/plan/plan.ts';
 import type { ScalingSpec } from '../core/scaling.ts';
 import type { View } from '../core/view.ts';
 import type { ProviderInstance } from '../providers/provider.ts';
+import { Ends } from './act/ends.ts';
+import { type Edges, Executor } from './act/executor.ts';
+import { followUpLaunches, forgiven, intendLaunch } from './act/launch.ts';
+import { SetUpStops } from './act/set-up-stops.ts';
 import { Book } from './book.ts';
 import { type Checks, checks as usualChecks } from './check.ts';
-import { Ends } from './ends.ts';
 import { autoscalerEvents as events } from './events.ts';
-import { type Edges, Executor } from './executor.ts';
 import type { Journal } from './journal.ts';
-import { followUpLaunches, forgiven, intendLaunch } from './launch.ts';
 import { learn } from './learn.ts';
-import { type Answers, assembleView, readAnswers } from './observe.ts';
-import { SetUpStops } from './set-up-stops.ts';
+import { type Answers, assembleView, readAnswers } from './observe/observe.ts';
+import { Sides } from './observe/sides.ts';
+import { SliceHosts } from './observe/slice-hosts.ts';
 import { type LoopSettings, loopSettings } from './settings.ts';
-import { Sides } from './sides.ts';
-import { SliceHosts } from './slice-hosts.ts';
 import { enough, WakeUps } from './wake-ups.ts';
 
 /** The pure decision: `plan` of core/plan, or a stand-in. */

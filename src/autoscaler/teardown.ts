@@ -3,7 +3,7 @@ import { steadyClock } from '../base/time/steady-clock.ts';
 import type { Cleared } from '../core/cleared.ts';
 import { providerErrors } from '../providers/errors.ts';
 import type { Provider, ProviderInstance } from '../providers/provider.ts';
-import { Calls } from './calls.ts';
+import { Calls } from './act/calls.ts';
 import { loopSettings } from './settings.ts';
 
 export interface InstancesToEnd {

@@ -11,7 +11,7 @@ import { globalsTyped } from './global-options.ts';
 import { helpText } from './help.ts';
 import type { OutputStream } from './output.ts';
 import { chooseRenderer, columnsOf, OutputClosed, openStreams } from './output.ts';
-import { parse } from './parse.ts';
+import { parse } from './parse/parse.ts';
 import { wantsColor } from './render/style.ts';
 
 /** What a run takes from its process; `node:process` is one of these. */

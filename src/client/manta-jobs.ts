@@ -1,5 +1,5 @@
 import type { JobAnswer, JobRow, JobsAnswer, LogChunk, OtherRow, SubmitBody } from '../api/types.ts';
-import { readServerEvents } from '../base/sse.ts';
+import { readServerEvents } from '../base/network/sse.ts';
 import { isOver } from '../core/jobs/job.ts';
 import { clientEvents } from './events.ts';
 import type { HeadAnswer, HttpClient } from './http.ts';

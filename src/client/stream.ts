@@ -1,6 +1,6 @@
 import type { EventAnswer, StreamKind } from '../api/types.ts';
 import type { EventSink } from '../base/events.ts';
-import { readServerEvents } from '../base/sse.ts';
+import { readServerEvents } from '../base/network/sse.ts';
 import type { HttpClient } from './http.ts';
 import { readPersistently } from './persistent.ts';
 

@@ -10,10 +10,10 @@ import { entryFile } from '../base/entry.ts';
 import { readLiveJson } from '../base/files/json-file.ts';
 import { takeLock } from '../base/files/lock.ts';
 import { readCluster } from '../state/cluster-record.ts';
-import { lastLogLine, openDaemonLog } from '../state/daemon-log.ts';
+import { lastLogLine, openDaemonLog } from '../state/mantad/daemon-log.ts';
+import { hasCopy, keepOldFormat, restoreOldFormat, type Upgrade, upgradeOf } from '../state/mantad/upgrade.ts';
 import { mantadOf, type Serving } from '../state/serving.ts';
 import { stateFolder } from '../state/state-folder.ts';
-import { hasCopy, keepOldFormat, restoreOldFormat, type Upgrade, upgradeOf } from '../state/upgrade.ts';
 import type { HeldSocket, HoldMessage } from './server/listen.ts';
 
 const shortestWait = 200;

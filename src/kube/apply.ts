@@ -78,9 +78,7 @@ function ownerNotes(live: Json | undefined, { effect }: Change): readonly string
   const queue = kueueQueueOf(live);
   const elsewhere = textAt(live, 'spec', 'managedBy');
   return [
-    ...(keeper === undefined
-      ? []
-      : [`${keeper} keeps this object as it has it: change it there, or this may be undone`]),
+    ...(keeper === undefined ? [] : [`${keeper} manages this object: change it there, or it may undo this`]),
     ...(queue === undefined ? [] : [`Kueue admits it (queue '${queue}'): 'suspend' is left as Kueue set it`]),
     ...(elsewhere === undefined || elsewhere === 'ray.io/kuberay-operator'
       ? []
@@ -142,7 +140,7 @@ async function send(
     if (unknown !== undefined) throw unknown;
     if (kubeErrors.Conflict.is(error))
       throw manifestErrors.Conflict({ kind, name, detail: error.data.detail, keeper: keeperOf(live) }, error);
-    // What is no value of its field is an internal error to the server, also when it only tries.
+    // What is not a value of its field is an internal error to the server, also when it only tries.
     if (kubeErrors.Failed.is(error) && error.data.status === 500) throw kubeErrors.Invalid(error.data, error);
     throw error;
   }

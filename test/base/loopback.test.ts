@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { closePair, type LoopbackPair, listenOnPair } from '../../src/base/loopback.ts';
+import { closePair, type LoopbackPair, listenOnPair } from '../../src/base/network/loopback.ts';
 
 function pairOf(t: TestContext): LoopbackPair {
   const pair = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readServerEvents, type ServerEvent } from '../../src/base/sse.ts';
+import { readServerEvents, type ServerEvent } from '../../src/base/network/sse.ts';
 import { fc } from '../property.ts';
 
 async function eventsIn(bytes: Buffer, cuts: readonly number[]): Promise<ServerEvent[]> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { StreamMark } from '../../src/base/stream-mark.ts';
+import { StreamMark } from '../../src/base/network/stream-mark.ts';
 import { JobControlNoise } from '../../src/bringup/steps/job-control-noise.ts';
 
 const mark = 'abab!';

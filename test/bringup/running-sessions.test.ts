@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeOrder } from '../../src/bringup/node/node.ts';
 import { prepareNode } from '../../src/bringup/node/prepare.ts';
-import { runningSessions } from '../../src/bringup/node/running-sessions.ts';
+import { runningSessions } from '../../src/bringup/sessions/running-sessions.ts';
 import { commandText } from '../../src/launcher/exec/command-text.ts';
 import { never, until } from '../contract/waiting.ts';
 import { namespaceHost, namespacesMissing } from './namespace-host.ts';

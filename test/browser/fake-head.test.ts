@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { JobsAnswer } from '../../src/api/types.ts';
-import { readServerEvents, type ServerEvent } from '../../src/base/sse.ts';
+import { readServerEvents, type ServerEvent } from '../../src/base/network/sse.ts';
 import { type FakeHead, startFakeHead } from './fake-head.ts';
 
 let head: FakeHead;

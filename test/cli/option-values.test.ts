@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Command, defineCommand, type Option, type Run } from '../../src/cli/command.ts';
 import type { OptionValues } from '../../src/cli/option-values.ts';
-import { parse } from '../../src/cli/parse.ts';
+import { parse } from '../../src/cli/parse/parse.ts';
 
 const options = [
   { name: 'yes', short: 'y', summary: 'a switch' },

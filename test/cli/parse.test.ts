@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { MantaError } from '../../src/base/errors.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { commands as realCommands } from '../../src/cli/commands.ts';
-import { parse } from '../../src/cli/parse.ts';
+import { parse } from '../../src/cli/parse/parse.ts';
 import { fc } from '../property.ts';
 
 const load = () => Promise.reject(new Error('parsing must not load a command'));

@@ -8,7 +8,7 @@ import { MantaError } from '../../src/base/errors.ts';
 import type { Command } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { keyOf, valueIfAbsent } from '../../src/cli/option-values.ts';
-import { type Parsed, parse } from '../../src/cli/parse.ts';
+import { type Parsed, parse } from '../../src/cli/parse/parse.ts';
 import { rayPython } from '../jobs/ray-python.ts';
 import { fc } from '../property.ts';
 import { type RayReading, readAsRay } from './ray-parser.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { root } from '../../scripts/docs/declared.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
-import { parse } from '../../src/cli/parse.ts';
+import { parse } from '../../src/cli/parse/parse.ts';
 import { rayWords } from '../../src/cli/ray-commands.ts';
 
 const page = readFileSync(join(root, 'docs/coming-from-ray.md'), 'utf8');

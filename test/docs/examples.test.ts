@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { root } from '../../scripts/docs/declared.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { parse } from '../../src/cli/parse.ts';
+import { parse } from '../../src/cli/parse/parse.ts';
 import {
   blockNeeds,
   blocksOf,

@@ -54,7 +54,7 @@ describe('codes', () => {
   test('every error is one sentence: lower case, no full stop, with its value in it', () => {
     for (const { code, message, hint } of errors) {
       assert.doesNotMatch(message, /\.$|undefined|\[object|NaN/, `${code}: ${message}`);
-      assert.doesNotMatch(message, /^(?!(?:Ray|Node|Manta)\b)[A-Z]/, `${code}: ${message}`);
+      assert.doesNotMatch(message, /^(?!(?:Ray|Node|Manta|Serve)\b)[A-Z]/, `${code}: ${message}`);
       assert.doesNotMatch(hint ?? '', /undefined|\[object|NaN/, `${code}: ${hint}`);
     }
   });

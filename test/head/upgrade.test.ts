@@ -4,7 +4,6 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createCluster, readCluster } from '../../src/state/cluster-record.ts';
-import { type StateFolder, stateFolder } from '../../src/state/state-folder.ts';
 import {
   beginUpgrade,
   failedUpgrade,
@@ -14,7 +13,8 @@ import {
   settleUpgrade,
   type Upgrade,
   upgradeOf,
-} from '../../src/state/upgrade.ts';
+} from '../../src/state/mantad/upgrade.ts';
+import { type StateFolder, stateFolder } from '../../src/state/state-folder.ts';
 
 function oldFolder(t: TestContext): { folder: StateFolder; upgrade: Upgrade } {
   const home = mkdtempSync(join(tmpdir(), 'manta-upgrade-'));

@@ -20,17 +20,35 @@ import type { GoogleClusterBed } from './google-cluster-bed.ts';
  */
 export const standIns = `
 mkdir -p /usr/local/sbin
-for name in sbin/sysctl sbin/systemctl bin/gcloud; do
+groupadd -f docker
+for name in sbin/sysctl sbin/systemctl; do
   told=/var/log/told-\${name#*/}
   printf '#!/bin/sh\\necho "$@" >> %s\\n' "$told" > /usr/local/$name
   : > "$told"; chmod 666 "$told"
 done
+cat > /usr/local/bin/gcloud <<'END'
+#!/bin/sh
+about() {
+  python3 - "$1" <<'PYTHON'
+import sys, urllib.request
+request = urllib.request.Request("http://169.254.169.254/computeMetadata/v1/" + sys.argv[1], headers={"Metadata-Flavor": "Google"})
+print(urllib.request.urlopen(request, timeout=10).read().decode())
+PYTHON
+}
+case "$*" in
+  'secrets versions access latest --secret='*)
+    about instance/service-accounts/default/token >/dev/null || { echo 'PERMISSION_DENIED' >&2; exit 1; }
+    printf 'secret-of-%s' "\${5#*=}" ;;
+  'compute project-info describe'*) about project/attributes/ssh-keys ;;
+esac
+exit 0
+END
 printf '#!/bin/sh\\necho "Driver Version                            : 515.43.04"\\n' > /usr/local/bin/nvidia-smi
 cat > /usr/local/bin/docker <<'END'
 #!/bin/sh
 [ ! -e /etc/docker-group ] || id -nG | grep -qw docker ||
   { echo 'permission denied while trying to connect to the Docker daemon socket' >&2; exit 1; }
-exec sudo -n /usr/bin/podman "$@"
+exec sudo -n --preserve-env=HTTPS_PROXY,SSL_CERT_FILE,REGISTRY_AUTH_FILE /usr/bin/podman "$@"
 END
 mkdir -p /srv
 printf '#!/bin/sh\\ngroupadd -f docker && touch /etc/docker-group\\n' > /srv/get-docker.sh
@@ -40,6 +58,36 @@ printf '[engine.runtimes]\\nnvidia = ["/usr/sbin/runc"]\\n' >> /etc/containers/c
 
 const registryImage = ({ bed }: GoogleClusterBed): string => bed.lab.registry!.images.ray;
 const client: Replacement = ['pip install google-api-python-client==1.7.8', 'pip install --no-index ray', 'a download'];
+
+/** In containers too; and no machine that this one plays has that much memory. */
+const inContainers: readonly Replacement[] = [
+  ['- --privileged', '- --privileged\n      - -v /usr/local/bin/gcloud:/usr/local/bin/gcloud', 'gcloud is a stand-in'],
+  ['- --ulimit memlock=-1:-1', `- ${podmanLimits}`, 'limits of this machine'],
+  ['      - -v "/var/run/docker.sock:/var/run/docker.sock"', '', 'podman has no daemon'],
+  ['  - sudo chmod 666 /var/run/docker.sock', '', 'podman has no daemon'],
+];
+
+/** Its image stays where it is: in Artifact Registry, where machines pull it with their own account. */
+export const marin = {
+  file: 'gcp-tpu__modern__marin__marin-us-central2__2026-04.yaml',
+  image: `us-central2-docker.pkg.dev/${labProject}/marin/marin_cluster:20260129`,
+  replacements: [
+    ['hai-gcp-models', labProject, "the lab's project"],
+    ...inContainers,
+    ['- --ulimit nofile=1048576:1048576', `- ${podmanLimits}`, 'limits of this machine'],
+    ['- --shm-size=100gb', '- --shm-size=1gb', 'the memory of this machine'],
+  ] satisfies readonly Replacement[],
+};
+
+export const levanter = {
+  file: 'gcp-tpu__modern__levanter__job-cluster__2024-10.yaml',
+  replacements: (all: GoogleClusterBed): readonly Replacement[] => [
+    ['hai-gcp-models', labProject, "the lab's project"],
+    ['ghcr.io/stanford-crfm/levanter-cluster:latest', registryImage(all), 'an image of the registry of the lab'],
+    ...inContainers.map(([says, lab, why]): Replacement => [says, lab.replace('\n      -', '\n        -'), why]),
+    ['- --shm-size=32gb', '- --shm-size=1gb', 'the memory of this machine'],
+  ],
+};
 
 export const tuner = {
   file: 'gcp__modern__OpenROAD-flow-scripts__public__2025-02-4.yaml.tmpl',

@@ -201,7 +201,7 @@ describe('cluster files of projects on Google Cloud', { skip: corpusProblem() ??
     });
   });
 
-  inClouds(gpuDocker.file, () => {
+  describe(gpuDocker.file, () => {
     it('comes up, runs on a machine of each kind, and leaves nothing', async (t) => {
       const text = corpusFile(gpuDocker.file, gpuDocker.replacements(all), (line) => t.diagnostic(line));
       all.bed.write('gpu.yaml', text);

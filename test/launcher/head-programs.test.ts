@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readShell, type ShellParameters, shellCommand } from '../../src/base/shell/shell-file.ts';
-import { bootScript, reloadText, startText } from '../../src/state/boot-entry.ts';
+import { bootScript, reloadText, startText } from '../../src/state/mantad/boot-entry.ts';
 import { folderOnHead } from '../../src/state/state-folder.ts';
 import { type Said, ShellBed, shells } from '../base/shell-bed.ts';
 import { until } from '../contract/waiting.ts';
@@ -61,13 +61,13 @@ for (const shell of shells)
       const archive = at('archive');
       execFileSync('tar', ['-czf', archive, '-C', bed.home, 'manta.js']);
       const ship = (input: string): Said =>
-        run('launcher/head/ship-manta', { runtimes: 'run', runtime: '0.2.0-ab' }, [], input);
+        run('launcher/head/ship/ship-manta', { runtimes: 'run', runtime: '0.2.0-ab' }, [], input);
       assert.notEqual(ship('printf broken').code, 0);
       assert.deepEqual(readdirSync(at('run')), []);
       for (let times = 0; times < 2; times += 1) good(ship(`cat '${archive}'`));
       assert.deepEqual([readdirSync(at('run')), text('run/0.2.0-ab/manta.js')], [['0.2.0-ab'], 'first']);
 
-      const find = (oldest: number): string => good(run('launcher/head/find-node', { runtimes: 'run', oldest }));
+      const find = (oldest: number): string => good(run('launcher/head/ship/find-node', { runtimes: 'run', oldest }));
       for (const release of [18, 99]) {
         mkdirSync(at(`run/node-${release}`));
         writeFileSync(at(`run/node-${release}/node`), `#!/bin/sh\necho ${release}\n`, { mode: 0o700 });
@@ -79,9 +79,10 @@ for (const shell of shells)
     test('an upgrade keeps what the old version is started by, once, and says how it failed', (t) => {
       const { run, at, text } = openBed(t);
       mkdirSync(at(folder), { recursive: true });
-      const write = (line: string): string => good(run('launcher/head/boot-script', { boot_script: script, line }));
+      const write = (line: string): string =>
+        good(run('launcher/head/ship/boot-script', { boot_script: script, line }));
       const keep = (upgrade: string): string =>
-        good(run('launcher/head/keep-old', { folder, boot_script: script, runtime: '0.3.0-cd', upgrade }));
+        good(run('launcher/head/ship/keep-old', { folder, boot_script: script, runtime: '0.3.0-cd', upgrade }));
       write('exec old');
       keep('{"from": 1}');
       write('exec 0.3.0-cd');
@@ -89,13 +90,13 @@ for (const shell of shells)
       assert.equal(text(`${script}.before`), '#!/bin/sh\nexec old\n');
       assert.equal(text(`${folder}/upgrade.json`), '{"from": 1}');
       execFileSync('mv', [at(`${folder}/upgrade.json`), at(`${folder}/upgrade-failed.json`)]);
-      assert.equal(good(run('launcher/head/wait-upgrade', { folder, boot_script: script })), '{"from": 1}');
+      assert.equal(good(run('launcher/head/ship/wait-upgrade', { folder, boot_script: script })), '{"from": 1}');
       assert.equal(existsSync(at(`${script}.before`)), false);
     });
 
     test('mantad is started by its script, found, told to read its files again, and stopped', async (t) => {
       const { bed, run, at, text } = openBed(t);
-      const prelude = read('state/mantad-prelude');
+      const prelude = read('state/mantad/mantad-prelude');
       const find = (): string =>
         good(
           bed.run(
@@ -115,16 +116,16 @@ for (const shell of shells)
 
       writeFileSync(at(`${folder}/tokens/owner`), 'a-token');
       writeFileSync(at('mantad.js'), pretended(at(folder)));
-      good(run('launcher/head/boot-script', { boot_script: script, line: `exec sh '${at('mantad.js')}' lab` }));
+      good(run('launcher/head/ship/boot-script', { boot_script: script, line: `exec sh '${at('mantad.js')}' lab` }));
       const [, token, serving] = /^started\n(token .*)\n(.*)\n$/.exec(find()) ?? [];
       const pid = /^\{"pid": (\d+)\}$/.exec(serving ?? '')?.[1] ?? '';
       t.after(() => bed.run(`kill -9 ${pid} 2>/dev/null\n`));
       assert.equal(token, 'token a-token');
-      good(run('launcher/head/wait-supervisor', { folder }));
+      good(run('launcher/head/ship/wait-supervisor', { folder }));
       good(bed.run(reloadText('lab')));
       await until('mantad has read its files again', () => existsSync(at(`${folder}/told`)));
       assert.equal(text(`${folder}/told`), 'again\n');
-      run('launcher/head/stop-processes', {}, [pid]);
+      run('launcher/head/ship/stop-processes', {}, [pid]);
       assert.equal(bed.run(`kill -0 ${pid} 2>/dev/null && ! grep -q 'State:.Z' /proc/${pid}/status\n`).code, 1);
     });
 

@@ -4,8 +4,8 @@ import { describe, test } from 'node:test';
 import type { Host } from '../../src/base/host.ts';
 import { authorizeKeyText, removeKeyText } from '../../src/bringup/node/authorized-keys.ts';
 import type { HeadLook } from '../../src/launcher/head/look.ts';
-import { startMantad } from '../../src/launcher/head/ship.ts';
-import { removeBootText } from '../../src/state/boot-entry.ts';
+import { startMantad } from '../../src/launcher/head/ship/ship.ts';
+import { removeBootText } from '../../src/state/mantad/boot-entry.ts';
 import { ShellBed, shells } from '../base/shell-bed.ts';
 import { never } from '../contract/waiting.ts';
 

@@ -38,7 +38,7 @@ describe('programs for hosts', () => {
   });
 
   test('have names that no two share', () => {
-    assert.equal(equalNames(all), undefined);
+    assert.equal(equalNames(shellFiles()), undefined);
     assert.match(
       equalNames(['src/a/end.sh', 'src/a/start.sh', 'src/b/end.bash']) ?? '',
       /a\/end\.sh and src\/b\/end\.b/,

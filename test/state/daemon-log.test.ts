@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { DaemonLog, openDaemonLog } from '../../src/state/daemon-log.ts';
+import { DaemonLog, openDaemonLog } from '../../src/state/mantad/daemon-log.ts';
 import { until } from '../contract/waiting.ts';
 import { TestCluster } from '../head/test-cluster.ts';
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Mark, SamplePoint } from '../../src/api/types.ts';
-import { carriedTo, firstShown, groupMarks, markLook, nodeSeries, stacked } from '../../src/web/parts/chart-data.ts';
+import {
+  carriedTo,
+  firstShown,
+  groupMarks,
+  markLook,
+  nodeSeries,
+  stacked,
+} from '../../src/web/parts/chart/chart-data.ts';
 import { addSample } from '../../src/web/state/history.ts';
 
 const sample = (at: number, nodes: Record<string, number>): SamplePoint => ({

@@ -55,7 +55,7 @@ export class Channels {
         else done();
       },
     });
-    // Whoever waits for the other side hears of a lost connection there.
+    // Anyone who waits for the other side learns of a lost connection there.
     return stream.on('error', () => {});
   }
 

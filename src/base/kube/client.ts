@@ -20,7 +20,7 @@ export interface KubeCall {
   readonly body?: unknown;
   /** @default application/json */
   readonly contentType?: string;
-  /** For whoever stands behind the API server; it keeps `authorization` to itself. */
+  /** For what is behind the API server, which keeps `authorization` to itself. */
   readonly headers?: Readonly<Record<string, string>>;
   /** What it does, for messages: `list pods in the namespace 'default'`. */
   readonly call: string;

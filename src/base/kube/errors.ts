@@ -51,7 +51,7 @@ export const kubeErrors = {
     code: 'MANTA_KUBE_PLUGIN_FAILED',
     exit: 4,
     message: (e) => `'${e.command}', which logs in for the context '${e.context}', failed: ${e.detail}`,
-    hint: (e) => `your login may have expired: log in again, then run '${e.command}' by hand to see that it works`,
+    hint: (e) => `your login may have expired: log in again, then run '${e.command}' by hand to check that it works`,
   }),
   LoginFailed: defineError<{ context: string; detail: string }>({
     code: 'MANTA_KUBE_LOGIN_FAILED',
@@ -76,13 +76,14 @@ export const kubeErrors = {
     code: 'MANTA_KUBE_UNREACHABLE',
     exit: 6,
     message: (e) => `cannot reach the API server at ${e.server}: ${e.detail}`,
-    hint: () => 'check that the cluster is up, and that the network or VPN is; --context chooses another cluster',
+    hint: () => 'check that the cluster, and the network or VPN, are up; --context chooses another cluster',
   }),
   Untrusted: defineError<Asked & { detail: string }>({
     code: 'MANTA_KUBE_UNTRUSTED',
     exit: 4,
     message: (e) => `cannot trust the certificate of ${e.server}: ${e.detail}`,
-    hint: () => 'fetch the kubeconfig again; if a proxy opens connections, add its authority to the kubeconfig',
+    hint: () =>
+      'fetch the kubeconfig again; if a proxy intercepts connections, add its CA certificate to the kubeconfig',
   }),
   NotFound: defineError<Call>({
     code: 'MANTA_KUBE_NOT_FOUND',

@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { messageOf } from '../errors.ts';
-import { listensAt } from '../loopback.ts';
+import { listensAt } from '../network/loopback.ts';
 import type { Clock } from '../time/clock.ts';
 import { doubling, retry } from '../time/retry.ts';
 import { Channels } from './channels.ts';

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { crypto } from '../crypto.ts';
 import type { HostResult, RunOptions } from '../host.ts';
-import { StreamMark } from '../stream-mark.ts';
+import { StreamMark } from '../network/stream-mark.ts';
 
 /** How a program sent to a shell came out. `begun`: the shell on the other side had started to read it. */
 export type ProgramOutcome =

@@ -2,12 +2,12 @@ import type { Host } from '../../base/host.ts';
 import { inOneSession } from '../../base/one-session.ts';
 import { readShell, shellCommand } from '../../base/shell/shell-file.ts';
 import { releaseClaim } from '../../providers/local/claims.ts';
+import { endSessionsText } from '../sessions/sessions.ts';
 import { removeCargoText } from '../sync/carry.ts';
 import { removeStagingText } from '../sync/staging.ts';
 import { removeKeyText } from './authorized-keys.ts';
 import { endNode, type NodeToEnd } from './end-node.ts';
 import { nodeFolder } from './node.ts';
-import { endSessionsText } from './sessions.ts';
 import { namedByRay } from './shell-text.ts';
 
 const program = readShell(new URL('./end-host.sh', import.meta.url));

@@ -1,8 +1,8 @@
 import type { Host } from '../../base/host.ts';
+import { StreamMark } from '../../base/network/stream-mark.ts';
 import type { ProgramHost } from '../../base/one-session.ts';
 import { newMark } from '../../base/shell/host-program.ts';
 import { mayComeUp } from '../../base/ssh/errors.ts';
-import { StreamMark } from '../../base/stream-mark.ts';
 import type { Clock, Duration } from '../../base/time/clock.ts';
 import { wallClock } from '../../base/time/wall-clock.ts';
 import { bringupErrors, lostWords } from '../errors.ts';

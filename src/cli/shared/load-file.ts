@@ -1,6 +1,6 @@
+import { fileProblems } from '../../core/spec/check/file-problems.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { specErrors } from '../../core/spec/errors.ts';
-import { fileProblems } from '../../core/spec/file-problems.ts';
 import type { Problem } from '../../core/spec/problem.ts';
 import { report } from '../../core/spec/problems.ts';
 import { openCluster, type ParsedClusterFile } from '../../core/spec/read.ts';

@@ -49,7 +49,7 @@ export function unnoticed(operators: readonly Json[] | undefined): Cause {
 export function refusalCause(event: Json): Cause {
   const reason = textAt(event, 'reason') ?? 'warning';
   const message = textAt(event, 'message') ?? '';
-  const [, quota, used = ''] = /exceeded quota: ([^,]+), (.*?)(?:, error|$)/s.exec(message) ?? [];
+  const [quota, used = ''] = wordsAfter(message, 'exceeded quota: ', ', ');
   if (quota !== undefined)
     return {
       kind: 'quota',
@@ -57,15 +57,15 @@ export function refusalCause(event: Json): Cause {
       next: 'ask for less, delete what is no longer needed, or ask for a larger quota',
       isFinal: false,
     };
-  const [, limits, unset = ''] = /failed quota: ([^:]+): must specify ([^;]+)/.exec(message) ?? [];
+  const [limits, unset = ''] = wordsAfter(message, 'failed quota: ', ': must specify ');
   if (limits !== undefined)
     return {
       kind: 'quota',
-      says: `the quota '${limits}' wants every container to say how much it needs: ${unset.trim()}`,
+      says: `the quota '${limits}' requires every container to declare its resources: ${unset.trim()}`,
       next: 'set resources.requests and resources.limits of every container',
       isFinal: true,
     };
-  const [, level, why = ''] = /violates PodSecurity "([^"]+)": (.*?)(?:, error|$)/s.exec(message) ?? [];
+  const [level, why = ''] = wordsAfter(message, 'violates PodSecurity "', '": ');
   if (level !== undefined)
     return {
       kind: 'pod security',
@@ -79,6 +79,13 @@ export function refusalCause(event: Json): Cause {
     next: 'change the manifest and apply it again',
     isFinal: reason.startsWith('Invalid'),
   };
+}
+
+/** What stands behind a word up to a sign, and what stands behind that: API servers write no data, only sentences. */
+function wordsAfter(text: string, word: string, sign: string): readonly [string, string] | readonly [] {
+  const from = text.indexOf(word);
+  const end = from < 0 ? -1 : text.indexOf(sign, from + word.length);
+  return end < 0 ? [] : [text.slice(from + word.length, end), text.slice(end + sign.length)];
 }
 
 /** The first trouble among pods: the head's before that of workers. */
@@ -109,7 +116,7 @@ function schedulingCause(pod: Json, nodes: readonly Json[] | undefined): Cause |
     return {
       kind: 'gated',
       says: `the pod '${nameOf(pod)}' is held back by ${gates.join(', ') || 'a scheduling gate'}`,
-      next: 'Kueue or another admission controller lets it go when there is room in its queue',
+      next: 'Kueue or another admission controller releases it when there is room in its queue',
       isFinal: false,
     };
   }
@@ -152,7 +159,7 @@ function containerCause(pod: Json, status: Json, events: readonly Json[]): Cause
   if (reason === 'CreateContainerConfigError' || reason === 'CreateContainerError' || reason === 'RunContainerError')
     return {
       kind: 'container settings',
-      says: `the container '${container}' of the pod '${nameOf(pod)}' cannot be made: ${said || reason}`,
+      says: `the container '${container}' of the pod '${nameOf(pod)}' cannot be created: ${said || reason}`,
       next: 'check the secrets, config maps, mounts and command that it names',
       isFinal: reason === 'CreateContainerConfigError',
     };
@@ -194,8 +201,8 @@ function imageCause(pod: Json, status: Json, reason: string, said: string, event
     return { kind: 'image', says, next: 'check its name and tag, and that nodes can reach the registry', isFinal };
   const next =
     secrets.length === 0
-      ? "the registry wants a login: 'kubectl create secret docker-registry NAME …', and name it in imagePullSecrets of the pod template"
-      : `the registry does not take the login of the pull secret ${named}: check that it exists and holds one for this registry`;
+      ? "the registry requires a login: 'kubectl create secret docker-registry NAME …', and name it in imagePullSecrets of the pod template"
+      : `the registry rejects the login in the pull secret ${named}: check that it exists and is for this registry`;
   return { kind: 'image', says, next, isFinal };
 }
 
@@ -220,8 +227,8 @@ function waitsForHead(pod: Json): Cause | undefined {
   if (!waits) return undefined;
   return {
     kind: 'waits for the head',
-    says: `the pod '${nameOf(pod)}' waits until it reaches the GCS of the head`,
-    next: 'if the head is ready, DNS inside pods or a network policy may be in the way',
+    says: `the pod '${nameOf(pod)}' is waiting to reach the GCS of the head`,
+    next: 'if the head is ready, DNS inside pods or a network policy may block it',
     isFinal: false,
   };
 }
@@ -231,7 +238,7 @@ function probeCause(pod: Json, events: readonly Json[]): Cause | undefined {
   const failed = events.findLast((event) => textAt(event, 'reason') === 'Unhealthy');
   const said = textAt(failed, 'message') ?? '';
   const named = `the pod '${nameOf(pod)}' runs, and its probe`;
-  if (/wget.*(?:not found|No such file)|(?:not found|No such file).*wget/is.test(said))
+  if (said.includes('wget') && /not found|no such file/i.test(said))
     return {
       kind: 'probe',
       says: `${named} fails because its image has no wget`,
@@ -248,7 +255,7 @@ function probeCause(pod: Json, events: readonly Json[]): Cause | undefined {
   return {
     kind: 'not ready',
     says: `${named} has not passed yet${said === '' ? '' : `: ${said.trim().split('\n')[0]}`}`,
-    next: 'if it stays so, check that rayVersion is the version of Ray in the image, and look at its log',
+    next: 'if this does not change, check that rayVersion is the version of Ray in the image, and look at its log',
     isFinal: false,
   };
 }

@@ -64,7 +64,7 @@ function seen<Value>(
   if ('value' in fact) return check(fact.value);
   if (denied === 'silent') return [];
   const next = 'nothing, unless something fails; an administrator can run this check';
-  return [{ what, state: 'unknown', says: `you may not see it (${fact.denied})`, next }];
+  return [{ what, state: 'unknown', says: `you are not allowed to see this (${fact.denied})`, next }];
 }
 
 function checkNamespace({ namespace, user, namespaceObject }: KubeFacts): CheckLine {
@@ -80,7 +80,8 @@ function checkNamespace({ namespace, user, namespaceObject }: KubeFacts): CheckL
 }
 
 function checkPermissions({ missing, namespace }: KubeFacts): CheckLine {
-  if (missing.length === 0) return { what: 'permissions', state: 'ok', says: `all that Manta needs in '${namespace}'` };
+  if (missing.length === 0)
+    return { what: 'permissions', state: 'ok', says: `everything that Manta needs is allowed in '${namespace}'` };
   const groups = Map.groupBy(missing, ({ resource }) => resource);
   const list = [...groups].map(([resource, each]) => `${each.map(({ verb }) => verb).join('/')} ${resource}`);
   return {
@@ -117,7 +118,7 @@ function checkOperators({ operators, namespace }: KubeFacts): readonly CheckLine
           what: 'operator',
           state: 'warning',
           says: "no Deployment of KubeRay's operator was found",
-          next: 'install KubeRay; if its operator runs in another way, make sure that it watches this namespace',
+          next: 'install KubeRay; if its operator is not a Deployment, make sure that it watches this namespace',
         },
       ];
     return all.map((each) => checkOperator(each, namespace));
@@ -264,7 +265,7 @@ function checkSecurity(object: Json | undefined, namespace: string): readonly Ch
     {
       what: 'pod security',
       state: 'warning',
-      says: `'${namespace}' enforces the level 'restricted', which refuses Ray's pods as KubeRay's samples have them`,
+      says: `'${namespace}' enforces the level 'restricted', which refuses the pods of KubeRay's samples`,
       next: 'set securityContext in every pod template: runAsNonRoot, seccompProfile RuntimeDefault, no privilege escalation, drop ALL',
     },
   ];

@@ -6,7 +6,7 @@ export const manifestErrors = {
     code: 'MANTA_KUBE_MANIFEST_REFUSED',
     exit: 1,
     message: (e) => `nothing was applied: ${e.errors} ${e.errors === 1 ? 'error' : 'errors'} in ${e.files.join(', ')}`,
-    hint: () => 'correct what is listed above',
+    hint: () => 'fix the errors listed above',
   }),
   Unreadable: defineError<{ file: string; why: string }>({
     code: 'MANTA_KUBE_MANIFEST_UNREADABLE',
@@ -18,12 +18,12 @@ export const manifestErrors = {
     code: 'MANTA_KUBE_MANIFEST_EMPTY',
     exit: 2,
     message: (e) => `'${e.file}' has no objects in it`,
-    hint: () => 'give a file with manifests of Kubernetes',
+    hint: () => 'give a file with Kubernetes manifests',
   }),
   Failed: defineError<{ kind: string; name: string; says: string; next: string }>({
     code: 'MANTA_KUBE_NOT_UP',
     exit: 1,
-    message: (e) => `the ${e.kind} '${e.name}' does not come up: ${e.says}`,
+    message: (e) => `the ${e.kind} '${e.name}' did not come up: ${e.says}`,
     hint: (e) => e.next,
   }),
   NothingToScale: defineError<Record<never, never>>({
@@ -41,8 +41,9 @@ export const manifestErrors = {
   NobodyAgreed: defineError<{ objects: number }>({
     code: 'MANTA_KUBE_NOT_CONFIRMED',
     exit: 2,
-    message: (e) => `nobody can confirm a change of ${e.objects} ${e.objects === 1 ? 'object' : 'objects'} here`,
-    hint: () => 'give --yes to go ahead without a question',
+    message: (e) =>
+      `cannot ask for confirmation without a terminal; ${e.objects} ${e.objects === 1 ? 'object was' : 'objects were'} not applied`,
+    hint: () => 'add --yes to go ahead, or --plan to only see what would change',
   }),
   NoKind: defineError<{ kind: string; apiVersion: string }>({
     code: 'MANTA_KUBE_NO_KIND',
@@ -63,7 +64,7 @@ export const manifestErrors = {
   Conflict: defineError<{ kind: string; name: string; detail: string; keeper: string | undefined }>({
     code: 'MANTA_KUBE_OWNED',
     exit: 1,
-    message: (e) => `somebody else owns fields of the ${e.kind} '${e.name}' that this would change: ${e.detail}`,
+    message: (e) => `another tool owns fields of the ${e.kind} '${e.name}' that this would change: ${e.detail}`,
     hint: (e) =>
       e.keeper === undefined
         ? '--force-conflicts takes them over'

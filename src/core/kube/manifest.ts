@@ -14,7 +14,7 @@ export interface Manifest {
   readonly object: JsonMap;
   /** Position of a value; of the nearest one above it when it is not written. */
   at(path: Path): Position;
-  /** Position of a character of the text at a path, by its line and column there; of the text itself if it is no block (`|`). */
+  /** Position of a character of the text at a path, by its line and column there; of the text itself if it is not a block (`|`). */
   within(path: Path, at: Position): Position;
 }
 
@@ -109,14 +109,14 @@ function manifestOf(file: string, value: Json, path: Path, source: Source): Mani
   if (apiVersion.startsWith(`${legacyGroup}/`))
     return refuse(
       ['apiVersion'],
-      `'${apiVersion}' is of the operator that came before KubeRay`,
+      `'${apiVersion}' belongs to the operator that KubeRay replaced`,
       'write it as apiVersion: ray.io/v1 with headGroupSpec and workerGroupSpecs',
     );
   if (name === undefined || name === '')
     return refuse(
       ['metadata'],
       `this ${kind} has no name`,
-      'add metadata.name: what has only generateName would be made again each time',
+      'add metadata.name: with only generateName, every apply would create another one',
     );
   const object = apiVersion === 'ray.io/v1alpha1' ? { ...value, apiVersion: 'ray.io/v1' } : value;
   const within: Manifest['within'] = (more, inner) => positionIn(source, [...path, ...more], inner);

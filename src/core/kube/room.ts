@@ -123,13 +123,13 @@ function whyNot(pod: Wanted, nodes: readonly Json[], free: readonly Free[]): str
     const taints = [...new Set(free.flatMap(({ node }) => untolerated(pod.spec, node) ?? []))];
     return taints.length > 0
       ? `${pod.named} does not tolerate the taints of any node (${taints.join(', ')})`
-      : `no node is ready that has the labels which ${pod.named} wants`;
+      : `no ready node has the labels that ${pod.named} wants`;
   }
   const lacking = [...pod.amounts].filter(
     ([resource, amount]) => amount > 0 && !allowed.some(({ amounts }) => (amounts.get(resource) ?? 0) >= amount),
   );
   const most = (resource: string): number => Math.max(...allowed.map(({ amounts }) => amounts.get(resource) ?? 0), 0);
-  if (lacking.length === 0) return `no node has all at once that ${pod.named} asks for`;
+  if (lacking.length === 0) return `no node has free all that ${pod.named} asks for`;
   return lacking
     .map(
       ([resource, amount]) =>

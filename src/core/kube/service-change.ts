@@ -91,9 +91,7 @@ function serveNotes(before: Json, after: Json): readonly string[] {
     ),
     ...(ignored.length === 0
       ? []
-      : [
-          `a Serve that runs ignores changes of ${ignored.map(({ path }) => path).join(', ')}: they need a new cluster`,
-        ]),
+      : [`a running Serve ignores changes of ${ignored.map(({ path }) => path).join(', ')}: they need a new cluster`]),
   ];
 }
 
@@ -113,5 +111,5 @@ export function serveDifferences({ path, from, to }: Difference): readonly Diffe
       }),
     );
   const all = [...whole, ...values, ...ignored.map((each) => ({ ...each, path: `${path} ${each.path}` }))];
-  return all.length > 0 ? all : [{ path, from: '(text)', to: '(the same, written in another way)' }];
+  return all.length > 0 ? all : [{ path, from: '(text)', to: '(the same value, written differently)' }];
 }

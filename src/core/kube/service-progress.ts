@@ -113,7 +113,7 @@ function serviceCause(state: RayServiceState, isObserved: boolean, told: Headway
   return (told?.state === 'waiting' ? told.cause : undefined) ?? otherWarning(warnings);
 }
 
-/** Its workers are ready only with a replica of Serve on them: that they are not is no trouble. */
+/** Its workers are ready only with a replica of Serve on them: that they are not yet is fine. */
 function causeOnCluster(state: RayServiceState, cluster: Json): Cause | undefined {
   const pods = state.pods.filter(
     (pod) => textAt(pod, 'metadata', 'labels', 'ray.io/cluster') === nameOf(cluster) && !isLeaving(pod),
@@ -167,7 +167,7 @@ function refusalOf(ready: Json | undefined, warnings: readonly Json[], isObserve
   return {
     kind: 'serve config',
     says: `Serve refuses its config: ${words.slice(words.search(/\b400\b/)).slice(0, 2_000)}`,
-    next: 'correct serveConfigV2 and apply it again; what ran before goes on',
+    next: 'correct serveConfigV2 and apply it again; the previous config keeps running',
     isFinal: true,
   };
 }
@@ -182,7 +182,7 @@ function otherWarning(warnings: readonly Json[]): Cause | undefined {
     says: `${reason}: ${textAt(last, 'message') ?? ''}`,
     next: isGateway
       ? 'an incremental upgrade needs the Gateway API, and a controller for the gatewayClassName'
-      : 'KubeRay goes on trying; if it stays so, its log says more',
+      : 'KubeRay keeps trying; if this does not change, see its log',
     isFinal: false,
   };
 }

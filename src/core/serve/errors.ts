@@ -6,13 +6,13 @@ export const serveErrors = {
     code: 'MANTA_SERVE_REFUSED',
     exit: 1,
     message: (e) => `Serve refuses the config: ${e.words}`,
-    hint: () => 'correct the config; what ran before goes on',
+    hint: () => 'correct the config; the previous one keeps running',
   }),
   BadConfig: defineError<{ file: string; errors: number }>({
     code: 'MANTA_SERVE_BAD_CONFIG',
     exit: 1,
     message: (e) => `nothing was deployed: ${e.errors} ${e.errors === 1 ? 'error' : 'errors'} in ${e.file}`,
-    hint: () => 'correct what is listed above',
+    hint: () => 'fix the errors listed above',
   }),
   Unreadable: defineError<{ file: string; why: string }>({
     code: 'MANTA_SERVE_UNREADABLE',
@@ -23,7 +23,7 @@ export const serveErrors = {
   Failed: defineError<{ cluster: string; says: string; next: string }>({
     code: 'MANTA_SERVE_NOT_UP',
     exit: 1,
-    message: (e) => `the applications on ${e.cluster} do not come up: ${e.says}`,
+    message: (e) => `the applications on ${e.cluster} did not come up: ${e.says}`,
     hint: (e) => e.next,
   }),
   NoRay: defineError<{ cluster: string }>({
@@ -68,7 +68,7 @@ export const serveErrors = {
   NobodyAgreed: defineError<{ what: string }>({
     code: 'MANTA_SERVE_NOT_CONFIRMED',
     exit: 2,
-    message: (e) => `nobody can confirm here: ${e.what}`,
-    hint: () => 'give --yes to go ahead without a question',
+    message: (e) => `cannot ask for confirmation without a terminal: ${e.what}`,
+    hint: () => 'add --yes to go ahead',
   }),
 };

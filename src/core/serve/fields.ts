@@ -13,7 +13,7 @@ export interface SchemaProblem {
 
 /** What a value has to be; without a word it may be anything. */
 export interface ServeField {
-  /** What is wrong with a value, as in `must be a text`; `isFloat`: written as 2.0, which Python tells from 2. */
+  /** What is wrong with a value, as in `must be a string`; `isFloat`: written as 2.0, which Python tells from 2. */
   readonly check?: (value: Json, isFloat: boolean) => string | undefined;
   readonly record?: ServeRecord;
   readonly item?: ServeField;
@@ -36,7 +36,7 @@ interface Bounds {
 }
 
 export const anything: ServeField = {};
-export const text: ServeField = { check: (value) => (typeof value === 'string' ? undefined : 'must be a text') };
+export const text: ServeField = { check: (value) => (typeof value === 'string' ? undefined : 'must be a string') };
 export const maybe = (field: ServeField): ServeField => ({ ...field, isNullable: true });
 export const listOf = (item: ServeField): ServeField => ({ item });
 export const mapOf = (values: ServeField): ServeField => ({ values });
@@ -72,7 +72,11 @@ export const int = (bounds: Bounds): ServeField => ({
 function numberIn(value: Json): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value !== 'string' || !/^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(value)) return undefined;
+  if (
+    typeof value !== 'string' ||
+    !/^[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,4})?$/.test(value.trim())
+  )
+    return undefined;
   return Number(value);
 }
 
@@ -123,10 +127,10 @@ function fieldProblems(value: Json, field: ServeField, path: Path, isFloat: bool
 
 function unknownKey(path: Path, key: string, { fields, isClosed }: ServeRecord): SchemaProblem {
   const near = nearest(key, Object.keys(fields));
-  const next = near === undefined ? `known are: ${Object.keys(fields).join(', ')}` : `did you mean '${near}'?`;
+  const next = near === undefined ? `known keys: ${Object.keys(fields).join(', ')}` : `did you mean '${near}'?`;
   return isClosed
     ? { severity: 'error', path, says: `there is no '${key}' here`, next }
-    : { severity: 'warning', path, says: `Serve drops '${key}' without a word: it does not know it`, next };
+    : { severity: 'warning', path, says: `Serve drops '${key}' silently, because it does not know it`, next };
 }
 
 const longest = 60;

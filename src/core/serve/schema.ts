@@ -90,14 +90,14 @@ const deployment: ServeRecord = {
         value === true ||
         (typeof value === 'number' && Number.isInteger(value) && value > 0 && !isFloat)
           ? undefined
-          : "must be a whole number from 1 on, or 'auto'",
+          : "must be a whole number of at least 1, or 'auto'",
     },
     max_ongoing_requests: int({ min: 1 }),
     max_queued_requests: {
       check: (value, isFloat) =>
         typeof value === 'number' && Number.isInteger(value) && !isFloat && (value === -1 || value >= 1)
           ? undefined
-          : 'must be -1 (no limit) or a whole number from 1 on',
+          : 'must be -1 (no limit) or a whole number of at least 1',
     },
     backpressure_config: {
       record: {

@@ -7,7 +7,7 @@ import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createJson, namesIn, writeJson } from '../../base/files/json-file.ts';
-import { listens } from '../../base/listens.ts';
+import { listens } from '../../base/network/listens.ts';
 import {
   endProcesses,
   findMarked,

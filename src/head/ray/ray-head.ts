@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
-import { listens } from '../../base/listens.ts';
+import { listens } from '../../base/network/listens.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { nodeFolder } from '../../bringup/node/node.ts';
 import { parseRecord } from '../../bringup/node/record.ts';

@@ -1,7 +1,7 @@
 import type { SendHandle } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, rmSync } from 'node:fs';
 import type { Server } from 'node:net';
-import { type LoopbackPair, listenOnPair, listenOnSix, listensAt } from '../../base/loopback.ts';
+import { type LoopbackPair, listenOnPair, listenOnSix, listensAt } from '../../base/network/loopback.ts';
 import { headErrors } from '../errors.ts';
 
 const usualPort = 8265;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAlive, type ProcessIdentity } from '../../base/process.ts';
 import { thisHost } from '../../base/this-host.ts';
 import type { Instant } from '../../base/time/clock.ts';
-import { runningSessions } from '../../bringup/node/running-sessions.ts';
+import { runningSessions } from '../../bringup/sessions/running-sessions.ts';
 import type { Activity } from '../../core/turn-off.ts';
 import type { RayEngine } from '../../engines/ray/engine.ts';
 import { changeCluster } from '../../state/cluster-record.ts';

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { MantaError } from '../../base/errors.ts';
-import { closePair, type LoopbackPair, listenOnPair } from '../../base/loopback.ts';
+import { closePair, type LoopbackPair, listenOnPair } from '../../base/network/loopback.ts';
 import { clusterHost, listHost } from '../../client/cluster-host.ts';
 import { launcherErrors } from '../errors.ts';
 import { lead, type TunnelOrder } from '../reach/tunnel.ts';

@@ -12,7 +12,7 @@ import { endCloudInstances } from '../head/cloud-head.ts';
 import { forgetHead, remembered } from '../head/cloud-record.ts';
 import { headLook } from '../head/look.ts';
 import { patiently } from '../head/patient-cloud.ts';
-import { stopMantad } from '../head/ship.ts';
+import { stopMantad } from '../head/ship/ship.ts';
 import { whyOf } from './remains-words.ts';
 import { type DownRemoteRequest, type DownRemoteResult, hostWithin, lockIfReached, markEnding } from './remote.ts';
 import { endWorkers } from './workers.ts';

@@ -10,8 +10,8 @@
  */
 import { readShell, shellProgram } from '../../base/shell/shell-file.ts';
 import { nodeFolder } from '../../bringup/node/node.ts';
-import { sessionsFolder, stopRequestFile } from '../../bringup/node/sessions.ts';
 import { prelude } from '../../bringup/prelude.ts';
+import { sessionsFolder, stopRequestFile } from '../../bringup/sessions/sessions.ts';
 import { endProcesses } from './command-text.ts';
 
 const start = readShell(new URL('./session-start.sh', import.meta.url));

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Host, RunOptions } from '../../base/host.ts';
 import type { CommandPlace } from '../../bringup/node/node.ts';
-import { sessionsFolder } from '../../bringup/node/sessions.ts';
+import { sessionsFolder } from '../../bringup/sessions/sessions.ts';
 import { launcherErrors } from '../errors.ts';
 import { guardedText } from './command-text.ts';
 import { newMark } from './exec.ts';

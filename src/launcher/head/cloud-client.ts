@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { promisify } from 'node:util';
-import { messageOf } from '../../base/errors.ts';
+import { type MantaError, messageOf } from '../../base/errors.ts';
 import type { EventSink } from '../../base/events.ts';
 import { makeFolder } from '../../base/files/json-file.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -62,10 +62,11 @@ export async function openCloudOf(
   return await openCloud(await clientFor(request, clusterId, keys));
 }
 
-/** Throws where the file names a key for the head that is not here: nobody could log in. A cluster's own key is made later. */
-export function requireNamedKey({ auth }: ClusterSpec): void {
-  if (auth.privateKey === undefined || [publicKeyFile, keyFile].some((path) => existsSync(path(auth)))) return;
-  throw launcherErrors.NoLoginKey({ at: ['auth', 'ssh_private_key'], key: auth.privateKey });
+/** Where the file names a key for the head that is not here: nobody could log in. A cluster's own key is made later. */
+export function namedKeyProblem({ auth }: ClusterSpec): MantaError | undefined {
+  if (auth.privateKey === undefined || [publicKeyFile, keyFile].some((path) => existsSync(path(auth))))
+    return undefined;
+  return launcherErrors.NoLoginKey({ at: ['auth', 'ssh_private_key'], key: auth.privateKey });
 }
 
 /**
@@ -78,7 +79,8 @@ async function ownPublicKey(folder: StateFolder, spec: ClusterSpec, keys: 'make'
   if (existsSync(given)) return readFileSync(given, 'utf8').trim();
   if (!existsSync(key)) {
     if (keys === 'look') return '';
-    requireNamedKey(spec);
+    const problem = namedKeyProblem(spec);
+    if (problem !== undefined) throw problem;
     makeFolder(folder.path);
     await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', `manta ${folder.name}`, '-f', key]);
   }

@@ -9,8 +9,8 @@ import { tokenFile } from '../../bringup/node/shell-text.ts';
 import { markPattern } from '../../bringup/ray/processes.ts';
 import { claimTerms } from '../../providers/local/claim-program.ts';
 import { type HostClaim, readClaim } from '../../providers/local/claims.ts';
-import { mantadPrelude } from '../../state/boot-entry.ts';
 import { type HeadRecord, headRecordIn } from '../../state/cluster-record.ts';
+import { mantadPrelude } from '../../state/mantad/boot-entry.ts';
 import type { Serving } from '../../state/serving.ts';
 import { folderOnHead, stateNames } from '../../state/state-folder.ts';
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { runtimeFolder } from './runtime.ts';
+import { runtimeFolder } from './ship/runtime.ts';
 
 /**
  * Manta's programs for a head pod of KubeRay, small enough for a ConfigMap: without what only other clusters need. The same programs

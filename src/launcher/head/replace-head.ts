@@ -8,7 +8,7 @@ import { type CloudRequest, openCloudOf } from './cloud-client.ts';
 import { newToken, noHead, remember, remembered } from './cloud-record.ts';
 import { lockAndLook } from './lock.ts';
 import { headLook } from './look.ts';
-import { stopMantad } from './ship.ts';
+import { stopMantad } from './ship/ship.ts';
 
 const connectWithin = 20_000;
 

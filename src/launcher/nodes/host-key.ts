@@ -6,7 +6,7 @@ import { acceptPin, keysIn, type PinnedKey, readPin } from '../../base/ssh/pins.
 import type { HostKeyPin } from '../../base/ssh/target.ts';
 import { targetOf } from '../../bringup/node/reach.ts';
 import { ownHosts } from '../../core/spec/local.ts';
-import { reloadText } from '../../state/boot-entry.ts';
+import { reloadText } from '../../state/mantad/boot-entry.ts';
 import { folderOnHead, reachedFrom } from '../../state/state-folder.ts';
 import { launcherErrors } from '../errors.ts';
 import type { RemoteCluster } from '../reach/remote-cluster.ts';

@@ -12,7 +12,7 @@ import {
   rayHead,
   rayStateOf,
   readRayState,
-} from '../../providers/local/ray-state.ts';
+} from '../../providers/local/ray-state/ray-state.ts';
 import { headLaunchHash, headRuntimeHashes, workerRuntimeHashes } from '../../providers/ray-hashes.ts';
 import { providers } from '../../providers/table.ts';
 import type { RemoteCluster } from './remote-cluster.ts';

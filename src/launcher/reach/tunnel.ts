@@ -1,5 +1,5 @@
 import { connect as connectSocket, createServer, type Server, type Socket } from 'node:net';
-import { closePair, listenOnPair } from '../../base/loopback.ts';
+import { closePair, listenOnPair } from '../../base/network/loopback.ts';
 import type { Target } from '../../client/target.ts';
 import { recordTunnel } from '../../client/tunnel.ts';
 import type { StateFolder } from '../../state/state-folder.ts';

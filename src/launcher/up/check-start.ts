@@ -1,4 +1,4 @@
-import { outdatedStart } from '../../core/spec/outdated-start.ts';
+import { outdatedStart } from '../../core/spec/check/outdated-start.ts';
 import type { GivenFile } from '../../state/load-spec.ts';
 import { launcherErrors } from '../errors.ts';
 import { placed } from './place-in-file.ts';

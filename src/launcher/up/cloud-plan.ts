@@ -8,12 +8,12 @@ import { readLaptopRecord } from '../../state/cluster-record.ts';
 import { headLaunchHash } from '../../state/launch-hash.ts';
 import { type GivenFile, readConfig } from '../../state/load-spec.ts';
 import { launcherErrors } from '../errors.ts';
-import { type CloudRequest, clientFor, requireNamedKey, specFor } from '../head/cloud-client.ts';
+import { type CloudRequest, clientFor, namedKeyProblem, specFor } from '../head/cloud-client.ts';
 import { cloudHead } from '../head/cloud-head.ts';
 import { newClusterId } from '../head/cloud-record.ts';
 import { headOffers } from '../head/head-launch.ts';
 import { outdatedStartWarnings } from './check-start.ts';
-import { placingErrors } from './place-in-file.ts';
+import { placed, placingErrors } from './place-in-file.ts';
 
 /** What `up` is going to ask of a cloud, before it asks for anything. */
 export interface CloudPlan {
@@ -41,6 +41,8 @@ export interface CloudPlan {
     readonly machine?: string;
     readonly min: number;
     readonly max: number;
+    /** Hosts that come together, where one alone does not: `min` and `max` count hosts. */
+    readonly hostsPerSlice?: number;
     readonly offer: Offer;
   }[];
   /** So many workers to start with. */
@@ -72,7 +74,7 @@ async function lookAtCloud(request: CloudRequest, signal: AbortSignal): Promise<
     cloudHead(request, signal),
     module.planPreparation?.({ ...client, clock, events }, signal) ?? nothingPrepared,
   ]);
-  requireNamedKey(spec);
+  const key = namedKeyProblem(spec);
   const learned = complete ?? (await (await openCloud(client)).learn(signal));
   return {
     cluster: folder.name,
@@ -82,7 +84,12 @@ async function lookAtCloud(request: CloudRequest, signal: AbortSignal): Promise<
     head: headPlan(learned(spec), there),
     ...workersPlan(learned(spec)),
     steps,
-    warnings: [...outdatedStartWarnings(request.file), ...warnings, ...spotWarnings(learned(spec))],
+    warnings: [
+      ...outdatedStartWarnings(request.file),
+      ...(key === undefined ? [] : [placed(request.file, key).message]),
+      ...warnings,
+      ...spotWarnings(learned(spec)),
+    ],
   };
 }
 
@@ -125,13 +132,16 @@ function machineIn(spec: ClusterSpec, launch: PlainMap): { readonly machine?: st
 
 function workersPlan(spec: ClusterSpec): Pick<CloudPlan, 'workers' | 'wanted' | 'pricePerHour'> {
   const types = spec.nodeTypes.filter(({ name, maxWorkers }) => name !== spec.headType || maxWorkers > 0);
-  const workers = types.map(({ name: type, minWorkers: min, maxWorkers: max, offers, launchConfig }) => ({
-    type,
-    ...machineIn(spec, launchConfig),
-    min,
-    max: Math.min(max, spec.maxWorkers ?? max),
-    offer: offers[0] ?? { market: 'on-demand' as const },
-  }));
+  const workers = types.map(
+    ({ name: type, minWorkers: min, maxWorkers: max, hostsPerSlice, offers, launchConfig }) => ({
+      type,
+      ...machineIn(spec, launchConfig),
+      min,
+      max: Math.min(max, spec.maxWorkers ?? max),
+      ...(hostsPerSlice > 1 && { hostsPerSlice }),
+      offer: offers[0] ?? { market: 'on-demand' as const },
+    }),
+  );
   const head = headOffers(spec)[0]?.pricePerHour;
   const parts = [head, ...workers.map(({ min, offer }) => (min === 0 ? 0 : timesOf(min, offer)))];
   const known = parts.filter((part) => part !== undefined);

@@ -4,8 +4,8 @@ import { bringupEvents } from '../../bringup/events.ts';
 import { throughDrops } from '../../bringup/steps/through-drops.ts';
 import { launcherEvents } from '../events.ts';
 import { type HeadLook, headLook } from '../head/look.ts';
-import { runtimeOf } from '../head/runtime.ts';
-import { shipRuntime, startMantad } from '../head/ship.ts';
+import { runtimeOf } from '../head/ship/runtime.ts';
+import { shipRuntime, startMantad } from '../head/ship/ship.ts';
 import type { RemoteCluster } from '../reach/remote-cluster.ts';
 import { installKeys } from './authorize-workers.ts';
 

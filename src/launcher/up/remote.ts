@@ -16,7 +16,6 @@ import { durationWords } from '../../core/plan/words.ts';
 import { compareVersions } from '../../core/versions.ts';
 import { type HeadIdentity, headIdentityOf } from '../../providers/clouds.ts';
 import { requireClaim } from '../../providers/local/claims.ts';
-import { reloadText } from '../../state/boot-entry.ts';
 import {
   type ClusterRecord,
   changeCluster,
@@ -27,12 +26,13 @@ import {
   recordFormat,
   withRemoteHead,
 } from '../../state/cluster-record.ts';
+import { reloadText } from '../../state/mantad/boot-entry.ts';
 import { folderOnHead } from '../../state/state-folder.ts';
 import { launcherErrors } from '../errors.ts';
 import { launcherEvents } from '../events.ts';
 import { lockAndLook } from '../head/lock.ts';
 import { type HeadLook, removeUnusedKey } from '../head/look.ts';
-import { versionOf } from '../head/ship.ts';
+import { versionOf } from '../head/ship/ship.ts';
 import { runningJobs, workersNow } from '../reach/current-cluster.ts';
 import { madeByRay } from '../reach/ray-compat.ts';
 import { type RemoteCluster, startedElsewhere } from '../reach/remote-cluster.ts';

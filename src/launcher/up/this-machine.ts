@@ -19,17 +19,17 @@ import {
   type ThisMachineRecord,
   writeCluster,
 } from '../../state/cluster-record.ts';
-import { lastLogLine } from '../../state/daemon-log.ts';
 import { lastWords } from '../../state/last-words.ts';
 import { type GivenFile, loadSpec } from '../../state/load-spec.ts';
+import { lastLogLine } from '../../state/mantad/daemon-log.ts';
+import { beginUpgrade, failedUpgrade, upgradeOf } from '../../state/mantad/upgrade.ts';
 import { owner } from '../../state/owner.ts';
 import { mantadOf, type Serving, servingOf, supervisorOf } from '../../state/serving.ts';
 import { clearRemains, refuseForeign, type StateFolder, stateFolder } from '../../state/state-folder.ts';
-import { beginUpgrade, failedUpgrade, upgradeOf } from '../../state/upgrade.ts';
 import { down, endDaemon } from '../down/this-machine.ts';
 import { launcherErrors } from '../errors.ts';
 import { launcherEvents } from '../events.ts';
-import { keptProgram } from '../head/runtime.ts';
+import { keptProgram } from '../head/ship/runtime.ts';
 
 export interface UpRequest {
   readonly home: string;

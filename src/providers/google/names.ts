@@ -63,6 +63,21 @@ export function clusterPrefix(cluster: string, clusterId: string): string {
   return `ray-${plain.slice(0, 14).replaceAll(/^-|-$/g, '')}-${hashed(clusterId, 8)}-`.replaceAll('--', '-');
 }
 
+/** Projects of a domain are turned round in addresses: `example.com:name` is `name.example.com`. */
+export const accountDomain = (project: string): string =>
+  `${project.split(':').toReversed().join('.')}.iam.gserviceaccount.com`;
+
+/** The service account that a cluster's head gets where there is no other, and the role that it has. */
+export function ownAccount(
+  project: string,
+  cluster: string,
+  clusterId: string,
+): { readonly id: string; readonly email: string; readonly role: string } {
+  const id = clusterPrefix(cluster, clusterId).replace(/-$/, '');
+  const role = `projects/${project}/roles/${id.replaceAll('-', '_')}`;
+  return { id, email: `${id}@${accountDomain(project)}`, role };
+}
+
 /** What all names of a launch begin with. */
 export const launchPrefix = (cluster: string, clusterId: string, token: string): string =>
   `${clusterPrefix(cluster, clusterId)}${tokenPart(token)}-`;

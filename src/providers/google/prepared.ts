@@ -61,6 +61,9 @@ const preparedSchema = v.object({
   }),
   /** What was made for this cluster, and goes with it: rules by name, accounts by address, roles and keys by their path. */
   made: v.array(madeSchema),
+  /** Whether any file of the cluster so far had slices, and slices that wait: they may still be there. */
+  hadSlices: v.optional(v.boolean()),
+  hadQueued: v.optional(v.boolean()),
   /** Where instances take keys of OS Login alone: who logs in. */
   osLogin: v.optional(v.object({ user: v.string() })),
   loginUser: v.optional(v.string()),

@@ -8,7 +8,7 @@ import type { CloudModule } from '../descriptor.ts';
 import { providerErrors } from '../errors.ts';
 import type { LaunchRequest, ProviderInstance } from '../provider.ts';
 import { GoogleCalls } from './client/calls.ts';
-import { computeApi, metadataUrl, tpuApi } from './client/links.ts';
+import { computeApi, lastOf, metadataUrl, tpuApi } from './client/links.ts';
 import { isEnd, operationsOn } from './client/operations.ts';
 import { completeFromPrepared } from './complete.ts';
 import { stopInstances, terminateInstances } from './end/ending.ts';
@@ -29,8 +29,8 @@ import {
 } from './list/listing.ts';
 import { GoogleNotices } from './list/notices.ts';
 import { getInstance, tagInstance } from './tagging.ts';
-import { hasSlices } from './tpu/calls.ts';
-import { hostPlace } from './tpu/node.ts';
+import { hasSlices, slicesOfName } from './tpu/calls.ts';
+import { hostPlace, zoneOfNode } from './tpu/node.ts';
 import { lastKnownSlice, tagSlice, terminateSlices } from './tpu/slice-ending.ts';
 import { lateSlices, listSlices } from './tpu/slice-list.ts';
 import { Repairs, SliceLaunches } from './tpu/slices.ts';
@@ -44,9 +44,18 @@ export { admitHead, planPreparation, prepare } from './prepare/prepare.ts';
 /** Clusters of this name that the project shows, whatever their ids. */
 export const clustersOf: NonNullable<CloudModule['clustersOf']> = async (client, signal) => {
   const calls = new GoogleCalls(client, wallClock);
-  const found = await listInstances(calls, ofName(client.cluster), signal);
-  const ids = Map.groupBy(found, ({ labels }) => fromLabels(labels)[clusterIdTag] ?? '');
-  return [...ids].map(([id, instances]) => ({ id, instances: instances.map(({ zone, name }) => idOf(zone, name)) }));
+  const [found, slices] = await Promise.all([
+    listInstances(calls, ofName(client.cluster), signal),
+    hasSlices(calls) ? slicesOfName(calls, signal) : [],
+  ]);
+  const all = [
+    ...found.map(({ labels, zone, name }) => ({ id: fromLabels(labels)[clusterIdTag] ?? '', at: idOf(zone, name) })),
+    ...slices.map(({ id, name }) => ({ id, at: `${zoneOfNode(name)}/${lastOf(name)}` })),
+  ];
+  return [...Map.groupBy(all, ({ id }) => id)].map(([id, its]) => ({
+    id,
+    instances: [...new Set(its.map(({ at }) => at))],
+  }));
 };
 
 export const openCloud = (client: CloudClient): CloudProvider => new GoogleProvider(client);

@@ -1,4 +1,4 @@
-import { nodesByMachine } from '../../autoscaler/observe.ts';
+import { nodesByMachine } from '../../autoscaler/observe/observe.ts';
 import type { Duration, Instant } from '../../base/time/clock.ts';
 import type { EngineNode } from '../../engines/engine.ts';
 import type { ProviderInstance } from '../../providers/provider.ts';

@@ -1,4 +1,4 @@
-import { type ServerEvent, SseReader } from '../../base/sse.ts';
+import { type ServerEvent, SseReader } from '../../base/network/sse.ts';
 import { RequestFailure, send } from './client.ts';
 import { pageErrors } from './errors.ts';
 

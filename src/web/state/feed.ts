@@ -1,6 +1,6 @@
 import { batch, effect } from '@preact/signals';
 import type { ClusterAnswer, EventAnswer, JobRow, Mark, NodeAnswer, SamplePoint, StreamKind } from '../../api/types.ts';
-import type { ServerEvent } from '../../base/sse.ts';
+import type { ServerEvent } from '../../base/network/sse.ts';
 import { api, apiUrl, RequestFailure } from '../api/client.ts';
 import { Line } from '../api/line.ts';
 import {

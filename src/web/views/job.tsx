@@ -4,7 +4,7 @@ import { isOver } from '../../core/jobs/job.ts';
 import { api, RequestFailure } from '../api/client.ts';
 import { Confirm } from '../parts/dialog.tsx';
 import { Icon, StateMark } from '../parts/icon.tsx';
-import { LogPanel } from '../parts/log-panel.tsx';
+import { LogPanel } from '../parts/log/log-panel.tsx';
 import { Empty, Failure, Loading } from '../parts/notice.tsx';
 import { say, sayFailure } from '../parts/toasts.tsx';
 import { Why } from '../parts/why.tsx';

@@ -72,7 +72,7 @@ test('every line that is not fine says what to do', () => {
       'failed',
       /no device plugin/,
     ],
-    [{ nodes: { denied: 'list nodes' } }, 'nodes', 'unknown', /you may not see it/],
+    [{ nodes: { denied: 'list nodes' } }, 'nodes', 'unknown', /you are not allowed to see this/],
     [
       {
         quotas: {

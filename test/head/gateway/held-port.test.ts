@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import { closePair } from '../../../src/base/loopback.ts';
+import { closePair } from '../../../src/base/network/loopback.ts';
 import { listenOnLoopback } from '../../../src/head/server/listen.ts';
 import { changeCluster } from '../../../src/state/cluster-record.ts';
 import { eventually, freePort, kill, listening, openFiles, raw, TestCluster, workersYaml } from '../test-cluster.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { awsCatalog, awsTypes } from '../../../lab/aws/catalog.ts';
 import { labAccount } from '../../../lab/aws/open.ts';
-import { outdatedStart } from '../../../src/core/spec/outdated-start.ts';
+import { outdatedStart } from '../../../src/core/spec/check/outdated-start.ts';
 import { corpus, noCorpus, open } from '../../core/spec/cluster-text.ts';
 import { checkPlan, configsOf, corpusBed, reasonOf } from './corpus-bed.ts';
 

@@ -24,6 +24,8 @@ export interface Asked {
   readonly text?: string;
   readonly spec?: ClusterSpec;
   readonly clusterId?: string;
+  /** What an earlier preparation left. */
+  readonly prepared?: PreparedGoogle;
   readonly as?: Credentials;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -75,6 +77,7 @@ export async function preparationBed(t: TestContext, options: GoogleOptions = {}
     return {
       cluster: spec.name,
       clusterId: asked.clusterId ?? '0123abcd4567',
+      prepared: () => asked.prepared,
       spec: () => spec,
       login: () => ({ user: 'ubuntu', publicKey }),
       identity: () => ({ kind: 'user', env }),

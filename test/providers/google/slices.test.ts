@@ -4,6 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labProject } from '../../../lab/google/open.ts';
 import { providerErrors } from '../../../src/providers/errors.ts';
+import { regionOfZone } from '../../../src/providers/google/client/links.ts';
+import { placeOf } from '../../../src/providers/google/list/listing.ts';
+import { hostPlace } from '../../../src/providers/google/tpu/node.ts';
 import type { LaunchRequest } from '../../../src/providers/provider.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { ask, clusterText, providerOf, specOf, standInGoogle, tpuZone } from './google-bed.ts';
@@ -41,6 +44,16 @@ test('one host is the end of its slice, which is deleted once', async (t) => {
   assert.equal(deletes.length, 1);
   assert.equal((await provider.lastKnown(first!.id, never))?.ended, true);
   assert.deepEqual(await provider.launch(slices('two', { count: 1 }), never).then((again) => again.length), 2);
+});
+
+test('ids tell zones of every kind, and nothing else passes for one', () => {
+  for (const at of ['us-central1-a', 'northamerica-northeast1-b', 'us-central1-ai1a']) {
+    assert.deepEqual(placeOf(`${at}/one`), { zone: at, name: 'one' });
+    assert.deepEqual(hostPlace(`${at}/one/3`), { zone: at, node: 'one', index: 3 });
+    assert.equal(regionOfZone(at), at.split('-').slice(0, 2).join('-'));
+  }
+  for (const other of ['one', 'a/b', 'us-central1/one', 'us-central1-a/One'])
+    assert.deepEqual([placeOf(other), hostPlace(`${other}/0`)], [undefined, undefined], other);
 });
 
 test('a slice that was preempted is stopped until it is deleted', async (t) => {

@@ -18,7 +18,7 @@ import {
   rayStateOf,
   readRayState,
   stateText,
-} from '../../../src/providers/local/ray-state.ts';
+} from '../../../src/providers/local/ray-state/ray-state.ts';
 import { headLaunchHash, headRuntimeHashes } from '../../../src/providers/ray-hashes.ts';
 import { providers } from '../../../src/providers/table.ts';
 import { never, until } from '../../contract/waiting.ts';

@@ -1,5 +1,5 @@
 import { redact } from '../../../base/redact.ts';
-import { fileProblems } from '../../../core/spec/file-problems.ts';
+import { fileProblems } from '../../../core/spec/check/file-problems.ts';
 import type { Problem } from '../../../core/spec/problem.ts';
 import type { Io } from '../../command.ts';
 import { styleFor } from '../../render/style.ts';

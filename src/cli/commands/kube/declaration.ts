@@ -8,13 +8,13 @@ const whereOptions = [
 
 export const kubeCheckOptions = [
   ...whereOptions,
-  { name: 'rbac', summary: "print the least Role that Manta's commands need, and stop" },
+  { name: 'rbac', summary: "print the minimal Role that Manta's commands need, and exit" },
 ] as const satisfies readonly Option[];
 
 export const kubeApplyOptions = [
   ...whereOptions,
   { name: 'yes', short: 'y', summary: 'apply without asking' },
-  { name: 'plan', summary: 'show what would change, and stop' },
+  { name: 'plan', summary: 'show what would change, and exit' },
   { name: 'wait', off: 'no-wait', summary: 'wait until each object of KubeRay is up' },
   {
     name: 'timeout',
@@ -37,24 +37,24 @@ export const kubeApplyOptions = [
     value: 'manta',
     choices: ['manta'],
     excludes: ['rollback'],
-    summary: "put Manta's planner, queue and page into the head's pod, in the place of Ray's autoscaler",
+    summary: "run Manta's planner, queue and page in the head's pod",
   },
   {
     name: 'image',
     value: 'IMAGE',
     needs: ['scaler'],
-    summary: 'with --scaler: image of its container, with Node 24 and bash (default: node:24-bookworm-slim)',
+    summary: 'its image, with Node 24 and bash (default: node:24-bookworm-slim)',
   },
   {
     name: 'scaler-claim',
     value: 'NAME',
     needs: ['scaler'],
-    summary: 'with --scaler: PersistentVolumeClaim that keeps the queue when the head pod is lost',
+    summary: 'keep its queue on this PersistentVolumeClaim',
   },
   {
     name: 'scaler-service',
     needs: ['scaler'],
-    summary: 'with --scaler: a Service, so that pods of the cluster can use the queue with a token',
+    summary: 'make a Service, so that pods can use the queue with a token',
   },
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
@@ -81,8 +81,8 @@ export const kubeCommands: readonly Command[] = [
     path: ['kube', 'check'],
     summary: 'check that a Kubernetes cluster is ready for Ray',
     description:
-      "Looks at the API server, your permissions, KubeRay's CRDs and operator, nodes, accelerators, quotas, storage classes and the Pod Security level. Changes nothing. Each line that is not fine says what to do.\n" +
-      'With --rbac: prints a Role, and an optional ClusterRole, for your administrator; asks no API server.\n' +
+      "Looks at the API server, your permissions, KubeRay's CRDs and operator, nodes, accelerators, quotas, storage classes and the Pod Security level. Changes nothing. Each problem comes with what to do.\n" +
+      'With --rbac: prints a Role, and an optional ClusterRole, for your administrator; calls no API server.\n' +
       'With --json: one line, {"server", "context", "namespace", "checks": [{"what", "state", "says", "next"}]}.\n' +
       'Exit code: 0 nothing failed (warnings are allowed), 1 something failed.',
     args: [],
@@ -98,11 +98,11 @@ export const kubeCommands: readonly Command[] = [
     path: ['kube', 'apply'],
     summary: 'apply manifests, and wait until what they describe really runs',
     description:
-      'Checks the files, lets the API server try them, shows what would change and what that does, asks, and applies all objects in order (server-side apply). Then waits: for a RayCluster until all its pods are ready and current; for a RayService until Serve itself runs the new config and the Service leads to it; for a RayJob until its entrypoint runs. Or it ends with the first cause why that does not happen.\n' +
-      "With --scaler manta: Manta's planner scales the cluster in the place of Ray's autoscaler, and has a queue and a page; see docs/kubernetes.md.\n" +
+      'Checks the files, lets the API server try them, shows what would change and what that does, asks, and applies all objects in order (server-side apply). Then waits: for a RayCluster until all its pods are ready and current; for a RayService until Serve itself runs the new config and the Service routes to it; for a RayJob until its entrypoint runs. If that does not happen, it reports the first cause.\n' +
+      "With --scaler manta: Manta's planner scales the cluster instead of Ray's autoscaler, and has a queue and a page; see docs/kubernetes.md.\n" +
       'With --rollback: applies the last spec that came up, or the one before it if that is what runs now.\n' +
       'With --json: a line {"findings"} where the files have problems, then a line {"plan": [{"kind", "name", "effect", "notes", "room", "differences"}]}.\n' +
-      'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or nobody could confirm, 3 KubeRay is not installed.',
+      'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or there was no terminal to confirm on, 3 KubeRay is not installed.',
     args: [
       { name: 'FILE', summary: 'manifests, or - for standard input', required: true, many: true, complete: 'file' },
     ],

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import { installShim } from '../../../launcher/shim/shim.ts';
 import type { Run } from '../../command.ts';
 import { commands } from '../../commands.ts';
+import { gcsWordsFromRay, wordsFromRay } from '../../parse/ray-words.ts';
 import { quoted } from '../../quote.ts';
-import { gcsWordsFromRay, wordsFromRay } from '../../ray-words.ts';
 
 export const run: Run = async ({ args }, io) => {
   const program = resolve(process.argv[1] ?? 'manta');

@@ -10,8 +10,8 @@ export function cloudPlanText(plan: CloudPlan, jobs?: RunningJobs): string {
     `${known ? 'Cluster' : 'New cluster'} '${cluster}' on ${provider}: ${headWords(plan)}, and ${workers}.`,
     `  head     ${offersWords(plan.head)}`,
     ...plan.workers.map(
-      ({ type, machine, min, max, offer }) =>
-        `  workers  ${typeWords(type, machine)}: ${min === max ? `${max}` : `${min} to ${max}`}, ${offerWords(offer)}, ${priceWords(offer)} each`,
+      (each) =>
+        `  workers  ${typeWords(each.type, each.machine)}: ${countWords(each)}, ${offerWords(each.offer)}, ${priceWords(each.offer)} each`,
     ),
     `  cost     ${costWords(plan)}`,
     ...cloudLines(plan),
@@ -53,6 +53,13 @@ function offersWords({ type, machine, offers }: CloudPlan['head']): string {
   if (first === undefined) return name;
   const then = others.map((offer) => `, then ${offerWords(offer)}`).join('');
   return `${name}, ${offerWords(first)}${then}, ${priceWords(first)}`;
+}
+
+/** Slices are what the file counts, and what is paid for. */
+function countWords({ min, max, hostsPerSlice: hosts = 1 }: CloudPlan['workers'][number]): string {
+  const [least, most] = [Math.floor(min / hosts), Math.floor(max / hosts)];
+  const range = least === most ? `${most}` : `${least} to ${most}`;
+  return hosts === 1 ? range : `${range} slices of ${hosts} hosts`;
 }
 
 const typeWords = (type: string, machine: string | undefined): string =>

@@ -1,12 +1,12 @@
 import { ownValue } from '../../../base/own-value.ts';
 import type { ClusterSpec, NodeType, Plain, PlainMap } from '../cluster.ts';
 import { legacyHeadType, legacyWorkerType } from '../legacy/node-types.ts';
-import { goneOption } from '../outdated-start.ts';
 import { mapOf } from '../plain.ts';
 import type { Path, Problem } from '../problem.ts';
 import type { ProviderFacts } from '../provider-facts.ts';
 import { isMap, type Source } from '../source.ts';
 import { Findings } from './findings.ts';
+import { goneOption } from './outdated-start.ts';
 import { trapProblems as problems } from './trap-problems.ts';
 
 interface Checked {

@@ -1,4 +1,4 @@
-import { Calls } from '../../../autoscaler/calls.ts';
+import { Calls } from '../../../autoscaler/act/calls.ts';
 import { messageOf } from '../../../base/errors.ts';
 import type { EventSink } from '../../../base/events.ts';
 import type { Host } from '../../../base/host.ts';

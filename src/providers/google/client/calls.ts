@@ -2,10 +2,11 @@ import type { Clock, Duration } from '../../../base/time/clock.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import { CallBucket } from '../../call-bucket.ts';
 import type { CloudClient } from '../../clouds.ts';
-import { providerErrors } from '../../errors.ts';
 import { YoungInstances } from '../../young.ts';
+import { preparationErrors } from '../errors.ts';
 import { type PreparedGoogle, readPrepared } from '../prepared.ts';
 import { GoogleClient } from './client.ts';
+import { projectInEnvironment } from './project.ts';
 
 /** How long a launch waits for its operation. What fails later is a late refusal. */
 const usualWait: Duration = 30_000;
@@ -49,10 +50,15 @@ export class GoogleCalls {
   /** That of the file, or the one that preparing found. */
   get project(): string {
     const { project_id: given } = this.client.spec().provider.config;
-    const project = this.prepared?.project ?? (isText(given) ? given : undefined);
-    if (project === undefined)
-      throw providerErrors.Denied({ call: 'prepare', detail: 'no project is known yet; run `manta up`' });
+    const project = this.prepared?.project ?? (isText(given) ? given : this.#projectOfLogin());
+    if (project === undefined) throw preparationErrors.NoProject({});
     return project;
+  }
+
+  /** As far as the environment tells: nobody has prepared anything here. */
+  #projectOfLogin(): string | undefined {
+    const { gcp_credentials: credentials } = this.client.spec().provider.config;
+    return projectInEnvironment(this.client.identity(), mapOf(credentials));
   }
 
   get typeNames(): readonly string[] {

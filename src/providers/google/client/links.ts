@@ -12,7 +12,8 @@ export const tpuUrl = (path: string): string => `${tpuApi}/${path}`;
 /** The last part of a link, whether it is whole, partial or a name alone. */
 export const lastOf = (link: string): string => link.slice(link.lastIndexOf('/') + 1);
 
-export const regionOfZone = (zone: string): string => zone.replace(/-[a-z]$/, '');
+/** Zones are `us-central1-a`, and `us-central1-ai1a` where there are accelerators alone. */
+export const regionOfZone = (zone: string): string => zone.slice(0, zone.lastIndexOf('-'));
 
 /** What a link to a thing of a zone becomes in another one. */
 export const inZone = (zone: string, collection: string, link: string): string =>

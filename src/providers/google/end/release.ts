@@ -3,9 +3,7 @@ import { providerErrors } from '../../errors.ts';
 import type { GoogleCalls } from '../client/calls.ts';
 import { computeUrl } from '../client/links.ts';
 import { googleFailure } from '../client/refusals.ts';
-import type { PreparedGoogle } from '../prepared.ts';
-
-type Made = PreparedGoogle['made'][number];
+import { type Made, madeFor } from './made.ts';
 
 const iam = 'https://iam.googleapis.com/v1';
 const osLogin = 'https://oslogin.googleapis.com/v1';
@@ -30,12 +28,12 @@ export function urlOf(project: string, { kind, id }: Made): string {
 
 /** Deletes what was made for the cluster; what cannot be deleted stays, and `remains` names it. */
 export async function releaseMade(calls: GoogleCalls, signal: AbortSignal): Promise<void> {
-  const { google, prepared } = calls;
-  if (prepared === undefined) return;
+  const { google, project } = calls;
+  const made = await madeFor(calls, signal);
   for (const kind of order)
-    for (const each of prepared.made.filter((made) => made.kind === kind)) {
+    for (const each of made.filter((one) => one.kind === kind)) {
       if (kind === 'service account') await left(() => unbind(calls, `serviceAccount:${each.id}`, signal));
-      const request = { method: 'DELETE', url: urlOf(prepared.project, each) } as const;
+      const request = { method: 'DELETE', url: urlOf(project, each) } as const;
       await left(() => google.askPatiently({ call: `delete ${kind}`, id: each.id }, request, signal));
     }
 }

@@ -3,12 +3,13 @@ import type { Remain } from '../../clouds.ts';
 import { providerErrors } from '../../errors.ts';
 import type { GoogleCalls } from '../client/calls.ts';
 import { computeUrl, lastOf } from '../client/links.ts';
-import { allPages, allZones } from '../client/paging.ts';
+import { allZones } from '../client/paging.ts';
 import { ofCluster } from '../labels.ts';
 import { clusterPrefix } from '../names.ts';
 import { listOf } from '../node-config.ts';
 import { hasSlices, nodesByHand } from '../tpu/calls.ts';
 import { zoneOfNode } from '../tpu/node.ts';
+import { madeFor, rulesNamed } from './made.ts';
 import { urlOf } from './release.ts';
 
 /** Everything beside instances that carries the cluster's label or name, and what is left of what was made for it. */
@@ -70,27 +71,20 @@ function keepsDisks({ client }: GoogleCalls): boolean {
 
 /** Rules that Google makes for slices of several hosts, and may leave behind. */
 async function tpuRules(calls: GoogleCalls, signal: AbortSignal): Promise<readonly Remain[]> {
-  const { client, project } = calls;
-  const start = `tpu-pod-${clusterPrefix(client.cluster, client.clusterId)}`;
-  const found = await allPages(
-    calls,
-    'firewalls.list',
-    computeUrl(project, 'global/firewalls'),
-    { filter: `name : "${start}"` },
-    ({ items = [] }) => items as readonly { readonly name: string }[],
-    signal,
-  );
-  return found.filter(({ name }) => name.startsWith(start)).map(({ name }) => ({ kind: 'firewall rule', id: name }));
+  const { cluster, clusterId } = calls.client;
+  const found = await rulesNamed(calls, `tpu-pod-${clusterPrefix(cluster, clusterId)}`, signal);
+  return found.map((id) => ({ kind: 'firewall rule', id }));
 }
 
-async function made({ google, prepared }: GoogleCalls, signal: AbortSignal): Promise<readonly Remain[]> {
+async function made(calls: GoogleCalls, signal: AbortSignal): Promise<readonly Remain[]> {
+  const { google, prepared, project } = calls;
   const found = await Promise.all(
-    (prepared?.made ?? []).map(async (each): Promise<readonly Remain[]> => {
+    (await madeFor(calls, signal)).map(async (each): Promise<readonly Remain[]> => {
       const { kind, id } = each;
       // OS Login has no call that shows one key.
       if (kind === 'ssh key') return [];
       try {
-        const url = urlOf(prepared!.project, each);
+        const url = urlOf(project, each);
         const answer = await google.askPatiently<{ readonly deleted?: boolean }>(
           { call: `get ${kind}`, id },
           { method: 'GET', url },
@@ -98,7 +92,8 @@ async function made({ google, prepared }: GoogleCalls, signal: AbortSignal): Pro
         );
         return answer.deleted === true ? [] : [{ kind, id }];
       } catch (error) {
-        if (providerErrors.NotFound.is(error)) return [];
+        // Of what may never have been made, that it may not be seen tells nothing.
+        if (providerErrors.NotFound.is(error) || (prepared === undefined && providerErrors.Denied.is(error))) return [];
         throw error;
       }
     }),

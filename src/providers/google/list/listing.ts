@@ -44,7 +44,7 @@ export const idOf = (zone: string, name: string): string => `${lastOf(zone)}/${n
 
 /** Where an instance is, by its id. Undefined for what is not an id of Compute Engine. */
 export function placeOf(id: string): { readonly zone: string; readonly name: string } | undefined {
-  const [, zone, name] = /^([a-z][a-z0-9-]*-[a-z])\/([a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$/.exec(id) ?? [];
+  const [, zone, name] = /^([a-z]+-[a-z]+\d+-[a-z][a-z0-9]*)\/([a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)$/.exec(id) ?? [];
   return zone === undefined || name === undefined ? undefined : { zone, name };
 }
 

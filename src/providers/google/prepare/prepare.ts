@@ -5,6 +5,7 @@ import { completeFromPrepared } from '../complete.ts';
 import { preparationErrors } from '../errors.ts';
 import { googleEvents } from '../events.ts';
 import { type PreparedGoogle, type PreparedType, readPrepared } from '../prepared.ts';
+import { hasQueued } from '../tpu/queued-types.ts';
 import { type LaunchedType, typesInFile } from './file-types.ts';
 import { type FirewallLook, lookAtFirewall, makeRules } from './firewall.ts';
 import { type BootImage, lookAtImage } from './images.ts';
@@ -160,6 +161,7 @@ function preparedOf(scene: GoogleScene, found: Look, key: string | undefined): P
   const own = types.find(({ isHead, hasWorkers }) => isHead && !hasWorkers);
   const typeOf = (type: LaunchedType): PreparedType => preparedType(sold.get(type)!);
   const { user, publicKey } = scene.request.login();
+  const before = readPrepared(scene.request.prepared?.());
   return {
     format: 1,
     project: scene.project,
@@ -185,6 +187,8 @@ function preparedOf(scene: GoogleScene, found: Look, key: string | undefined): P
       ...keysBefore(scene, key).map((id) => ({ kind: 'ssh key' as const, id })),
     ],
     ...(found.key.osLogin && { osLogin: { user: found.key.osLogin.user }, loginUser: found.key.osLogin.user }),
+    hadSlices: before?.hadSlices === true || types.some(({ isSlice }) => isSlice),
+    hadQueued: before?.hadQueued === true || hasQueued(scene.spec),
     leaseDeletes: account.leaseDeletes,
     // What Google sells has no prices in the APIs that a cluster needs: those of the file count.
     prices: { at: scene.request.clock.now(), list: [] },

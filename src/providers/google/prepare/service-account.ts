@@ -2,7 +2,7 @@ import { doubling, retry } from '../../../base/time/retry.ts';
 import { allOf } from '../../all-of.ts';
 import type { PreparationStep } from '../../clouds.ts';
 import { preparationErrors } from '../errors.ts';
-import { clusterPrefix } from '../names.ts';
+import { accountDomain, ownAccount } from '../names.ts';
 import { accountIn, hasAccount, headOf, type LaunchedType, scopesIn } from './file-types.ts';
 import { headPermissions } from './permissions.ts';
 import type { ProjectLook } from './project.ts';
@@ -44,10 +44,7 @@ interface IamPolicy {
 export const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 
 /** What Ray's own launcher makes. */
-const rayAccount = (project: string): string => `ray-autoscaler-sa-v1@${domainOf(project)}`;
-
-/** Projects of a domain are turned round in addresses: `example.com:name` is `name.example.com`. */
-const domainOf = (project: string): string => `${project.split(':').toReversed().join('.')}.iam.gserviceaccount.com`;
+const rayAccount = (project: string): string => `ray-autoscaler-sa-v1@${accountDomain(project)}`;
 
 /** The account of the head: that of the file, else Ray's own where it exists, else one with what a head needs. */
 export async function lookAtAccount(
@@ -106,7 +103,7 @@ async function checkNamed(scene: GoogleScene, types: readonly LaunchedType[]): P
   const named = new Map(types.map((type) => [accountIn(type.config), type]));
   await allOf(
     [...named].map(async ([email, { at, isSlice }]) => {
-      if (email === undefined || !email.endsWith(`@${domainOf(scene.project)}`)) return;
+      if (email === undefined || !email.endsWith(`@${accountDomain(scene.project)}`)) return;
       try {
         if (await exists(scene, email)) return;
       } catch (error) {
@@ -125,9 +122,7 @@ async function lookAtOwn(
   policy: IamPolicy | undefined,
 ): Promise<OwnAccount> {
   const { project, request } = scene;
-  const id = clusterPrefix(request.cluster, request.clusterId).replace(/-$/, '');
-  const email = `${id}@${domainOf(project)}`;
-  const role = `projects/${project}/roles/${id.replaceAll('-', '_')}`;
+  const { id, email, role } = ownAccount(project, request.cluster, request.clusterId);
   const permissions = headPermissions(scene.spec, types);
   const [isThereYet, found] = await allOf([exists(scene, email), askRole(scene, role)]);
   const bound = (policy?.bindings ?? []).some(

@@ -6,7 +6,8 @@ import type { GoogleCalls } from '../client/calls.ts';
 import { lastOf, tpuUrl } from '../client/links.ts';
 import { allPages } from '../client/paging.ts';
 import { GoogleFailure } from '../client/refusals.ts';
-import { clusterIdTag, toLabel } from '../labels.ts';
+import { clusterIdTag, fromLabels, toLabel } from '../labels.ts';
+import { isSlice } from '../slice-shape.ts';
 import type { TpuNode } from './node.ts';
 
 /** What the API of TPUs does later. */
@@ -57,9 +58,12 @@ export const allOf = <Item>(
   );
 };
 
-/** Whether the cluster has types that are slices: the API of TPUs is asked nothing for others, which may not have it. */
-export const hasSlices = ({ prepared }: GoogleCalls): boolean =>
-  Object.values(prepared?.types ?? {}).some(({ kind }) => kind === 'tpu');
+/**
+ * Whether the cluster has, or had, types that are slices: the API of TPUs is asked nothing for others, which may not have it. A
+ * machine that has the file alone goes by that.
+ */
+export const hasSlices = ({ prepared, client }: GoogleCalls): boolean =>
+  prepared?.hadSlices === true || client.spec().nodeTypes.some(({ launchConfig }) => isSlice(launchConfig));
 
 const isOfCluster = ({ client }: GoogleCalls, labels: TpuNode['labels']): boolean =>
   labels?.[clusterIdTag] === toLabel(client.clusterId);
@@ -74,6 +78,25 @@ export const nodesByHand = async (calls: GoogleCalls, signal: AbortSignal): Prom
   (await allOf<TpuNode>(calls, 'nodes', '-', signal)).filter(
     ({ labels }) => labels?.[rayTags.cluster] === toLabel(calls.client.cluster) && !Object.hasOwn(labels, clusterIdTag),
   );
+
+/** The same of clusters of this name, whatever their ids: those that wait for room too. */
+export async function slicesOfName(
+  calls: GoogleCalls,
+  signal: AbortSignal,
+): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  const [nodes, queued] = await Promise.all([
+    allOf<TpuNode>(calls, 'nodes', '-', signal),
+    allOf<QueuedResource>(calls, 'queuedResources', '-', signal),
+  ]);
+  const labelled = [
+    ...nodes.map(({ name, labels }) => ({ name, labels })),
+    ...queued.map(({ name, tpu }) => ({ name, labels: tpu?.nodeSpec?.[0]?.node?.labels })),
+  ];
+  return labelled.flatMap(({ name, labels = {} }) => {
+    const id = fromLabels(labels)[clusterIdTag];
+    return id === undefined || labels[rayTags.cluster] !== toLabel(calls.client.cluster) ? [] : [{ id, name }];
+  });
+}
 
 /** Requests have no labels of their own: they are the cluster's whose label their slices will have. */
 export const queuedOfCluster = async (calls: GoogleCalls, signal: AbortSignal): Promise<readonly QueuedResource[]> =>

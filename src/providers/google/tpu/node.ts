@@ -36,7 +36,8 @@ const hostId = (zone: string, node: string, index: number): string => `${zone}/$
 
 /** Undefined for what is not an id of a host of a slice. */
 export function hostPlace(id: string): HostPlace | undefined {
-  const [, zone, node, index] = /^([a-z][a-z0-9-]*-[a-z])\/([a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)\/(\d+)$/.exec(id) ?? [];
+  const [, zone, node, index] =
+    /^([a-z]+-[a-z]+\d+-[a-z][a-z0-9]*)\/([a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)\/(\d+)$/.exec(id) ?? [];
   return zone === undefined || node === undefined ? undefined : { zone, node, index: Number(index) };
 }
 

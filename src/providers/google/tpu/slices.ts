@@ -1,4 +1,3 @@
-import { ownValue } from '../../../base/own-value.ts';
 import type { Duration, Instant } from '../../../base/time/clock.ts';
 import { providerErrors } from '../../errors.ts';
 import type { LaunchRequest, ProviderInstance } from '../../provider.ts';
@@ -17,6 +16,7 @@ import {
   waitForTpu,
 } from './calls.ts';
 import { membersOf, membersOfNode, type TpuNode } from './node.ts';
+import { hasQueued } from './queued-types.ts';
 import { sliceBody } from './slice-body.ts';
 
 /** Launches of slices, each whole or not at all. */
@@ -143,16 +143,9 @@ function isQueued({ client }: GoogleCalls, { request }: Pick<GooglePlan, 'reques
   return request.market === 'reserved' || own?.queued === true;
 }
 
-/** Whether any slice of the cluster may be one that waits. */
-export function usesQueue({ client, prepared }: GoogleCalls): boolean {
-  const { nodeTypes, provider } = client.spec();
-  return nodeTypes.some(
-    ({ name, offers }) =>
-      prepared !== undefined &&
-      ownValue(prepared.types, name)?.kind === 'tpu' &&
-      (provider.manta.nodeTypes.get(name)?.queued === true || offers.some(({ market }) => market === 'reserved')),
-  );
-}
+/** Whether any slice of the cluster may be one that waits: what a file without such types has left behind is not known to it. */
+export const usesQueue = ({ client, prepared }: GoogleCalls): boolean =>
+  prepared?.hadQueued !== false || hasQueued(client.spec());
 
 /** That it is for a reservation stands in the node itself. */
 function queuedBody(parent: string, nodeId: string, node: object, market: string): object {
