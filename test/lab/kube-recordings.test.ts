@@ -54,6 +54,7 @@ describe('recorded answers', { skip: kubeProblem() ?? false }, () => {
   for (const scenario of scenarios)
     test(`${scenario.name} is answered as it was`, async () => {
       const fresh = await record(scenario);
+      assert.notEqual(fresh.exchanges.length, 0, fresh.stderr);
       if (process.env['MANTA_RECORD'] === 'yes')
         return void writeFileSync(recordingFile(scenario.name), recordingText(fresh));
       const recorded = readRecording(scenario.name);
