@@ -49,11 +49,11 @@ export function unnoticed(operators: readonly Json[] | undefined): Cause {
 export function refusalCause(event: Json): Cause {
   const reason = textAt(event, 'reason') ?? 'warning';
   const message = textAt(event, 'message') ?? '';
-  const [, quota, used = ''] = /exceeded quota: ([^,]+), (.*?)(?:, error|$)/s.exec(message) ?? [];
-  if (quota !== undefined)
+  const [quota, ...uses] = message.split('exceeded quota: ')[1]?.split(', error')[0]?.split(', ') ?? [];
+  if (quota !== undefined && uses.length > 0)
     return {
       kind: 'quota',
-      says: `the quota '${quota}' of the namespace is used up: ${used.trim()}`,
+      says: `the quota '${quota}' of the namespace is used up: ${uses.join(', ').trim()}`,
       next: 'ask for less, delete what is no longer needed, or ask for a larger quota',
       isFinal: false,
     };
@@ -231,7 +231,7 @@ function probeCause(pod: Json, events: readonly Json[]): Cause | undefined {
   const failed = events.findLast((event) => textAt(event, 'reason') === 'Unhealthy');
   const said = textAt(failed, 'message') ?? '';
   const named = `the pod '${nameOf(pod)}' runs, and its probe`;
-  if (/wget.*(?:not found|No such file)|(?:not found|No such file).*wget/is.test(said))
+  if (/wget/i.test(said) && /not found|No such file/i.test(said))
     return {
       kind: 'probe',
       says: `${named} fails because its image has no wget`,

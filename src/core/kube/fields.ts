@@ -37,11 +37,13 @@ export function unknownFieldsIn(
   manifest: Manifest,
   schema: { readonly root: Json; readonly all: Json } | undefined,
 ): readonly { readonly at: string; readonly says: string }[] {
-  const named = [
-    ...refusal.matchAll(/(\.\S+): field not declared in schema/g),
-    ...refusal.matchAll(/unknown field "([^"]+)"/g),
-  ];
-  return named.map(([, text = '']) => {
+  // `.spec.a: field not declared in schema`
+  const undeclared = refusal
+    .split(': field not declared in schema')
+    .slice(0, -1)
+    .map((before) => /\..*/.exec(before.split(/\s/).at(-1) ?? '')?.[0] ?? '');
+  const unknown = [...refusal.matchAll(/unknown field "([^"]+)"/g)].map(([, text = '']) => text);
+  return [...undeclared, ...unknown].map((text) => {
     const path = pathOf(text, manifest.object);
     const { line, column } = manifest.at(path);
     const field = String(path.at(-1));
@@ -64,7 +66,9 @@ function meantBy(field: string, path: Path, schema: { readonly root: Json; reado
 function pathOf(text: string, object: Json): Path {
   const path: (string | number)[] = [];
   let value: Json | undefined = object;
-  for (const [, field, index, key, named] of text.matchAll(/\.?([^.[\]]+)|\[(\d+)\]|\[([^=\]]+)="([^"]*)"[^\]]*\]/g)) {
+  for (const [, field, index, key, named] of text.matchAll(
+    /\.?([^.[\]]+)|\[(\d{1,9})\]|\[([^=\]]{1,100})="([^"]{0,300})"[^\]]{0,300}\]/g,
+  )) {
     const list: readonly Json[] = Array.isArray(value) ? (value as readonly Json[]) : [];
     const step =
       field ?? (index === undefined ? list.findIndex((item) => textAt(item, key!) === named) : Number(index));

@@ -72,7 +72,8 @@ export const int = (bounds: Bounds): ServeField => ({
 function numberIn(value: Json): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value !== 'string' || !/^\s*[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(value)) return undefined;
+  if (typeof value !== 'string' || !/^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(value))
+    return undefined;
   return Number(value);
 }
 
