@@ -114,6 +114,17 @@ ${serve.replaceAll(/^/gm, '    ')}
     assert.equal(await running('hello'), 2);
   });
 
+  test('a config that Serve refuses ends it with the words of Serve, and what ran goes on', async () => {
+    const refused = config({ replicas: 2 }).replace(
+      'num_cpus: 0.1',
+      'num_cpus: 0.1, label_selector: {"not a label!": x}',
+    );
+    const answer = await apply(service('hello', refused));
+    assert.equal(answer.code, 1);
+    assert.match(answer.stderr, /Serve refuses its config[\s\S]*label/);
+    assert.equal(await running('hello'), 2);
+  });
+
   test('code that cannot be fetched is told apart from code that fails', async () => {
     const missing = await apply(service('hello', config({ zip: 'nothing.zip' })));
     assert.equal(missing.code, 1);

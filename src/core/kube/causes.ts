@@ -49,15 +49,15 @@ export function unnoticed(operators: readonly Json[] | undefined): Cause {
 export function refusalCause(event: Json): Cause {
   const reason = textAt(event, 'reason') ?? 'warning';
   const message = textAt(event, 'message') ?? '';
-  const [quota, ...uses] = message.split('exceeded quota: ')[1]?.split(', error')[0]?.split(', ') ?? [];
-  if (quota !== undefined && uses.length > 0)
+  const [quota, used = ''] = wordsAfter(message, 'exceeded quota: ', ', ');
+  if (quota !== undefined)
     return {
       kind: 'quota',
-      says: `the quota '${quota}' of the namespace is used up: ${uses.join(', ').trim()}`,
+      says: `the quota '${quota}' of the namespace is used up: ${used.trim()}`,
       next: 'ask for less, delete what is no longer needed, or ask for a larger quota',
       isFinal: false,
     };
-  const [, limits, unset = ''] = /failed quota: ([^:]+): must specify ([^;]+)/.exec(message) ?? [];
+  const [limits, unset = ''] = wordsAfter(message, 'failed quota: ', ': must specify ');
   if (limits !== undefined)
     return {
       kind: 'quota',
@@ -65,7 +65,7 @@ export function refusalCause(event: Json): Cause {
       next: 'set resources.requests and resources.limits of every container',
       isFinal: true,
     };
-  const [, level, why = ''] = /violates PodSecurity "([^"]+)": (.*?)(?:, error|$)/s.exec(message) ?? [];
+  const [level, why = ''] = wordsAfter(message, 'violates PodSecurity "', '": ');
   if (level !== undefined)
     return {
       kind: 'pod security',
@@ -79,6 +79,13 @@ export function refusalCause(event: Json): Cause {
     next: 'change the manifest and apply it again',
     isFinal: reason.startsWith('Invalid'),
   };
+}
+
+/** What stands behind a word up to a sign, and what stands behind that: API servers write no data, only sentences. */
+function wordsAfter(text: string, word: string, sign: string): readonly [string, string] | readonly [] {
+  const from = text.indexOf(word);
+  const end = from < 0 ? -1 : text.indexOf(sign, from + word.length);
+  return end < 0 ? [] : [text.slice(from + word.length, end), text.slice(end + sign.length)];
 }
 
 /** The first trouble among pods: the head's before that of workers. */
@@ -231,7 +238,7 @@ function probeCause(pod: Json, events: readonly Json[]): Cause | undefined {
   const failed = events.findLast((event) => textAt(event, 'reason') === 'Unhealthy');
   const said = textAt(failed, 'message') ?? '';
   const named = `the pod '${nameOf(pod)}' runs, and its probe`;
-  if (/wget/i.test(said) && /not found|No such file/i.test(said))
+  if (said.includes('wget') && /not found|no such file/i.test(said))
     return {
       kind: 'probe',
       says: `${named} fails because its image has no wget`,

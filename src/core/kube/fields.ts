@@ -37,13 +37,12 @@ export function unknownFieldsIn(
   manifest: Manifest,
   schema: { readonly root: Json; readonly all: Json } | undefined,
 ): readonly { readonly at: string; readonly says: string }[] {
-  // `.spec.a: field not declared in schema`
-  const undeclared = refusal
-    .split(': field not declared in schema')
-    .slice(0, -1)
-    .map((before) => /\..*/.exec(before.split(/\s/).at(-1) ?? '')?.[0] ?? '');
-  const unknown = [...refusal.matchAll(/unknown field "([^"]+)"/g)].map(([, text = '']) => text);
-  return [...undeclared, ...unknown].map((text) => {
+  const words = refusal.split(/\s+/);
+  const named = words.flatMap((word, at) => {
+    if (word.startsWith('.') && word.endsWith(':') && words[at + 1] === 'field') return [word.slice(0, -1)];
+    return word === 'field' && words[at - 1] === 'unknown' ? [(words[at + 1] ?? '').replaceAll(/[",;]/g, '')] : [];
+  });
+  return named.map((text) => {
     const path = pathOf(text, manifest.object);
     const { line, column } = manifest.at(path);
     const field = String(path.at(-1));
@@ -66,12 +65,15 @@ function meantBy(field: string, path: Path, schema: { readonly root: Json; reado
 function pathOf(text: string, object: Json): Path {
   const path: (string | number)[] = [];
   let value: Json | undefined = object;
-  for (const [, field, index, key, named] of text.matchAll(
-    /\.?([^.[\]]+)|\[(\d{1,9})\]|\[([^=\]]{1,100})="([^"]{0,300})"[^\]]{0,300}\]/g,
-  )) {
+  for (const part of text.replaceAll(']', '').split(/[.[]/)) {
+    if (part === '') continue;
     const list: readonly Json[] = Array.isArray(value) ? (value as readonly Json[]) : [];
-    const step =
-      field ?? (index === undefined ? list.findIndex((item) => textAt(item, key!) === named) : Number(index));
+    const [key = '', named] = part.split('=', 2);
+    const step = !Array.isArray(value)
+      ? part
+      : named === undefined
+        ? Number(part)
+        : list.findIndex((item) => textAt(item, key) === named.replaceAll('"', ''));
     path.push(step);
     value = dig(value, step);
   }

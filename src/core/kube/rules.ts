@@ -1,7 +1,11 @@
 import type { Finding } from '../finding.ts';
 import type { Path } from '../spec/problem.ts';
+import { clusterFindings } from './cluster-rules.ts';
+import { jobFindings } from './job-rules.ts';
 import type { Manifest } from './manifest.ts';
-import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from './object.ts';
+import { dig, entriesAt, isMap, type Json, listAt, textAt } from './object.ts';
+import { type Adding, Check } from './rule-check.ts';
+import { serviceFindings } from './service-rules.ts';
 
 /** Where each kind has its RayClusterSpec, and how long its name may be: the operator adds to it. */
 const kinds = new Map<string, { readonly spec: Path; readonly longest: number }>([
@@ -19,122 +23,67 @@ export function clusterSpecOf(kind: string, object: Json): Json | undefined {
   return isMap(spec) ? spec : undefined;
 }
 
-/** What the operator refuses, or takes and never gets to work, and the API server accepts. */
+/** What the operator refuses, or takes and never gets to work, and the API server accepts; and what nobody means. */
 export function checkManifest(manifest: Manifest): readonly Finding[] {
-  const known = kinds.get(manifest.kind);
-  if (known === undefined || !textAt(manifest.object, 'apiVersion')?.startsWith('ray.io/')) return [];
   const check = new Check(manifest);
-  check.name(known.longest);
-  if (isMap(dig(manifest.object, ...known.spec))) check.cluster(known.spec);
+  const known = textAt(manifest.object, 'apiVersion')?.startsWith('ray.io/') ? kinds.get(manifest.kind) : undefined;
+  if (known === undefined) return entryFindings(check);
+  nameFindings(check, manifest, known.longest);
+  if (isMap(dig(manifest.object, ...known.spec))) clusterFindings(check, known.spec, manifest.kind);
+  if (manifest.kind === 'RayService') serviceFindings(check, manifest);
+  if (manifest.kind === 'RayJob') jobFindings(check, ['spec']);
+  if (manifest.kind === 'RayCronJob') {
+    scheduleFindings(check, manifest.object);
+    jobFindings(check, ['spec', 'jobTemplate']);
+  }
   return check.findings;
 }
 
-class Check {
-  readonly findings: Finding[] = [];
-  readonly #manifest: Manifest;
+function nameFindings({ error }: Adding, { name, kind }: Manifest, longest: number): void {
+  const path = ['metadata', 'name'];
+  if (name.length > longest)
+    error(
+      path,
+      `the name '${name}' has ${name.length} characters, and a ${kind} may have ${longest}`,
+      'choose a shorter name',
+    );
+  if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/.test(name))
+    error(
+      path,
+      `'${name}' is not a valid name`,
+      'use lower-case letters, digits and dashes, starting with a letter and not ending with a dash',
+    );
+}
 
-  constructor(manifest: Manifest) {
-    this.#manifest = manifest;
-  }
+function scheduleFindings({ error }: Adding, object: Json): void {
+  const schedule = textAt(object, 'spec', 'schedule') ?? '';
+  const isNamed = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)$/.test(schedule);
+  const words = schedule.trim().split(/\s+/);
+  if (isNamed || (words.length === 5 && !/TZ=/.test(schedule))) return;
+  error(
+    ['spec', 'schedule'],
+    `'${schedule}' is not a schedule`,
+    'write five fields, as in: "0 2 * * *"; zones go to timeZone',
+  );
+}
 
-  #add(severity: Finding['severity'], path: Path, says: string, next: string): void {
-    const { file } = this.#manifest;
-    this.findings.push({ severity, file, at: this.#manifest.at(path), says, next });
-  }
-
-  #dig(path: Path): Json | undefined {
-    return dig(this.#manifest.object, ...path);
-  }
-
-  name(longest: number): void {
-    const { name, kind } = this.#manifest;
-    if (name.length > longest)
-      this.#add(
-        'error',
-        ['metadata', 'name'],
-        `the name '${name}' has ${name.length} characters, and a ${kind} may have ${longest}`,
-        'choose a shorter name',
-      );
-    if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/.test(name))
-      this.#add(
-        'error',
-        ['metadata', 'name'],
-        `'${name}' is not a valid name`,
-        'use lower-case letters, digits and dashes, starting with a letter and not ending with a dash',
-      );
-  }
-
-  cluster(spec: Path): void {
-    this.#rayVersion(spec);
-    this.#group([...spec, 'headGroupSpec'], 'the head group');
-    const groups = listAt(this.#manifest.object, ...spec, 'workerGroupSpecs');
-    groups.forEach((group, at) => {
-      const path = [...spec, 'workerGroupSpecs', at];
-      this.#group(path, `the worker group '${textAt(group, 'groupName') ?? at}'`);
-      this.#replicas(path, group);
-    });
-  }
-
-  #rayVersion(spec: Path): void {
-    const version = this.#dig([...spec, 'rayVersion']);
-    const [, minor = ''] = /^2\.(\d+)\./.exec(String(version ?? '')) ?? [];
-    if (version === undefined)
-      this.#add('warning', spec, 'rayVersion is not set', "set it to the image's: probes and token login depend on it");
-    else if (minor !== '' && Number(minor) >= 11 && Number(minor) <= 37)
-      this.#add(
-        'warning',
-        [...spec, 'rayVersion'],
-        `Ray ${String(version)} does not work with current KubeRay: its dashboard agent hangs and probes fail (2.11 to 2.37)`,
-        'use Ray 2.38 or newer',
-      );
-  }
-
-  #group(path: Path, named: string): void {
-    for (const [name, value] of entriesAt(this.#manifest.object, ...path, 'rayStartParams')) {
-      const where = [...path, 'rayStartParams', name];
-      if (typeof value !== 'string')
-        this.#add(
-          'error',
-          where,
-          `rayStartParams.${name} of ${named} must be a string, not ${value === null ? 'null' : JSON.stringify(value)}`,
-          `put it in quotes: ${name}: "${value === null ? '' : String(value)}"`,
-        );
-      if (name === 'labels')
-        this.#add(
-          'error',
-          where,
-          `rayStartParams of ${named} may not have labels`,
-          `move them to 'labels' of the group`,
-        );
-    }
-    if (!isMap(this.#dig(path))) return;
-    const containers = [...path, 'template', 'spec', 'containers'];
-    if (listAt(this.#manifest.object, ...containers).length === 0)
-      this.#add('error', [...path, 'template'], `${named} has no container`, 'add one under template.spec.containers');
-  }
-
-  #replicas(path: Path, group: Json): void {
-    const [least, most, now] = ['minReplicas', 'maxReplicas', 'replicas'].map((key) => numberAt(group, key));
-    if (least !== undefined && most !== undefined && least > most)
-      this.#add(
-        'error',
-        [...path, 'minReplicas'],
-        `minReplicas ${least} is more than maxReplicas ${most}`,
-        'swap them',
-      );
-    else if (now !== undefined && most !== undefined && now > most)
-      this.#add(
-        'warning',
-        [...path, 'replicas'],
-        `replicas ${now} is more than maxReplicas ${most}`,
-        'raise maxReplicas',
-      );
-    for (const [key, value] of [
-      ['minReplicas', least],
-      ['maxReplicas', most],
-      ['replicas', now],
-    ] as const)
-      if (value !== undefined && value < 0)
-        this.#add('error', [...path, key], `${key} is ${value}`, 'it may not be negative');
-  }
+/** A door to Serve or the dashboard that everybody may walk through. */
+function entryFindings(check: Check): readonly Finding[] {
+  const { object, kind } = check.manifest;
+  if (kind !== 'Ingress' && kind !== 'HTTPRoute') return [];
+  const backends = JSON.stringify(dig(object, 'spec') ?? {});
+  const [service] = /"name":"([^"]*(?:-serve-svc|-head-svc))"/.exec(backends)?.slice(1) ?? [];
+  const guards = entriesAt(object, 'metadata', 'annotations').some(([name]) =>
+    /auth|whitelist|allowlist|iap|cognito|oidc/i.test(name),
+  );
+  const filters = listAt(object, 'spec', 'rules').some((rule) =>
+    /auth/i.test(JSON.stringify(dig(rule, 'filters') ?? '')),
+  );
+  if (service !== undefined && !guards && !filters)
+    check.warning(
+      ['spec'],
+      `this ${kind} leads to '${service}' without any authentication: whoever reaches it can run code there`,
+      'add the authentication of your controller (an auth annotation or policy), or leave it out and use a port-forward',
+    );
+  return check.findings;
 }

@@ -40,11 +40,11 @@ export function unschedulableCause(pod: Json, message: string, nodes: readonly J
   };
 }
 
-/** Up to what the scheduler says of preemption: that is about the same nodes again. */
+/** The first sentence: those behind it are about claims and preemption, on the same nodes again. */
 const sentenceOf = (message: string): string =>
   message
-    .split(/\.? ?(?:no new claims to deallocate, ?)?preemption:/)[0]!
     .replace(/^0\/\d+ nodes? (?:is|are) available: ?/, '')
+    .split('. ')[0]!
     .replace(/\.\s*$/, '');
 
 const reasonsIn = (message: string): readonly string[] =>

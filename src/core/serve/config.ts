@@ -89,7 +89,7 @@ function ruleProblems(value: Json): readonly SchemaProblem[] {
 }
 
 /** Null: not reachable from outside. */
-export function routeOf(app: Json): string | null {
+function routeOf(app: Json): string | null {
   const route = dig(app, 'route_prefix');
   if (route === null) return null;
   return typeof route === 'string' ? route : '/';

@@ -72,7 +72,10 @@ export const int = (bounds: Bounds): ServeField => ({
 function numberIn(value: Json): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'boolean') return Number(value);
-  if (typeof value !== 'string' || !/^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*$/.test(value))
+  if (
+    typeof value !== 'string' ||
+    !/^[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,4})?$/.test(value.trim())
+  )
     return undefined;
   return Number(value);
 }

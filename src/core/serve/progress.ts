@@ -53,7 +53,8 @@ function appCause(name: string, app: Json): Cause | undefined {
   );
   // The deployment's own words have the traceback; those of the application only name the deployment.
   const words = plainText(textAt(failing?.[1], 'message') ?? '') || said;
-  if (status === 'DEPLOY_FAILED') return failedCause(name, words, failing?.[0]);
+  if (status === 'DEPLOY_FAILED')
+    return failedCause(name, words, failing?.[0], textAt(app, 'deployed_app_config', 'runtime_env', 'working_dir'));
   if (failing !== undefined || status === 'UNHEALTHY')
     return {
       kind: 'deploy failed',
@@ -81,24 +82,27 @@ function appCause(name: string, app: Json): Cause | undefined {
   };
 }
 
-const download = /(https?|s3|gs|azure|abfss|file|gcs):\/\/[^\s'"]+/;
-
 /** What ended a deployment: the code that could not be fetched is told apart, as it is nothing that the application did. */
-function failedCause(name: string, words: string, deployment: string | undefined): Cause {
-  const [address = ''] = download.exec(words) ?? [];
+function failedCause(
+  name: string,
+  words: string,
+  deployment: string | undefined,
+  workingDir = 'its working_dir',
+): Cause {
+  const [, named] = /for url: (\S+)/.exec(words) ?? [];
   const isDownload = /runtime_env|working_dir|py_modules|package/i.test(words);
   if (isDownload && /not a zip file|BadZipFile/i.test(words))
     return {
       kind: 'working_dir',
-      says: `the application '${name}' cannot start: ${address || 'its working_dir'} is not a zip file`,
+      says: `the application '${name}' cannot start: ${workingDir} is not a zip file`,
       next: 'put a zip file there, with the code at its top or in one folder; pages of GitHub are not archives, /archive/….zip is',
       isFinal: true,
     };
-  const [, code] = /\b(?:HTTP Error|status code|HTTP)[ :]*(40[0-9]|410)\b/i.exec(words) ?? [];
+  const [, code] = /\b(?:HTTP ?Error|status code|HTTP)[ :]*(40\d|410)\b/i.exec(words) ?? [];
   if (isDownload && code !== undefined)
     return {
       kind: 'working_dir',
-      says: `the application '${name}' cannot start: ${address || 'its working_dir'} answers ${code}`,
+      says: `the application '${name}' cannot start: ${named ?? workingDir} answers ${code}`,
       next: 'check the address from inside the cluster; a private one needs RAY_RUNTIME_ENV_BEARER_TOKEN in the pod template',
       isFinal: true,
     };
@@ -134,7 +138,7 @@ const filled = new Set([
  * Whether Serve has the config of an application that was sent. What it does not know it drops; what nobody set it leaves
  * out, except in a few parts, and the logging that is set for all applications.
  */
-export function isSameConfig(sent: Json, deployed: Json | undefined): boolean {
+function isSameConfig(sent: Json, deployed: Json | undefined): boolean {
   if (!isMap(sent) || !isMap(deployed)) return false;
   return isSameMap(sent, deployed, 'application', new Set(['logging_config']));
 }

@@ -93,7 +93,7 @@ export async function kubeBackend(
       // For `kubectl logs`.
       if (kind.level !== 'debug') log(kind.text(data));
     },
-    // It never ends by itself: that is for whoever applied the RayCluster.
+    // It never ends by itself: that is up to the user who applied the RayCluster.
     activity: async () => [],
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
     turnOff: (signal) => clearInstances(provider, { clock }, signal),
