@@ -10,17 +10,22 @@ import { withHead } from '../../shared/cluster-connection.ts';
 import { changeText, isChange } from './change-text.ts';
 import type { serveDeployOptions, serveScaleOptions } from './declaration.ts';
 import { openServeConfig } from './open-config.ts';
+import { changeService } from './service.ts';
 
 type Waits = Pick<InvocationOf<typeof serveScaleOptions>['options'], 'wait' | 'timeout'>;
 
 export const run: Run<typeof serveDeployOptions> = async (invocation, io) => {
   const { args, options } = invocation;
   const config = await openServeConfig(args[0]!, io);
+  const onService = await changeService(invocation, { ...options, config: () => config }, io);
+  if (onService !== undefined) return onService;
   return await withHead(invocation, io, async (http) => {
     const serve = new ServeOnHead(http);
     const details = await serve.details();
     const runs = textAt(details, 'controller_info', 'actor_name') !== undefined;
-    const value = onLoopback(config.value);
+    // Pods are reached through a Service, which needs all their addresses.
+    const isOnPods = serve.shown.startsWith('kube:');
+    const value = isOnPods ? config.value : onLoopback(config.value);
     const change = serveChangeOf(configIn(details), value);
     io.out(io.json ? `${JSON.stringify({ plan: change })}\n` : changeText(change));
     if (options.plan) return 0;
