@@ -11,6 +11,8 @@ import { imageStore, images } from './build.ts';
 export interface Registry {
   /** Images that anybody may pull, with the registry's address before each name. */
   readonly images: typeof images;
+  /** Where they are on the disk of this machine, without the address before their names. */
+  readonly store: string;
   /** The same for whoever has logged in. */
   readonly locked: {
     readonly address: string;
@@ -32,6 +34,7 @@ export async function startRegistries(keeper: ProcessIdentity, gateway: string, 
   await Promise.all([listening(keeper, registryPort, folder), listening(keeper, lockedRegistryPort, folder)]);
   return {
     images: imagesAt(addresses.open),
+    store,
     locked: { address: addresses.locked, ...login, images: imagesAt(addresses.locked) },
   };
 }

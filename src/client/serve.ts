@@ -1,6 +1,6 @@
-import { text } from 'node:stream/consumers';
 import type { EventSink } from '../base/events.ts';
 import { readOutsideJson } from '../base/outside-json.ts';
+import { readWhole } from '../base/read-whole.ts';
 import type { Clock, Duration } from '../base/time/clock.ts';
 import { untilDone } from '../base/time/until-done.ts';
 import type { Json, JsonMap } from '../core/kube/object.ts';
@@ -47,7 +47,7 @@ export class ServeOnHead {
   async #ask(method: 'GET' | 'PUT' | 'DELETE', json?: JsonMap): Promise<{ status: number; words: string }> {
     // Starting Serve takes its time, and all of them may be repeated.
     const answer = await this.#http.ask(method, servePath, { silence: 180_000, ...(json && { json }) });
-    return { status: answer.status, words: await text(answer.body) };
+    return { status: answer.status, words: (await readWhole(answer.body)).toString('utf8') };
   }
 
   #refusal(status: number, words: string): Error {

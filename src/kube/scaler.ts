@@ -92,7 +92,7 @@ function rewrittenSpec(spec: JsonMap, name: string, order: ScalerOrder): JsonMap
   ];
   const env = {
     PATH: `${places.programs}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
-    // Login shells set PATH anew and then read `.bash_profile` there.
+    // Login shells reset PATH and then read `.bash_profile` there.
     HOME: places.programs,
     MANTA_HOME: places.state,
     MANTA_OWNER_TOKEN_FILE: `${places.token}/token`,

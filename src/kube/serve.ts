@@ -1,8 +1,8 @@
-import { text } from 'node:stream/consumers';
 import { kubeErrors } from '../base/kube/errors.ts';
 import { readObject } from '../base/kube/objects.ts';
 import { askService } from '../base/kube/service-proxy.ts';
 import { readOutsideJson } from '../base/outside-json.ts';
+import { readWhole } from '../base/read-whole.ts';
 import { dig, type Json, nameOf, textAt } from '../core/kube/object.ts';
 import { servePath } from '../core/serve/api.ts';
 import { ifAllowed, insidePath, type Place } from './surroundings.ts';
@@ -44,7 +44,7 @@ async function ask(place: Place, cluster: Json, signal: AbortSignal): Promise<Js
     call: `ask Serve on the RayCluster '${name}'`,
     signal,
   });
-  return readOutsideJson(await text(answer)) as Json;
+  return readOutsideJson((await readWhole(answer)).toString('utf8')) as Json;
 }
 
 /** Ray's own token, where the cluster wants one; KubeRay keeps it in a Secret. */

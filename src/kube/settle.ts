@@ -3,7 +3,7 @@ import { dig, type Json, listAt } from '../core/kube/object.ts';
 import type { Headway } from '../core/progress.ts';
 
 /** Nodes learn of the addresses behind a Service a moment after the API server: kube-proxy writes its rules once a second. */
-const settling = 1_500;
+const settling = 1_200;
 
 /** Calls nothing done before the addresses behind its Service have been the same for that moment. */
 export function onceSettled(clock: Clock): (seen: Headway, slices: readonly Json[] | undefined) => Headway {

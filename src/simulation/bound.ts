@@ -36,7 +36,7 @@ export interface BoundType {
  * whatever y is: a bad choice makes the bound weak, never wrong (`cheapest`). A floor of n workers is a load of its own, from
  * the 15th minute on, that only its type can hold. Times in which a machine starts are paid and do no work: m_t above counts the time after that alone.
  * A machine works for at most H, from the start of the run to the end of the makespan, so there are at least Σ m_t / H of them,
- * and the n-th machine of a run takes equally long to start whoever launches it: that much is paid on top, at the lowest price.
+ * and the n-th machine of a run takes equally long to start for every planner: that much is paid on top, at the lowest price.
  */
 export function lowerBound(scenario: Scenario, seed: number, makespan: Duration): number | undefined {
   const workers = scenario.spec.nodeTypes.filter(

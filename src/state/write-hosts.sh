@@ -10,4 +10,5 @@ if [ -z "$hosts" ]; then
   exit
 fi
 umask 077
-mkdir -p "${file%/*}" && printf %s "$hosts" >"$file.new" && mv "$file.new" "$file"
+mkdir -p "${file%/*}" && printf %s "$hosts" >"$file.new" && sync -- "$file.new" && mv "$file.new" "$file" &&
+  sync -- "${file%/*}"

@@ -15,7 +15,7 @@ test('nothing is done until the addresses behind the Service have been the same 
     return settled(done, slice(...addresses)).state;
   };
   assert.deepEqual(
-    [at(0, '10.0.0.1'), at(1_400, '10.0.0.1'), at(1_500, '10.0.0.1'), at(1_600, '10.0.0.2'), at(3_100, '10.0.0.2')],
+    [at(0, '10.0.0.1'), at(1_100, '10.0.0.1'), at(1_200, '10.0.0.1'), at(1_300, '10.0.0.2'), at(2_500, '10.0.0.2')],
     ['waiting', 'waiting', 'done', 'waiting', 'done'],
   );
   assert.equal(settled({ state: 'waiting', says: 'no cluster yet' }, slice('10.0.0.2')).says, 'no cluster yet');

@@ -3,7 +3,6 @@
 /** Cluster files of projects with TPU slices, as they were published, from `up` to `down`. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { imageStore, images } from '../../lab/images/build.ts';
 import { inSoak } from '../soak.ts';
 import { spread } from './cloud-cluster-bed.ts';
 import { corpusFile, corpusProblem, type Replacement } from './cloud-corpus.ts';
@@ -39,7 +38,8 @@ describe('cluster files of projects with TPU slices', { skip: corpusProblem() ??
   let all: GoogleClusterBed;
   before(async () => {
     const image = { ray: true, cron: true, ...(inSoak('clouds') && { podman: true, first: standIns }) };
-    all = await GoogleClusterBed.open({ podman: inSoak('clouds') }, { image, retired: true });
+    const registry = inSoak('clouds') && { hosts: 1, podman: true };
+    all = await GoogleClusterBed.open({ ...registry }, { image, retired: true });
   });
   after(() => all?.close());
 
@@ -57,7 +57,9 @@ describe('cluster files of projects with TPU slices', { skip: corpusProblem() ??
   if (!inSoak('clouds')) return;
 
   it(`${marin.file} comes up, pulls its image with the accounts of its machines, and runs on a whole slice`, async (t) => {
-    all.google.world.artifacts.set(marin.image, { store: await imageStore(), image: images.rayUser });
+    const { store, images } = all.bed.lab.registry!;
+    const image = images.rayUser.slice(images.rayUser.indexOf('/') + 1);
+    all.google.world.artifacts.set(marin.image, { store, image });
     const key = '~/.ssh/marin_ray_cluster';
     await all.bed.on(
       all.bed.laptop,

@@ -96,7 +96,7 @@ rayClusterSpec:
       'echo',
       'hello',
     ]);
-    await bed.kube.kubectl(['annotate', 'rayjob', 'hands', 'ray.io/ray-job-submission-id=by-hand']);
+    await bed.kube.kubectl(['patch', 'rayjob', 'hands', '--type=merge', '-p', '{"spec":{"jobId":"by-hand"}}']);
     assert.equal((await ended('hands')).status?.jobStatus, 'SUCCEEDED');
   });
 

@@ -6,10 +6,14 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { kubePrograms } from '../../scripts/kube-build.ts';
 import { type Json, textAt } from '../../src/core/kube/object.ts';
+import { inSoak } from '../soak.ts';
 import { eventually } from './cluster-bed.ts';
 import { KubeBed, kubeProblem } from './kube-bed.ts';
+
+const contract = fileURLToPath(new URL('./kube-contract-inside.ts', import.meta.url));
 
 interface Listed {
   readonly items: readonly Json[];
@@ -129,7 +133,7 @@ print("DONE", sum(ray.get([work.remote(1) for _ in range(${tasks})])))
       const answer = await manta('status', '--json');
       return answer.code === 0 && answer.stdout;
     });
-    assert.match(status, /"headgroup"/);
+    assert.match(status, /headgroup/);
     const refused = await bed.bed.run(['status'], { env: { ...env, RAY_AUTH_TOKEN: 'wrong' } });
     assert.notEqual(refused.code, 0);
     const job = await manta(
@@ -150,6 +154,17 @@ print("DONE", sum(ray.get([work.remote(1) for _ in range(${tasks})])))
     assert.match(why.stdout, /small/);
     await workers();
     await idle();
+  });
+
+  test('its provider passes the contract with the operator that is there', { skip: !inSoak('kube') }, async () => {
+    bed.bed.write('stranger', bed.kube.userConfig('bob'));
+    const { code, stdout, stderr } = await bed.bed.laptop.exec(['node', '--test', contract], {
+      user: 'root',
+      env: { HOME: '/root', STRANGER: '/root/stranger', IMAGE: bed.bed.lab.registry!.images.base },
+      within: 540_000,
+    });
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /ℹ fail 0/);
   });
 
   test('dies again and again in three rounds: nothing is launched twice, and nothing that works ends', async () => {

@@ -1,6 +1,6 @@
 import type { RequestOptions } from 'node:https';
-import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
+import { readWhole } from '../read-whole.ts';
 
 /** An answer that is not the WebSocket that was asked for. */
 interface Refused {
@@ -9,6 +9,7 @@ interface Refused {
 }
 
 const openWithin = 30_000;
+const largestRefusal = 1 << 20;
 
 /** A peer that has said nothing for two of these is gone. */
 const pingEvery = 20_000;
@@ -41,7 +42,10 @@ export function openSocket(
     resolve(socket);
   });
   socket.once('unexpected-response', (_, response) => {
-    text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+    readWhole(response, largestRefusal).then(
+      (body) => resolve({ status: response.statusCode ?? 0, body: body.toString('utf8') }),
+      reject,
+    );
   });
   // It stays: an error that nobody hears ends the process. What follows it is `close`.
   socket.on('error', reject);

@@ -31,6 +31,9 @@ export interface WatchOptions {
 /** The server ends a watch after this time, so that one whose connection died in silence does not stay. */
 const longest = 60;
 
+/** No object that etcd holds is longer by far. */
+const longestLine = 64 << 20;
+
 /**
  * Follows a list until the signal aborts. It begins with the list itself, survives closed connections and servers that are away
  * for a while, and lists again when the server no longer knows where it was (410): what changed meanwhile is told all the same.
@@ -146,6 +149,7 @@ async function* lineBatches(response: IncomingMessage): AsyncGenerator<string[]>
     const lines = piece.split('\n');
     lines[0] = `${rest}${lines[0]}`;
     rest = lines.pop() ?? '';
+    if (rest.length > longestLine) throw new RangeError(`a line of the watch has more than ${longestLine} characters`);
     const whole = lines.filter((line) => line !== '');
     if (whole.length > 0) yield whole;
   }

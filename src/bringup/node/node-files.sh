@@ -13,6 +13,8 @@ mkdir -p "$folder" || exit 1
 if [ -z "$token" ]; then
   rm -f "$token_file"
 else
-  printf '%s\n' "$token" >"$token_file.new" && mv -f "$token_file.new" "$token_file" || exit 1
+  # On a head mantad reads it again after a power cut.
+  printf '%s\n' "$token" >"$token_file.new" && { sync -- "$token_file.new" 2>/dev/null || :; } &&
+    mv -f "$token_file.new" "$token_file" || exit 1
 fi
 printf %s "$environment" >"$environment_file.new" && mv -f "$environment_file.new" "$environment_file" || exit 1

@@ -17,7 +17,7 @@ import {
 import { runtimeEnvProblem } from './runtime-env.ts';
 
 /*
- * What Serve takes, as `ServeDeploySchema` of Ray 2.60 judges it (ray/serve/schema.py): pydantic in its lax mode, where
+ * What Serve takes, as `ServeDeploySchema` of the newest supported Ray judges it (ray/serve/schema.py): pydantic in its lax mode, where
  * numbers may be texts. Unknown keys are dropped unless `isClosed`.
  */
 

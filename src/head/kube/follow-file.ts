@@ -1,13 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 
-const lookEvery = 500;
 const most = 1 << 20;
 
-/** Hands on what is appended to a file from now on, also when another takes its place under the same name. */
-export function followFile(path: string, tell: (text: Buffer) => void): void {
+/** Hands on what is appended to a file from now on, also when another takes its place under the same name. Returns its end. */
+export function followFile(path: string, tell: (text: Buffer) => void, lookEvery = 500): () => void {
   let at = sizeOf(path);
   let inode = inodeOf(path);
-  setInterval(() => {
+  const timer = setInterval(() => {
     try {
       const file = openSync(path, 'r');
       try {
@@ -25,6 +24,7 @@ export function followFile(path: string, tell: (text: Buffer) => void): void {
       // It is not there yet, or is being replaced.
     }
   }, lookEvery).unref();
+  return () => clearInterval(timer);
 }
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -9,6 +9,7 @@ import { watch } from '../../base/kube/watch.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { doubling, retry } from '../../base/time/retry.ts';
 import { type Json, textAt } from '../../core/kube/object.ts';
+import { headGroup } from '../../core/kube/scaling-spec.ts';
 import type { ClusterSpec } from '../../core/spec/cluster.ts';
 import { RayEngine } from '../../engines/ray/engine.ts';
 import type { GcsTls } from '../../engines/ray/gcs/gcs-tls.ts';
@@ -38,11 +39,13 @@ export async function kubeBackend(
   const client = new KubeClient(openKubeAccess({ env, namespace }), clock);
   const ending = new AbortController();
   const meant = new MeantSpec(log);
+  const pod = env['RAY_HEAD_POD_NAME'];
   const provider = new KubeRayProvider({
     client,
     namespace,
     name,
     clock,
+    ...(pod !== undefined && { head: { pod, type: headGroup } }),
     events,
     onRead: (cluster) => meant.read(cluster),
   });
@@ -93,7 +96,7 @@ export async function kubeBackend(
       // For `kubectl logs`.
       if (kind.level !== 'debug') log(kind.text(data));
     },
-    // It never ends by itself: that is for whoever applied the RayCluster.
+    // It never ends by itself: that is up to the user who applied the RayCluster.
     activity: async () => [],
     tell: (text, signal) => engine.tellDrivers([{ level: 'warn', text, at: clock.now() }], signal),
     turnOff: (signal) => clearInstances(provider, { clock }, signal),

@@ -46,14 +46,49 @@ const mostEnded = 200;
 export function readBook(note: string | undefined): LaunchBook {
   if (note === undefined) return emptyBook;
   try {
-    const { launches, written } = JSON.parse(note) as Partial<LaunchBook>;
-    return Array.isArray(launches) && typeof written === 'object' ? { launches, written } : emptyBook;
+    const { launches, written } = JSON.parse(note) as Partial<WrittenBook>;
+    if (!Array.isArray(launches) || typeof written !== 'object') return emptyBook;
+    return { written, launches: (launches as WrittenBook['launches']).map(fullLaunch) };
   } catch {
     return emptyBook;
   }
 }
 
-export const writeBook = (book: LaunchBook): string => JSON.stringify(book);
+/** Annotations have 256 KiB: what goes without saying is left out, so that 1,500 pods that were asked for one by one have room. */
+export const writeBook = ({ launches, written }: LaunchBook): string =>
+  JSON.stringify({ written, launches: launches.map(shortLaunch) });
+
+type WrittenSeat = Partial<Seat>;
+interface WrittenLaunch extends Omit<BookedLaunch, 'tags' | 'seats'> {
+  readonly tags?: BookedLaunch['tags'];
+  readonly seats: readonly WrittenSeat[];
+}
+interface WrittenBook {
+  readonly launches: readonly WrittenLaunch[];
+  readonly written: LaunchBook['written'];
+}
+
+const shortLaunch = ({ tags, seats, ...launch }: BookedLaunch): WrittenLaunch => ({
+  ...launch,
+  ...(Object.keys(tags).length > 0 && { tags }),
+  seats: seats.map(({ n, before, pods, ...seat }, at) => ({
+    ...seat,
+    ...(n !== at && { n }),
+    ...(before > 0 && { before }),
+    ...(pods !== undefined && pods.join() !== seat.unit && { pods }),
+  })),
+});
+
+const fullLaunch = ({ tags = {}, seats, ...launch }: WrittenLaunch): BookedLaunch => ({
+  ...launch,
+  tags,
+  seats: seats.map((seat, at) => ({
+    n: at,
+    before: 0,
+    ...(seat.unit !== undefined && { pods: [seat.unit] }),
+    ...seat,
+  })),
+});
 
 /** Without launches that ended long ago. */
 export function pruned({ launches, written }: LaunchBook, now: Instant): LaunchBook {

@@ -2,7 +2,7 @@ import { type EventSink, silent } from '../../base/events.ts';
 import type { KubeClient } from '../../base/kube/client.ts';
 import { kubeErrors } from '../../base/kube/errors.ts';
 import { listAll } from '../../base/kube/list.ts';
-import type { Clock, Duration } from '../../base/time/clock.ts';
+import type { Clock, Duration, Instant } from '../../base/time/clock.ts';
 import type { Json } from '../../core/kube/object.ts';
 import { providerErrors } from '../errors.ts';
 import type { LaunchRequest, Provider, ProviderInstance } from '../provider.ts';
@@ -25,6 +25,8 @@ export interface KubeRayOptions {
   /** Of the RayCluster. */
   readonly name: string;
   readonly clock: Clock;
+  /** The pod that this runs in, which is listed as the head, and its type. Nothing is ever done to it. */
+  readonly head?: { readonly pod: string; readonly type: string };
   readonly events?: EventSink;
   readonly patience?: Patience;
   /** Sees the RayCluster each time it is read. */
@@ -50,15 +52,19 @@ export class KubeRayProvider implements Provider {
   readonly #options: KubeRayOptions;
   readonly #path: string;
   readonly #told = new Set<string>();
+  readonly #heads: readonly ProviderInstance[];
 
   constructor(options: KubeRayOptions) {
     this.#options = options;
     const inside = `namespaces/${encodeURIComponent(options.namespace)}`;
+    const { head, clock } = options;
+    this.#heads = head ? [headInstance(head, clock.now())] : [];
     this.#path = `/apis/ray.io/v1/${inside}/rayclusters/${encodeURIComponent(options.name)}`;
   }
 
   async list(signal: AbortSignal): Promise<readonly ProviderInstance[]> {
-    return (await this.#change('list', () => undefined, signal)).instances;
+    const { instances } = await this.#change('list', () => undefined, signal);
+    return [...this.#heads, ...instances];
   }
 
   async launch(request: LaunchRequest, signal: AbortSignal): Promise<readonly ProviderInstance[]> {
@@ -169,6 +175,16 @@ export class KubeRayProvider implements Provider {
     }
   }
 }
+
+const headInstance = ({ pod, type }: NonNullable<KubeRayOptions['head']>, launchedAt: Instant): ProviderInstance => ({
+  id: pod,
+  launchToken: '',
+  type,
+  kind: 'head',
+  state: 'running',
+  launchedAt,
+  tags: {},
+});
 
 const isWaited = ({ launches }: LaunchBook, token: string): boolean =>
   launches.some(

@@ -14,6 +14,9 @@ export interface Patience {
 
 export const usualPatience: Patience = { unschedulable: 600_000, refused: 5_000, shown: 120_000 };
 
+/** For so long the operator may still make a pod that it was asked for before. */
+const madeWithin: Duration = 10_000;
+
 /** What a group should be, in the RayCluster's own terms. */
 export interface WantedGroup {
   readonly group: WorkerGroup;
@@ -130,7 +133,7 @@ class Group {
       if (seat.failed !== undefined) return isThere || this.#now - seat.failed.at < shown ? [place] : [];
       if (unit === undefined) {
         // The operator may have made its pod before it saw that nobody wants it any more.
-        const isOver = seat.endingSince !== undefined && this.#now - seat.endingSince >= 10_000;
+        const isOver = seat.endingSince !== undefined && this.#now - seat.endingSince >= madeWithin;
         return isOver ? [] : [place];
       }
       if (isThere) return [place];

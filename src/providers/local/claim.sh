@@ -86,6 +86,9 @@ in_force() {
   [ "$age" -lt "$c_lifetime" ] && [ "$((0 - age))" -lt "$c_lifetime" ]
 }
 
+# A claim that a power cut leaves torn would keep all others from the host. A `sync` that takes no files is done without.
+to_disk() { sync -- "$1" 2>/dev/null || :; }
+
 write_claim() {
   draft="$folder/.$uid-$cluster.$$"
   rm -f "$draft"
@@ -93,7 +96,7 @@ write_claim() {
     set -C
     printf '{"format":1,"renewedAt":%s,"expiresAt":%s,"lifetime":%s,"uptime":%s,"boot":"%s","clusterId":"%s","instance":"%s",%s\n' \
       "$now" "$((now + lifetime))" "$lifetime" "$uptime" "$boot" "$cluster" "$instance" "$note" >"$draft"
-  ) && mv -f "$draft" "$own" && return
+  ) && to_disk "$draft" && mv -f "$draft" "$own" && to_disk "$folder" && return
   rm -f "$draft"
   answer unusable "the claim cannot be written to '$own'"
 }
@@ -115,7 +118,14 @@ refuse_taken() {
     if [ "$file" = "$own" ] || [ ! -f "$file" ] || [ -L "$file" ]; then continue; fi
     case ${file##*/} in [0-9]*-*) ;; *) continue ;; esac
     if ! is_genuine "$file"; then continue; fi
-    if ! read_claim "$file"; then answer unusable "the claim '$file' cannot be read"; fi
+    if ! read_claim "$file"; then
+      # What a power cut left of a claim that an older Manta wrote.
+      if [ ! -s "$file" ] && ! ray_runs; then
+        rm -f "$file" 2>/dev/null
+        continue
+      fi
+      answer unusable "the claim '$file' cannot be read"
+    fi
     if in_force; then answer taken "$line"; fi
     if ray_runs; then answer taken-by-ray "$line"; fi
     rm -f "$file" 2>/dev/null

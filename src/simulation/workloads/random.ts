@@ -15,7 +15,7 @@ export function randomWorkloadSeed(name: string): number | undefined {
 
 /**
  * A whole workload drawn from a seed: machine types, prices, markets, capacity, and work of every kind. All of its work can
- * run: each request fits a type, each gang fits the limits, and no shortage of machines lasts for ever.
+ * run: each request fits a type, each gang fits the limits, and no shortage of machines lasts forever.
  */
 export function randomWorkload(seed: number): ScenarioFile {
   const random = seededRandom(seed, 'workload');

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,6 +13,7 @@ import { makeFolder, moveDurably, syncTree, writeDurably } from '../../../src/ba
 import { editLinesText } from '../../../src/base/files/edit-lines.ts';
 import { createJson, readJson, writeJson } from '../../../src/base/files/json-file.ts';
 import { logExtent, openLogWriter, readLog } from '../../../src/base/files/log-segments.ts';
+import { readShell, shellProgram } from '../../../src/base/shell/shell-file.ts';
 import { openDatabase } from '../../../src/base/sqlite/sqlite.ts';
 import { thisHost } from '../../../src/base/this-host.ts';
 import { AttemptRecords } from '../../../src/engines/ray/jobs/attempt-record.ts';
@@ -21,6 +22,7 @@ import { PackageStore } from '../../../src/jobs/packages/packages.ts';
 import { jobsSchema } from '../../../src/jobs/queue/schema.ts';
 import type { HeadLook } from '../../../src/launcher/head/look.ts';
 import { shipRuntime } from '../../../src/launcher/head/ship/ship.ts';
+import { claimProgram, claimTerms } from '../../../src/providers/local/claim-program.ts';
 import { createCluster, readCluster } from '../../../src/state/cluster-record.ts';
 import { removeCluster, stateFolder } from '../../../src/state/state-folder.ts';
 import { saying } from './record.ts';
@@ -224,6 +226,41 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       assert.equal(readFileSync(record, 'utf8'), body('record'));
       return shipped + 1;
     },
+  },
+  'the claim of a host': {
+    before(folder) {
+      mkdirSync(join(folder, 'proc'));
+      mkdirSync(join(folder, 'claims'));
+      chmodSync(join(folder, 'claims'), 0o1777);
+    },
+    act(folder, done) {
+      const terms = { ...claimTerms, folder: join(folder, 'claims'), proc: join(folder, 'proc') };
+      for (const act of ['claim', 'renew'] as const) {
+        const text = claimProgram({ act, terms, clusterId: 'c1', instance: 'i-1', note: { cluster: body(act) } });
+        assert.match(String(spawnSync('sh', ['-s'], { input: text }).stdout), /manta-claim (?:held|own)/);
+        done();
+      }
+    },
+    seen(folder) {
+      const claims = join(folder, 'claims');
+      const [name] = readdirSync(claims).filter((each) => !each.startsWith('.'));
+      if (name === undefined) return 0;
+      const { cluster } = JSON.parse(readFileSync(join(claims, name), 'utf8')) as { cluster: string };
+      return [undefined, body('claim'), body('renew')].indexOf(cluster);
+    },
+  },
+  'a host key on the head': {
+    before(folder) {
+      mkdirSync(join(folder, 'hosts'));
+      writeFileSync(join(folder, 'hosts', 'h1'), oldKey);
+    },
+    act(folder, done) {
+      const storing = readShell(new URL('../../../src/launcher/nodes/store-pin.sh', import.meta.url));
+      const input = shellProgram(storing, { file: 'hosts/h1', text: newKey });
+      assert.equal(spawnSync('sh', ['-s'], { input, env: { ...process.env, HOME: folder } }).status, 0);
+      done();
+    },
+    seen: (folder) => [oldKey, newKey].indexOf(readFileSync(join(folder, 'hosts', 'h1'), 'utf8')),
   },
   "a file of the user's on a host": {
     before(folder) {

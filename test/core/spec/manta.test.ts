@@ -12,6 +12,7 @@ describe('provider.manta', () => {
   test('has its defaults where the file says nothing', () => {
     const nothing = {
       allowNoAuth: false,
+      idle: 'timeout',
       lease: minutes(30),
       engine: 'embedded',
       headPolicies: [],

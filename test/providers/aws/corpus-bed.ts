@@ -213,7 +213,7 @@ export function reasonOf({ ray }: CorpusFile, { text, code, message, exit }: Ran
   const named = /'([^']*)'/.exec(message.slice(message.indexOf('error:')))?.[1] ?? '';
   switch (code) {
     case 'MANTA_HEAD_CLUSTER_NAME':
-      return /[$<{]/.test(spec.name) ? 'a placeholder for the name' : undefined;
+      return /[$<{]/.test(spec.name) ? 'a placeholder for the name' : 'a name that is not a name for a folder';
     case 'MANTA_AWS_ZONE_OUTSIDE':
       return awsCatalog().regions[region]?.includes(named) ? undefined : 'a zone that the region does not have';
     case 'MANTA_AWS_BAD_CONFIG':

@@ -104,6 +104,19 @@ test('everything that a launch makes carries the tags of the cluster and those o
   const [disk] = aws.cloud.has.disks.of(labAccount);
   assert.deepEqual(disk?.tags, { ...own, backup: 'no' });
   assert.deepEqual(aws.world.facts(aws.cloud.instance(made.id)!).interface.tags, own);
+  const there = clusterText({
+    worker: ['NetworkInterfaces: [{DeviceIndex: 0, NetworkInterfaceId: eni-0123456789abcdef0}]'],
+  });
+  const prepared = (given: Aws) => {
+    const { subnets: _s, groups: _g, ...type } = preparedOf(given).types['worker']!;
+    return preparedOf(given, { types: { worker: type } });
+  };
+  const [placed] = await providerOf(aws, { text: there, prepared }).launch(ask('card'), never);
+  assert.deepEqual(
+    requestOf(aws, placed!.id).TagSpecifications?.map(({ ResourceType: kind }) => kind),
+    ['instance', 'volume'],
+    'EC2 refuses tags for an interface that is there already',
+  );
   assert.deepEqual(aws.world.spotRequests.of(labAccount)[0]?.tags, own);
 });
 

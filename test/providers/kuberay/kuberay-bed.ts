@@ -1,9 +1,8 @@
 import type { TestContext } from 'node:test';
 import { type KubeRayWorld, serveKubeRay } from '../../../lab/kuberay/server.ts';
-import type { EventSink } from '../../../src/base/events.ts';
 import { KubeClient } from '../../../src/base/kube/client.ts';
 import { wallClock } from '../../../src/base/time/wall-clock.ts';
-import { KubeRayProvider } from '../../../src/providers/kuberay/provider.ts';
+import { type KubeRayOptions, KubeRayProvider } from '../../../src/providers/kuberay/provider.ts';
 import type { Patience } from '../../../src/providers/kuberay/settle.ts';
 
 /** Nothing in the stand-in takes longer than a few milliseconds. */
@@ -22,9 +21,9 @@ export async function standIn(
 export function providerOf(
   t: TestContext,
   { url, namespace, name }: KubeRayWorld,
-  { events, patience = impatient }: { readonly events?: EventSink; readonly patience?: Patience } = {},
+  { patience = impatient, ...more }: Partial<Pick<KubeRayOptions, 'events' | 'patience' | 'head'>> = {},
 ): KubeRayProvider {
   const client = new KubeClient({ server: url, context: 'lab', namespace, options: async () => ({}) }, wallClock);
   t.after(() => client.close());
-  return new KubeRayProvider({ client, namespace, name, clock: wallClock, patience, ...(events && { events }) });
+  return new KubeRayProvider({ client, namespace, name, clock: wallClock, patience, ...more });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeRayWorld } from '../../../lab/kuberay/server.ts';
 import type { EventKind, EventSink } from '../../../src/base/events.ts';
+import { readBook, writeBook } from '../../../src/providers/kuberay/launch-book.ts';
 import type { LaunchRequest, Provider, ProviderInstance } from '../../../src/providers/provider.ts';
 import { never, until } from '../../contract/waiting.ts';
 import { providerOf, standIn } from './kuberay-bed.ts';
@@ -30,6 +31,18 @@ describe('pods of a RayCluster', () => {
     assert.deepEqual(ids(found), [...world.pods.keys()].sort());
     assert.equal(new Set(found.map(({ launchToken }) => launchToken)).size, 2);
     assert.equal(group(world).replicas, 2);
+  });
+
+  test('the pod that it runs in is the head, and no order ends it', async (t) => {
+    const world = await standIn(t);
+    const provider = providerOf(t, world, { head: { pod: 'demo-head-1', type: 'headgroup' } });
+    await provider.terminate(['demo-head-1'], never);
+    const found = await provider.list(never);
+    assert.deepEqual(
+      found.map(({ id, kind, type, state }) => [id, kind, type, state]),
+      [['demo-head-1', 'head', 'headgroup', 'running']],
+    );
+    assert.equal(world.cluster.metadata.annotations, undefined);
   });
 
   test('a replica without a pod is listed as pending, and its pod takes its place with its token', async (t) => {
@@ -169,5 +182,31 @@ describe('pods of a RayCluster', () => {
     });
     await provider.list(never);
     assert.doesNotMatch(note(), /past/);
+  });
+
+  test('the note of 1,500 pods has room in an annotation, and is read as it was written', () => {
+    const at = Date.now();
+    const launches = Array.from({ length: 1_500 }, (_, n) => {
+      const unit = `a-cluster-of-some-length-and-a-group-worker-${String(n).padStart(5, '0')}`;
+      return {
+        token: `i${at.toString(16)}${n}`,
+        group: 'a-group',
+        at,
+        tags: {},
+        seats: [{ n: 0, before: 0, unit, pods: [unit] }],
+      };
+    });
+    const slice = { n: 1, before: 2, unit: 'r', pods: ['p', 'q'], endingSince: at };
+    const book = {
+      written: { 'a-group': 1_500 },
+      launches: [
+        ...launches,
+        { token: 's', group: 'slices', at, tags: { a: 'b' }, seats: [slice, { n: 0, before: 0 }] },
+      ],
+    };
+    const note = writeBook(book);
+    assert.ok(note.length < 256 * 1024, `${note.length} bytes`);
+    assert.deepEqual(readBook(note), book);
+    assert.deepEqual(readBook('{"not": "ours"}').launches, []);
   });
 });

@@ -206,6 +206,19 @@ describe('the claims folder', () => {
     assert.ok(refused.kind === 'unusable');
     assert.match(refused.detail, new RegExp(`${name}' cannot be read`));
   });
+
+  test('with a claim of which a power cut left nothing is free, unless Ray runs', async (t) => {
+    const [host] = new HostBed(t, 1).hosts as [StandInHost];
+    await claim(host, 'a');
+    await release(host, 'a');
+    const torn = join(host.folder, 'tmp/claims', `${process.getuid?.()}-x`);
+    writeFileSync(torn, '');
+    host.runs(4711, 'raylet');
+    assert.equal((await claim(host, 'b')).kind, 'unusable');
+    host.runs(4711, 'sh');
+    assert.equal((await claim(host, 'b')).kind, 'held');
+    assert.equal(existsSync(torn), false);
+  });
 });
 
 describe('users', { skip: needsRoot }, () => {

@@ -37,24 +37,24 @@ export const kubeApplyOptions = [
     value: 'manta',
     choices: ['manta'],
     excludes: ['rollback'],
-    summary: "put Manta's planner, queue and page into the head's pod, in the place of Ray's autoscaler",
+    summary: "run Manta's planner, queue and page in the head's pod",
   },
   {
     name: 'image',
     value: 'IMAGE',
     needs: ['scaler'],
-    summary: 'with --scaler: image of its container, with Node 24 and bash (default: node:24-bookworm-slim)',
+    summary: 'its image, with Node 24 and bash (default: node:24-bookworm-slim)',
   },
   {
     name: 'scaler-claim',
     value: 'NAME',
     needs: ['scaler'],
-    summary: 'with --scaler: PersistentVolumeClaim that keeps the queue when the head pod is lost',
+    summary: 'keep its queue on this PersistentVolumeClaim',
   },
   {
     name: 'scaler-service',
     needs: ['scaler'],
-    summary: 'with --scaler: a Service, so that pods of the cluster can use the queue with a token',
+    summary: 'make a Service, so that pods can use the queue with a token',
   },
   { name: 'force-conflicts', summary: 'take over fields that another tool owns' },
 ] as const satisfies readonly Option[];
@@ -99,7 +99,7 @@ export const kubeCommands: readonly Command[] = [
     summary: 'apply manifests, and wait until what they describe really runs',
     description:
       'Checks the files, lets the API server try them, shows what would change and what that does, asks, and applies all objects in order (server-side apply). Then waits: for a RayCluster until all its pods are ready and current; for a RayService until Serve itself runs the new config and the Service routes to it; for a RayJob until its entrypoint runs. If that does not happen, it reports the first cause.\n' +
-      "With --scaler manta: Manta's planner scales the cluster in the place of Ray's autoscaler, and has a queue and a page; see docs/kubernetes.md.\n" +
+      "With --scaler manta: Manta's planner scales the cluster instead of Ray's autoscaler, and has a queue and a page; see docs/kubernetes.md.\n" +
       'With --rollback: applies the last spec that came up, or the one before it if that is what runs now.\n' +
       'With --json: a line {"findings"} where the files have problems, then a line {"plan": [{"kind", "name", "effect", "notes", "room", "differences"}]}.\n' +
       'Exit code: 0 applied and up, 1 refused or not up, 2 a file could not be read or there was no terminal to confirm on, 3 KubeRay is not installed.',

@@ -93,7 +93,7 @@ function digestOf(folder: string): string {
 }
 
 async function bundleOfCheckout(cache: string, signal: AbortSignal): Promise<string> {
-  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const root = fileURLToPath(new URL('../../../..', import.meta.url));
   const hash = createHash('sha256');
   for (const file of globSync('{src,scripts}/**/*', { cwd: root }).sort()) {
     const { mtimeMs, size } = statSync(join(root, file));

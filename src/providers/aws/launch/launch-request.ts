@@ -176,12 +176,19 @@ const givenTags = (members: Members, kind: string): Tags =>
 
 /** Everything that the launch makes carries the cluster's tags, with the file's own beside them. */
 function tagSpecifications(client: CloudClient, members: Members, tags: Tags, market: Market): TagSpecification[] {
+  // Where the file names interfaces that are there already, none is made, and EC2 refuses tags for what it does not make.
+  const cards = members.NetworkInterfaces ?? [];
+  const makesCard = cards.length === 0 || cards.some(({ NetworkInterfaceId: id }) => id === undefined);
   const own: readonly ResourceType[] = [
-    ...(['volume', 'network-interface'] as const),
+    'volume',
+    ...(makesCard ? (['network-interface'] as const) : []),
     ...(market === 'spot' ? (['spot-instances-request'] as const) : []),
   ];
   const named = { [rayTags.name]: tags[rayTags.name] ?? '' };
-  const mine: ReadonlySet<string | undefined> = new Set(['instance', 'spot-instances-request', ...own]);
+  const mine: ReadonlySet<string | undefined> = new Set([
+    ...(['instance', 'spot-instances-request', 'network-interface'] as const),
+    ...own,
+  ]);
   const others = (members.TagSpecifications ?? []).filter(({ ResourceType: kind }) => !mine.has(kind));
   return [
     { ResourceType: 'instance', Tags: toAws(tags) },

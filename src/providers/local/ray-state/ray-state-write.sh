@@ -14,6 +14,6 @@ fi
 if [ -n "$remove" ]; then
   rm -f "$state" || exit 1
 else
-  printf '%s' "$text" >"$state.$$" && mv -f "$state.$$" "$state" || exit 1
+  printf '%s' "$text" >"$state.$$" && { sync -- "$state.$$" 2>/dev/null || :; } && mv -f "$state.$$" "$state" || exit 1
 fi
 echo written
