@@ -114,6 +114,18 @@ ${serve.replaceAll(/^/gm, '    ')}
     assert.equal(await running('hello'), 2);
   });
 
+  test('manta serve changes a RayService where KubeRay has its config from', async () => {
+    bed.bed.write('config.yaml', config({ replicas: 1 }));
+    const deployed = await bed.run(['serve', 'deploy', '--yes', 'config.yaml', 'kube:rayservice/hello']);
+    assert.equal(deployed.code, 0, deployed.stderr);
+    assert.match(deployed.stdout, /application 'hello': changed in place[\s\S]*num_replicas: 2 -> 1/);
+    const scaled = await bed.run(['serve', 'scale', 'hello/Hello', '2', 'kube:hello']);
+    assert.equal(scaled.code, 0, scaled.stderr);
+    assert.equal(await running('hello'), 2);
+    const down = await bed.run(['serve', 'shutdown', '--yes', 'kube:hello']);
+    assert.match(down.stderr, /KubeRay would deploy them again/);
+  });
+
   test('a config that Serve refuses ends it with the words of Serve, and what ran goes on', async () => {
     const refused = config({ replicas: 2 }).replace(
       'num_cpus: 0.1',

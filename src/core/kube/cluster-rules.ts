@@ -206,7 +206,7 @@ function tokenFindings(check: Check, spec: Path, kind: string): void {
     if (isOpen)
       check.warning(
         [...spec, 'headGroupSpec'],
-        "Ray's dashboard is open to whoever reaches it from outside, without a token: it runs what anybody sends",
+        "Ray's dashboard is open to anyone who reaches it from outside, without a token: it runs what anybody sends",
         'set authOptions.mode: token (Ray 2.52 and newer), or keep serviceType: ClusterIP and use a port-forward',
       );
     return;

@@ -82,7 +82,7 @@ function entryFindings(check: Check): readonly Finding[] {
   if (service !== undefined && !guards && !filters)
     check.warning(
       ['spec'],
-      `this ${kind} leads to '${service}' without any authentication: whoever reaches it can run code there`,
+      `this ${kind} leads to '${service}' without any authentication: anyone who reaches it can run code there`,
       'add the authentication of your controller (an auth annotation or policy), or leave it out and use a port-forward',
     );
   return check.findings;

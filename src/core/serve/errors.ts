@@ -30,7 +30,7 @@ export const serveErrors = {
     code: 'MANTA_SERVE_NO_RAY',
     exit: 2,
     message: (e) => `${e.cluster} has no Serve: it runs without Ray (the embedded engine)`,
-    hint: () => "Serve is a library of Ray: start a cluster of real Ray, such as one with 'engine: ray' in its file",
+    hint: () => "Serve is a library of Ray: 'manta up --engine ray' starts a cluster of real Ray on this machine",
   }),
   Managed: defineError<{ cluster: string }>({
     code: 'MANTA_SERVE_MANAGED',
@@ -70,6 +70,12 @@ export const serveErrors = {
     exit: 2,
     message: (e) => `the application '${e.application}' was started by a program, not from a config`,
     hint: () => 'change it there, or deploy it from a config',
+  }),
+  OfRayService: defineError<{ name: string }>({
+    code: 'MANTA_SERVE_OF_RAYSERVICE',
+    exit: 2,
+    message: (e) => `'${e.name}' is a RayService: KubeRay would deploy them again`,
+    hint: (e) => `delete it with 'manta kube delete rayservice/${e.name}'`,
   }),
   NobodyAgreed: defineError<{ what: string }>({
     code: 'MANTA_SERVE_NOT_CONFIRMED',

@@ -10,12 +10,15 @@ import { withHead } from '../../shared/cluster-connection.ts';
 import { changeText, isChange } from './change-text.ts';
 import type { serveDeployOptions, serveScaleOptions } from './declaration.ts';
 import { openServeConfig } from './open-config.ts';
+import { changeService } from './service.ts';
 
 type Waits = Pick<InvocationOf<typeof serveScaleOptions>['options'], 'wait' | 'timeout'>;
 
 export const run: Run<typeof serveDeployOptions> = async (invocation, io) => {
   const { args, options } = invocation;
   const config = await openServeConfig(args[0]!, io);
+  const onService = await changeService(invocation, { ...options, config: () => config }, io);
+  if (onService !== undefined) return onService;
   return await withHead(invocation, io, async (http) => {
     const serve = new ServeOnHead(http);
     const details = await serve.details();

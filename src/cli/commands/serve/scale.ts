@@ -1,15 +1,24 @@
 import { ServeOnHead } from '../../../client/serve.ts';
+import type { Json } from '../../../core/kube/object.ts';
 import { configIn } from '../../../core/serve/change.ts';
 import { scaled } from '../../../core/serve/scale.ts';
 import type { Run } from '../../command.ts';
 import { cliErrors } from '../../errors.ts';
+import { yamlText } from '../../render/yaml-text.ts';
 import { withHead } from '../../shared/cluster-connection.ts';
 import type { serveScaleOptions } from './declaration.ts';
 import { deployAndWait } from './deploy.ts';
+import { changeService } from './service.ts';
 
 export const run: Run<typeof serveScaleOptions> = async (invocation, io) => {
   const [word = '', count = ''] = invocation.args;
   const meant = readDeployment(word, count);
+  const config = (now: Json) => {
+    const value = scaled(now, undefined, meant);
+    return { value, text: `${yamlText(value, 0)}\n` };
+  };
+  const onService = await changeService(invocation, { ...invocation.options, plan: false, yes: true, config }, io);
+  if (onService !== undefined) return onService;
   return await withHead(invocation, io, async (http) => {
     const serve = new ServeOnHead(http);
     const details = await serve.details();
