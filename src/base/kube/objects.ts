@@ -23,6 +23,10 @@ export const readObject = (client: KubeClient, call: ObjectCall): Promise<unknow
 export const jsonPatch = (client: KubeClient, call: ObjectCall, steps: readonly PatchStep[]): Promise<unknown> =>
   client.json({ ...call, method: 'PATCH', contentType: 'application/json-patch+json', body: steps });
 
+/** Sets what the patch has, removes what it has as null, leaves the rest. Lists are replaced whole. */
+export const mergePatch = (client: KubeClient, call: ObjectCall, patch: unknown): Promise<unknown> =>
+  client.json({ ...call, method: 'PATCH', contentType: 'application/merge-patch+json', body: patch });
+
 /** Asks for an object's end; false where there is none. What depends on it goes in the background, finalizers first. */
 export async function deleteObject(client: KubeClient, call: ObjectCall): Promise<boolean> {
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' };

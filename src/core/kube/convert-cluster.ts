@@ -193,7 +193,7 @@ function noteLost(spec: ClusterSpec, note: Note): void {
   const groups = [spec.head, ...spec.nodeTypes.map(({ worker }) => worker)];
   const has = (key: 'initialization' | 'setup'): boolean => groups.some((group) => group[key].length > 0);
   if (has('setup')) note('setup_commands', 'build what they install into the image: pods start from it each time');
-  if (has('initialization')) note('initialization_commands', 'nodes of Kubernetes are prepared by whoever runs it');
+  if (has('initialization')) note('initialization_commands', 'the administrators of Kubernetes prepare its nodes');
   if (groups.some((group) => group.start.some((each) => !/\bray (?:start|stop)\b/.test(each))))
     note('head_start_ray_commands', 'only the options of `ray start` are kept; other commands belong into the image');
   if (spec.files.mounts.length > 0)
