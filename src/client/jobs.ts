@@ -90,8 +90,8 @@ export interface JobsContext {
 /** The client that fits the head: a cluster of this machine is Manta's; at any other address the head is asked. */
 export async function openJobs(context: JobsContext): Promise<JobsClient> {
   if (context.http.target.folder === undefined && !(await isManta(context.http))) {
-    const { shown, tellsRay } = context.http.target;
-    if (tellsRay) context.events.emit(clientEvents.raysOwnJobs, { cluster: shown });
+    const { shown, onKube } = context.http.target;
+    if (onKube !== undefined) context.events.emit(clientEvents.raysOwnJobs, { cluster: shown });
     return new (await import('./ray-jobs.ts')).RayJobs(context);
   }
   return new (await import('./manta-jobs.ts')).MantaJobs(context);

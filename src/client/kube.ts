@@ -35,7 +35,7 @@ export function kubeHead(target: KubeTarget, clock: Clock): Omit<Target, 'header
     };
   };
   return {
-    tellsRay: true,
+    onKube: target.kind,
     shown: `kube:${target.namespace}/${target.name}`,
     place: async (signal) => {
       // First: where there is no head, that is the reason, and no line that breaks.

@@ -53,8 +53,8 @@ export interface Target {
   readonly folder?: StateFolder;
   readonly headers: Readonly<Record<string, string>>;
   readonly verify: string;
-  /** Where nobody chose an address, users are told that a head is Ray's own and not Manta's. */
-  readonly tellsRay?: true;
+  /** What of KubeRay's it is, on Kubernetes: its operator owns the Serve config of a RayService. */
+  readonly onKube?: 'RayCluster' | 'RayService' | 'RayJob';
   /** Asked again at each connect: a head that was started again may serve elsewhere. Waits for one that is on its way. */
   place(signal: AbortSignal): Promise<Endpoint>;
   /** The last place did not answer, or broke. */

@@ -55,8 +55,7 @@ describe('recorded answers', { skip: kubeProblem() ?? false }, () => {
     test(`${scenario.name} is answered as it was`, async () => {
       const fresh = await record(scenario);
       assert.notEqual(fresh.exchanges.length, 0, fresh.stderr);
-      if (process.env['MANTA_RECORD'] === 'yes')
-        return void writeFileSync(recordingFile(scenario.name), recordingText(fresh));
+      if (process.env['MANTA_RECORD'] === 'yes') writeFileSync(recordingFile(scenario.name), recordingText(fresh));
       const recorded = readRecording(scenario.name);
       assert.equal(fresh.exit, recorded.exit, fresh.stderr);
       assert.deepEqual(lastShapes(fresh.exchanges), lastShapes(recorded.exchanges));
