@@ -221,7 +221,7 @@ export interface PodMantad {
 export const mantadAnnotation = 'manta/owner-token';
 
 /** Port of mantad's gateway in a head pod; 8265 is that of Ray's dashboard there. */
-const mantadPort = 8266;
+export const mantadPort = 8266;
 
 /** Manta's daemon in the head pod, or undefined where Ray runs alone there. */
 export async function mantadOf(target: KubeTarget, signal: AbortSignal): Promise<PodMantad | undefined> {
