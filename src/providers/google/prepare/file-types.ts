@@ -1,4 +1,5 @@
 import type { ClusterSpec, Plain, PlainMap } from '../../../core/spec/cluster.ts';
+import { fingerprint } from '../../../core/spec/fingerprint.ts';
 import { legacyHeadType, legacyWorkerType } from '../../../core/spec/legacy/node-types.ts';
 import { isText, mapOf } from '../../../core/spec/plain.ts';
 import type { Path } from '../../../core/spec/problem.ts';
@@ -49,7 +50,7 @@ export function typesInFile(spec: ClusterSpec): readonly LaunchedType[] {
         isSlice: isSlice(launchConfig),
       };
       if (name !== spec.headType) return [{ ...base, isHead: false, hasWorkers: true }];
-      if (JSON.stringify(launchConfig) === JSON.stringify(head)) return [{ ...base, isHead: true, hasWorkers: true }];
+      if (fingerprint(launchConfig) === fingerprint(head)) return [{ ...base, isHead: true, hasWorkers: true }];
       const own = { name, at: ['head_node'], config: head, zones, isOptional, isSlice: isSlice(head) };
       return [
         { ...base, isHead: false, hasWorkers: true },
