@@ -20,6 +20,7 @@ export async function buildBundle(outdir: string): Promise<Metafile> {
       supervisor: 'src/head/supervisor.ts',
       agent: 'src/engines/embedded/agent/main.ts',
       raylet: 'src/head/one-machine/raylet.ts',
+      'kube-exec': 'src/cli/kube-exec.ts',
       kube: 'src/head/kube/start.ts',
     },
     outdir,

@@ -6,6 +6,7 @@ const sources = {
   supervisor: '../head/supervisor.ts',
   agent: '../engines/embedded/agent/main.ts',
   raylet: '../head/one-machine/raylet.ts',
+  'kube-exec': '../cli/kube-exec.ts',
   kube: '../head/kube/start.ts',
 } as const;
 

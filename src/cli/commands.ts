@@ -9,6 +9,7 @@ import { downCommands } from './commands/down/declaration.ts';
 import { execCommands } from './commands/exec/declaration.ts';
 import { jobCommands } from './commands/job/declaration.ts';
 import { kubeCommands } from './commands/kube/declaration.ts';
+import { listCommands } from './commands/list/declaration.ts';
 import { mantaCommands } from './commands/manta/declaration.ts';
 import { nodeCommands } from './commands/nodes/declaration.ts';
 import { rsyncCommands } from './commands/rsync/declaration.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   ...rsyncCommands,
   ...nodeCommands,
   ...jobCommands,
+  ...listCommands,
   ...statusCommands,
   ...scaleCommands,
   ...dashboardCommands,

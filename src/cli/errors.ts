@@ -91,6 +91,31 @@ export const cliErrors = {
     message: (e) => `'${e.word}' and '--cluster-name ${e.name}' name different clusters`,
     hint: () => 'use only one of them; with a file, -n overrides the name of its cluster',
   }),
+  NotOnKube: defineError<{ word: string }>({
+    code: 'MANTA_CLI_NOT_ON_KUBE',
+    exit: 2,
+    message: (e) => `this command does not work on '${e.word}': KubeRay manages that cluster`,
+    hint: () => "change its manifest and run 'manta kube apply'; 'manta kube --help' lists more",
+  }),
+  NotForKube: defineError<{ option: string }>({
+    code: 'MANTA_CLI_NOT_FOR_KUBE',
+    exit: 2,
+    message: (e) => `'${e.option}' does not work on Kubernetes`,
+    hint: () =>
+      "its manifest starts and ends a cluster there; for work that outlives the terminal use 'manta job submit'",
+  }),
+  PathsForKube: defineError<{ word: string }>({
+    code: 'MANTA_CLI_PATHS_FOR_KUBE',
+    exit: 2,
+    message: (e) => `give SOURCE and TARGET: '${e.word}' has no file_mounts to copy`,
+    hint: (e) => `manta rsync-up ${e.word} ./data/ /home/ray/data/`,
+  }),
+  OnlyOnKube: defineError<{ option: string }>({
+    code: 'MANTA_CLI_ONLY_ON_KUBE',
+    exit: 2,
+    message: (e) => `'${e.option}' only works with a cluster on Kubernetes`,
+    hint: () => 'name it as kube:NAME or kube:NAMESPACE/NAME',
+  }),
   BelongsToRay: defineError<{ typed: string; instead: string }>({
     code: 'MANTA_CLI_BELONGS_TO_RAY',
     exit: 2,

@@ -31,13 +31,18 @@ const rayCommands: readonly RayCommand[] = [
     'sanity-check',
     'check-open-ports',
     'symmetric-run',
-    'list',
     'get',
     'summary',
     'metrics',
     'enable-usage-stats',
     'stat',
   ].map((word) => ({ path: [word] })),
+  // `manta list` lists clusters, `ray list` what is in one.
+  {
+    path: ['list'],
+    when: (word) =>
+      /^(?:actors|cluster[-_]events|jobs|nodes|objects|placement[-_]groups|runtime[-_]envs|tasks|workers)$/.test(word),
+  },
   // The other way round `manta logs` takes a node, and `ray logs` the names of log files.
   { path: ['logs'], when: (word) => /^(?:cluster|actor|worker|job|task)$|[*?]|\.(?:log|out|err|txt)$/.test(word) },
   { path: ['disable-usage-stats'], instead: "'manta up --disable-usage-stats' starts a cluster that reports nothing" },

@@ -12,6 +12,17 @@ export const clientEvents = {
     level: 'warn',
     text: (e) => `lost the connection (${e.why}); reconnecting`,
   }),
+  podLost: defineEvent<{ port: number; why: string }>({
+    code: 'MANTA_CLIENT_POD_LOST',
+    level: 'warn',
+    text: (e) =>
+      `a connection to port ${e.port} did not reach the head pod (${e.why}); the next one looks for it again`,
+  }),
+  raysOwnJobs: defineEvent<{ cluster: string }>({
+    code: 'MANTA_CLIENT_RAYS_OWN_JOBS',
+    level: 'info',
+    text: (e) => `${e.cluster} runs without mantad: this is Ray's own jobs API, without Manta's queue and retries`,
+  }),
   back: defineEvent<{ address: string; seconds: number }>({
     code: 'MANTA_CLIENT_BACK',
     level: 'info',

@@ -3,6 +3,7 @@ import { MantaError } from '../base/errors.ts';
 import type { EventSink } from '../base/events.ts';
 import type { EndCause, JobState } from '../core/jobs/job.ts';
 import { clientErrors } from './errors.ts';
+import { clientEvents } from './events.ts';
 import type { HttpClient } from './http.ts';
 
 /** What a command shows of a job, no matter who runs it. */
@@ -88,8 +89,11 @@ export interface JobsContext {
 
 /** The client that fits the head: a cluster of this machine is Manta's; at any other address the head is asked. */
 export async function openJobs(context: JobsContext): Promise<JobsClient> {
-  if (context.http.target.folder === undefined && !(await isManta(context.http)))
+  if (context.http.target.folder === undefined && !(await isManta(context.http))) {
+    const { shown, onKube } = context.http.target;
+    if (onKube !== undefined) context.events.emit(clientEvents.raysOwnJobs, { cluster: shown });
     return new (await import('./ray-jobs.ts')).RayJobs(context);
+  }
   return new (await import('./manta-jobs.ts')).MantaJobs(context);
 }
 

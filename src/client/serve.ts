@@ -33,6 +33,7 @@ export class ServeOnHead {
 
   /** Replaces all applications. Returns when Serve has taken the config, not when it runs. */
   async deploy(config: JsonMap): Promise<void> {
+    this.#refuseManaged();
     const { status, words } = await this.#ask('PUT', config);
     if (status === 400) throw serveErrors.Refused({ words: words.slice(0, 2_000) });
     if (status >= 300) throw this.#refusal(status, words);
@@ -40,8 +41,14 @@ export class ServeOnHead {
 
   /** Ends all applications and Serve itself. */
   async shutdown(): Promise<void> {
+    this.#refuseManaged();
     const { status, words } = await this.#ask('DELETE');
     if (status >= 300) throw this.#refusal(status, words);
+  }
+
+  /** KubeRay's operator puts the config of a RayService back. */
+  #refuseManaged(): void {
+    if (this.#http.target.onKube === 'RayService') throw serveErrors.Managed({ cluster: this.shown });
   }
 
   async #ask(method: 'GET' | 'PUT' | 'DELETE', json?: JsonMap): Promise<{ status: number; words: string }> {

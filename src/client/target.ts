@@ -53,6 +53,8 @@ export interface Target {
   readonly folder?: StateFolder;
   readonly headers: Readonly<Record<string, string>>;
   readonly verify: string;
+  /** What of KubeRay's it is, on Kubernetes: its operator owns the Serve config of a RayService. */
+  readonly onKube?: 'RayCluster' | 'RayService' | 'RayJob';
   /** Asked again at each connect: a head that was started again may serve elsewhere. Waits for one that is on its way. */
   place(signal: AbortSignal): Promise<Endpoint>;
   /** The last place did not answer, or broke. */
@@ -68,13 +70,18 @@ export function targetFor(
   events: EventSink,
   settings: RequestSettings = {},
 ): Target {
-  const shared = { headers: headersOf(settings, env), verify: settings.verify ?? 'true' };
   const target =
     'address' in meant
       ? remoteTarget(meant, env, events)
       : localTarget(stateFolder(stateHome(env), meant.name), env, events, meant.file);
-  return { ...target, ...shared };
+  return { ...target, ...settingsOf(settings, env) };
 }
+
+/** How requests are sent, as options and the environment say. */
+export const settingsOf = (settings: RequestSettings, env: Env): Pick<Target, 'headers' | 'verify'> => ({
+  headers: headersOf(settings, env),
+  verify: settings.verify ?? 'true',
+});
 
 function remoteTarget(
   { address, from }: GivenAddress,

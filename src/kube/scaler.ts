@@ -2,18 +2,13 @@ import { readScript } from '../base/shell/shell-file.ts';
 import type { Manifest } from '../core/kube/manifest.ts';
 import { dig, isMap, type Json, type JsonMap, listAt, textAt } from '../core/kube/object.ts';
 import { scalingOf } from '../core/kube/scaling-spec.ts';
+import { mantadAnnotation, mantadPort } from './target.ts';
 
 const rayProgram = readScript(new URL('./pod-ray.sh', import.meta.url));
 const unpackProgram = readScript(new URL('./pod-unpack.mjs', import.meta.url));
 
 /** Has Node 24 and bash. */
 export const usualImage = 'node:24-bookworm-slim';
-
-/** Where mantad answers in the head's pod: 8265 is that of Ray's dashboard. */
-const scalerPort = 8266;
-
-/** On a RayCluster that has Manta's planner: the Secret with the token of its owner. */
-const tokenNote = 'manta/owner-token';
 
 export interface ScalerOrder {
   readonly image: string;
@@ -64,7 +59,7 @@ export function withScaler(manifest: Manifest, order: ScalerOrder): readonly Man
   const spec = dig(object, ...path);
   if (!isMap(spec)) return [manifest];
   const rewritten = putAt(object, path, rewrittenSpec(spec, scalerName(name), order)) as JsonMap;
-  const noted = putAt(rewritten, ['metadata', 'annotations', tokenNote], scalerName(name)) as JsonMap;
+  const noted = putAt(rewritten, ['metadata', 'annotations', mantadAnnotation], scalerName(name)) as JsonMap;
   return [
     configMapOf(manifest, order),
     secretOf(manifest, order),
@@ -143,7 +138,7 @@ const serviceOf = (manifest: Manifest): Manifest =>
   besides(manifest, 'Service', {
     spec: {
       selector: { [headLabel]: scalerName(manifest.name) },
-      ports: [{ name: 'manta', port: scalerPort, targetPort: scalerPort }],
+      ports: [{ name: 'manta', port: mantadPort, targetPort: mantadPort }],
     },
   });
 

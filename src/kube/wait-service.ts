@@ -24,7 +24,7 @@ export async function waitForService(
 }
 
 /** Everything that says how far a RayService is. */
-async function lookAtService(place: Place, name: string): Promise<RayServiceState> {
+export async function lookAtService(place: Place, name: string): Promise<RayServiceState> {
   const service = await readRay(place, kind, 'rayservices', name);
   const clusters = await listObjects(place, '/apis/ray.io/v1', 'rayclusters', {
     labelSelector: `ray.io/originated-from-cr-name=${name},ray.io/originated-from-crd=RayService`,

@@ -85,7 +85,7 @@ async function failure(
 }
 
 /** Of the container's run before the last restart, or of the one that there was. */
-async function lastLines(
+export async function lastLines(
   namespace: string,
   { pod, container }: NonNullable<Cause['logs']>,
   client: KubeClient,

@@ -132,6 +132,10 @@ describe('the shipped bundle', () => {
     assert.ok(loaded.includes('src/base/kube/client.ts'));
     assert.deepEqual(ofKube(loadedBy(['kube', '--help'])), []);
     assert.deepEqual(ofKube(loadedBy(['config', 'schema'])), []);
+    const named = ofKube(loadedBy(['status', 'kube:a'], { exit: 3, env }));
+    assert.ok(named.includes('src/kube/target.ts') && named.includes('src/base/kube/client.ts'));
+    assert.deepEqual(ofKube(loadedBy(['list'])), []);
+    assert.deepEqual(ofKube(loadedBy(['status'], { exit: 4 })), []);
     const inputs = Object.keys(metafile.inputs);
     assert.deepEqual(
       inputs.filter((path) => /client-node\/dist\/gen\/|node_modules\/undici\//.test(path)),

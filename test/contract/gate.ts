@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /** Where a job stands still until the test has seen what it came for. `wait` is shell text for its command. */
-export function gate(t: Pick<TestContext, 'after'>): { readonly wait: string; open(): void } {
+export function gate(t: Pick<TestContext, 'after'>): { readonly wait: string; readonly open: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'manta-gate-'));
   const file = join(folder, 'open');
   t.after(() => rmSync(folder, { recursive: true, force: true }));

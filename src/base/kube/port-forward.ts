@@ -87,6 +87,9 @@ export interface PodForward {
   close(): void;
 }
 
+/** How long a pod that answers counts as the one that is meant: a RayService moves to another cluster and the old one stays. */
+const askEvery = 5_000;
+
 /** How long a connection waits for a pod that is being replaced. */
 const tries = 6;
 
@@ -141,10 +144,11 @@ function endWhenSilent(far: Duplex): void {
   far.on('data', () => silence.refresh()).once('close', () => clearTimeout(silence));
 }
 
-/** Remembers the pod for as long as it answers: asking costs a request. */
+/** Remembers the pod for a while: asking costs requests. */
 class PodRoute {
   readonly #request: ForwardRequest;
   #pod: Promise<PodName> | undefined;
+  #askedAt = 0;
 
   constructor(request: ForwardRequest) {
     this.#request = request;
@@ -159,6 +163,8 @@ class PodRoute {
     const { client, clock, port, pod, signal } = this.#request;
     return retry(
       async () => {
+        if (clock.now() - this.#askedAt >= askEvery) this.forget();
+        if (this.#pod === undefined) this.#askedAt = clock.now();
         this.#pod ??= pod(signal);
         try {
           return await connectToPod(client, { ...(await this.#pod), port }, signal);

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { crypto } from '../crypto.ts';
 import type { HostResult, RunOptions } from '../host.ts';
 import { StreamMark } from '../network/stream-mark.ts';
@@ -17,11 +18,24 @@ export type ProgramOutcome =
   | { readonly kind: 'late'; readonly begun: boolean; readonly stderr: string }
   | { readonly kind: 'not-started'; readonly error: NodeJS.ErrnoException };
 
-export interface ProgramRun extends RunOptions {
+/** As much of a child process as it takes to run a program in it. */
+export interface RunningProgram {
+  readonly stdin: Writable | null;
+  readonly stdout: Readable | null;
+  readonly stderr: Readable | null;
+  readonly pid?: number | undefined;
+  readonly exitCode: number | null;
+  readonly signalCode: NodeJS.Signals | null;
+  once(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
+  once(event: 'close' | 'exit', listener: (code: number | null) => void): unknown;
+  unref(): void;
+}
+
+export interface ProgramRun<Child extends RunningProgram = ChildProcess> extends RunOptions {
   /** Called once, when the shell on the other side has begun. */
   readonly onBegun?: () => void;
   /** Ends the child and what belongs to it. */
-  readonly end: (child: ChildProcess, signal: NodeJS.Signals) => void;
+  readonly end: (child: Child, signal: NodeJS.Signals) => void;
 }
 
 const defaultWithin = 60_000;
@@ -36,10 +50,10 @@ function framed(program: string, mark: string): string {
 }
 
 /** Runs a program in a `sh -s` that `start` starts with pipes. Throws the signal's reason when aborted. */
-export async function runProgram(
-  start: () => ChildProcess,
+export async function runProgram<Child extends RunningProgram>(
+  start: () => Child,
   program: string,
-  options: ProgramRun,
+  options: ProgramRun<Child>,
 ): Promise<ProgramOutcome> {
   const mark = newMark();
   return await runMarked(start, framed(program, mark), mark, options);
@@ -49,11 +63,11 @@ export async function runProgram(
  * Runs a child whose standard output is `mark`, newline, what it prints, `mark`, blank, its exit code, newline; noise in
  * front of the first mark is dropped, on standard error too, where a mark alone stands for the beginning.
  */
-export async function runMarked(
-  start: () => ChildProcess,
+export async function runMarked<Child extends RunningProgram>(
+  start: () => Child,
   input: string | Uint8Array,
   mark: string,
-  options: ProgramRun,
+  options: ProgramRun<Child>,
 ): Promise<ProgramOutcome> {
   options.signal.throwIfAborted();
   const child = start();
@@ -127,7 +141,7 @@ export async function runMarked(
 }
 
 /** Nobody waits for it any more: it is ended, and its pipes hold nobody up. */
-function endChild(child: ChildProcess, end: ProgramRun['end']): void {
+function endChild<Child extends RunningProgram>(child: Child, end: ProgramRun<Child>['end']): void {
   end(child, 'SIGTERM');
   const last = setTimeout(() => end(child, 'SIGKILL'), 2_000).unref();
   child.once('exit', () => clearTimeout(last));

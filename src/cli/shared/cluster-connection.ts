@@ -1,14 +1,19 @@
 import { HttpClient } from '../../client/http.ts';
-import { type GivenAddress, type MeantCluster, type Target, targetFor } from '../../client/target.ts';
+import { type GivenAddress, type MeantCluster, settingsOf, type Target, targetFor } from '../../client/target.ts';
 import { stateHome } from '../../state/state-folder.ts';
 import type { InvocationOf, Io } from '../command.ts';
 import type { connectionOptions } from './cluster-options.ts';
-import { findHead } from './find-cluster.ts';
+import { findHead, kubeMeant } from './find-cluster.ts';
 
 type Connecting = InvocationOf<typeof connectionOptions>;
 
 /** The cluster that is meant, by its file or name, by options and by the environment. */
 export async function targetOf(invocation: Connecting, io: Io): Promise<Target> {
+  const onKube = kubeMeant(invocation, io);
+  if (onKube !== undefined) {
+    const { kubeTargetFor } = await import('./kube-cluster.ts');
+    return { ...(await kubeTargetFor(onKube, io)), ...settingsOf(invocation.options, io.env) };
+  }
   return targetFor(await headMeant(invocation, io), io.env, io.events, invocation.options);
 }
 

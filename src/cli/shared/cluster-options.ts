@@ -3,7 +3,7 @@ import type { Argument, Option } from '../command.ts';
 /** Which cluster is meant, as `ray` takes it: by its file. Manta also knows clusters by name. */
 export const clusterArgument: Argument = {
   name: 'CLUSTER',
-  summary: 'cluster file, its URL, - for standard input, or a cluster name',
+  summary: 'cluster file, its URL, - for standard input, a cluster name, or kube:NAME',
   complete: 'cluster',
 };
 
@@ -22,6 +22,18 @@ export const clusterNameOption = {
   summary: 'cluster name; overrides the file',
   complete: 'cluster-name',
 } as const satisfies Option;
+
+/** Where `kube:NAME` is; `-n` stays Manta's own. */
+export const kubeWhere = [
+  { name: 'context', value: 'NAME', summary: 'context of the kubeconfig (default: the current one)' },
+  { name: 'namespace', value: 'NAME', summary: "namespace (default: the context's, else 'default')" },
+] as const satisfies readonly Option[];
+
+/** Of commands that take `kube:NAME` for a cluster. */
+export const kubeOptions = [
+  ...kubeWhere,
+  { name: 'pending', summary: "a RayService's next cluster, during an upgrade" },
+] as const satisfies readonly Option[];
 
 /** Which cluster a command talks to; the first three are those of `ray job`. */
 export const connectionOptions = [
@@ -44,6 +56,7 @@ export const connectionOptions = [
     summary: 'cluster name; also MANTA_CLUSTER (default: the only one running)',
     complete: 'cluster-name',
   },
+  ...kubeOptions,
 ] as const satisfies readonly Option[];
 
 /** Ray's command line accepts them nearly everywhere. */

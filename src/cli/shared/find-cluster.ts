@@ -21,9 +21,34 @@ export interface ClusterSelector {
     /** `-n` */
     readonly clusterName?: string;
     readonly address?: string;
+    readonly context?: string;
+    readonly namespace?: string;
+    readonly pending?: boolean;
   };
   /** The file, where CLUSTER is one that was opened before. */
   readonly opened?: OpenedFile;
+}
+
+/** `kube:[NAMESPACE/]NAME`: a cluster of KubeRay. */
+export const isKubeName = (word: string | undefined): word is string => word?.startsWith('kube:') === true;
+
+/**
+ * The cluster on Kubernetes that a command means: CLUSTER, `-n` or MANTA_CLUSTER. Commands that know such clusters ask this
+ * first; for all others `findCluster` says that they do not.
+ */
+export function kubeMeant(
+  said: ClusterSelector,
+  io: Io,
+): { readonly word: string; readonly options: ClusterSelector['options'] } | undefined {
+  const { clusterName, context, namespace, pending } = said.options;
+  const word =
+    said.cluster ?? clusterName ?? (said.options.address === undefined ? io.env['MANTA_CLUSTER'] : undefined);
+  if (isKubeName(word)) return { word, options: said.options };
+  if (context !== undefined || namespace !== undefined || pending === true)
+    throw cliErrors.OnlyOnKube({
+      option: context !== undefined ? '--context' : namespace !== undefined ? '--namespace' : '--pending',
+    });
+  return undefined;
 }
 
 /** The cluster where nothing says which one; given the folder that clusters are kept in. */
@@ -54,6 +79,7 @@ export async function findHead(said: ClusterSelector, io: Io): Promise<MeantClus
 async function named(said: ClusterSelector, io: Io): Promise<MeantCluster | undefined> {
   const { clusterName: name } = said.options;
   const word = said.cluster;
+  if (isKubeName(name)) throw cliErrors.NotOnKube({ word: name });
   if (word === undefined) return name === undefined ? undefined : { name };
   const opened = said.opened ?? (await openIfFile(word, io));
   if (opened !== undefined) {
@@ -70,6 +96,7 @@ async function named(said: ClusterSelector, io: Io): Promise<MeantCluster | unde
  * name, as Ray knows files only; a folder does not, as no cluster can be read from it.
  */
 export async function openIfFile(word: string, io: Io): Promise<OpenedFile | undefined> {
+  if (isKubeName(word)) throw cliErrors.NotOnKube({ word });
   if (word === '-' || isWebAddress(word)) return await openFile(word, io);
   const there = statIfThere(resolve(io.cwd, word));
   if (there?.isDirectory() === false) return await openFile(word, io);
@@ -115,9 +142,11 @@ function clusterAt({ address }: GivenAddress, { env }: Io): MeantCluster | undef
 const isAddress = (text: string | undefined): text is string =>
   text !== undefined && !['', 'auto', 'local'].includes(text);
 
-const ofMachine = (unnamed: Unnamed, { env }: Io): MeantCluster => ({
-  name: env['MANTA_CLUSTER'] || unnamed(stateHome(env)),
-});
+function ofMachine(unnamed: Unnamed, { env }: Io): MeantCluster {
+  const name = env['MANTA_CLUSTER'] || unnamed(stateHome(env));
+  if (isKubeName(name)) throw cliErrors.NotOnKube({ word: name });
+  return { name };
+}
 
 /** The only cluster that runs, or else the only one that is known: what is left of one that is down is what a dump is for. */
 function onlyRunning(home: string): string {

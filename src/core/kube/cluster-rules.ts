@@ -1,3 +1,4 @@
+import { tokensSince } from '../ray-version.ts';
 import type { Path } from '../spec/problem.ts';
 import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from './object.ts';
 import type { Check } from './rule-check.ts';
@@ -191,7 +192,7 @@ function storageFindings(check: Check, spec: Path): void {
     check.error(spec, 'the user of Redis can be set by gcsFaultToleranceOptions.redisUsername only', next);
 }
 
-/** Ray's token: from Ray 2.52 on; a dashboard without one runs whatever anybody sends it. */
+/** Ray's token: a dashboard without one runs whatever anybody sends it. */
 function tokenFindings(check: Check, spec: Path, kind: string): void {
   const auth = [...spec, 'authOptions'];
   const mode = check.at([...auth, 'mode']);
@@ -207,7 +208,7 @@ function tokenFindings(check: Check, spec: Path, kind: string): void {
       check.warning(
         [...spec, 'headGroupSpec'],
         "Ray's dashboard is open to anyone who reaches it from outside, without a token: it runs what anybody sends",
-        'set authOptions.mode: token (Ray 2.52 and newer), or keep serviceType: ClusterIP and use a port-forward',
+        `set authOptions.mode: token (Ray ${tokensSince} and newer), or keep serviceType: ClusterIP and use a port-forward`,
       );
     return;
   }

@@ -26,7 +26,7 @@ export const manifestErrors = {
     message: (e) => `the ${e.kind} '${e.name}' did not come up: ${e.says}`,
     hint: (e) => e.next,
   }),
-  NothingToScale: defineError<Record<never, never>>({
+  NothingToScale: defineError({
     code: 'MANTA_KUBE_NOTHING_TO_SCALE',
     exit: 2,
     message: () => 'nothing in these files has a RayCluster that --scaler could put a planner into',

@@ -76,7 +76,7 @@ const words = {
 
 function serveChange(old: string, fresh: string): ServeChange {
   const [from = {}, to = {}] = [old, fresh].map(
-    (text) => readServeConfig(text, 'kuberay', { file: '' }).config?.value ?? {},
+    (text) => readServeConfig(text, 'operator', { file: '' }).config?.value ?? {},
   );
   return serveChangeOf(from, to);
 }

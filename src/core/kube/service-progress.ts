@@ -42,7 +42,7 @@ export function serviceProgress(state: RayServiceState): Headway {
   const isObserved = numberAt(service, 'status', 'observedGeneration') === numberAt(service, 'metadata', 'generation');
   if (dig(service, 'spec', 'suspend') === true || dig(service, 'spec', 'rayClusterConfig', 'suspend') === true)
     return suspended(service, state.pods.length);
-  const { config } = readServeConfig(textAt(service, 'spec', 'serveConfigV2') ?? '', 'kuberay', {
+  const { config } = readServeConfig(textAt(service, 'spec', 'serveConfigV2') ?? '', 'operator', {
     file: nameOf(service),
   });
   const applications = config?.applications ?? [];

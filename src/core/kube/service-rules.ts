@@ -51,7 +51,7 @@ function serveFindings(check: Check, manifest: Manifest): void {
       'paste the config there, or give --serve-config FILE',
     );
   check.findings.push(
-    ...readServeConfig(text, 'kuberay', { file, within: (at) => manifest.within(path, at) }).findings,
+    ...readServeConfig(text, 'operator', { file, within: (at) => manifest.within(path, at) }).findings,
   );
 }
 

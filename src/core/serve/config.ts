@@ -20,7 +20,7 @@ export interface ReadConfig {
 }
 
 /** Who reads the text: `serve` and Ray read files as Python does, KubeRay reads `serveConfigV2` as Go does. */
-export type Reader = 'python' | 'kuberay';
+export type Reader = 'python' | 'operator';
 
 interface Place {
   readonly file: string;
@@ -30,7 +30,7 @@ interface Place {
 
 /** Reads a config and judges it as Serve does, with warnings of what it takes and nobody means. */
 export function readServeConfig(text: string, reader: Reader, { file, within = (at) => at }: Place): ReadConfig {
-  const read = readYaml(file, text, reader === 'kuberay' ? asKubectl : undefined);
+  const read = readYaml(file, text, reader === 'operator' ? asKubectl : undefined);
   const finding = (severity: Finding['severity'], at: Position, says: string, next: string): Finding => ({
     severity,
     file,

@@ -32,6 +32,12 @@ export const serveErrors = {
     message: (e) => `${e.cluster} has no Serve: it runs without Ray (the embedded engine)`,
     hint: () => "Serve is a library of Ray: 'manta up --engine ray' starts a cluster of real Ray on this machine",
   }),
+  Managed: defineError<{ cluster: string }>({
+    code: 'MANTA_SERVE_MANAGED',
+    exit: 2,
+    message: (e) => `${e.cluster} is a RayService: KubeRay would undo a change past its manifest`,
+    hint: () => "apply the config with the manifest: 'manta kube apply --serve-config FILE MANIFEST'",
+  }),
   NotInstalled: defineError<{ cluster: string }>({
     code: 'MANTA_SERVE_NOT_INSTALLED',
     exit: 3,

@@ -21,7 +21,7 @@ function addressProblem(address: Json): string | undefined {
   if (scheme === undefined)
     return `'${address}' is a path: a deployed application fetches its code by an address (https, s3, gs, file:///shared/app.zip)`;
   if (!schemes.has(scheme.toLowerCase())) return `Ray fetches no code from '${scheme}:' (${address})`;
-  if (scheme.toLowerCase() !== 'local') return undefined;
+  if (!/^local$/i.test(scheme)) return undefined;
   const path = address.replace(/^local:\/\//i, '').replace(/^\/(?=[a-z]:[\\/])/i, '');
   if (!/^local:\/\//i.test(address) || !/^(?:\/|[a-z]:[\\/])/i.test(path))
     return `'${address}' must be local:// and an absolute path`;

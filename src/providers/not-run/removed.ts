@@ -8,8 +8,7 @@ const gone = (name: string, removed: Removed): ProviderFacts => ({ name, kind: '
 
 const onKubernetes: Removed = {
   what: 'Ray 2.0 replaced `ray up` on Kubernetes with the KubeRay operator',
-  instead:
-    'describe the cluster as a RayCluster for KubeRay: head_node is its headGroupSpec, each worker type a workerGroupSpec',
+  instead: "'manta config convert --to kuberay FILE' prints the RayCluster for KubeRay; 'manta kube apply' starts it",
 };
 const onSpark: Removed = {
   what: 'Ray on Spark starts itself from inside a Spark job',

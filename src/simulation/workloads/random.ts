@@ -1,3 +1,4 @@
+import { amountOf } from '../../core/resources.ts';
 import { type Random, seededRandom } from '../random.ts';
 import type { CloudFile, ScenarioFile, StandingFile, TypeFile, WorkFile } from '../scenario/scenario-file.ts';
 import { cluster, type MachineName, machines, onDemand, spot } from './catalog.ts';
@@ -199,7 +200,7 @@ function randomGangs(type: TypeFile, random: Random): WorkFile {
 }
 
 const holds = (type: TypeFile, needs: Readonly<Record<string, number>>, count: number): boolean =>
-  Object.entries(needs).every(([name, amount]) => amount * count <= (type.resources[name] ?? 0));
+  Object.entries(needs).every(([name, amount]) => amount * count <= amountOf(type.resources, name));
 
 function randomStanding(type: TypeFile, random: Random): StandingFile {
   const at = random.between(0, 15);

@@ -72,10 +72,22 @@ function upgrade(server: Server, meet: Meet, protocols: readonly string[]): void
 
 /** A client of a server that takes WebSockets alone. */
 export async function socketClient(t: TestContext, meet: Meet, protocols?: string[]): Promise<KubeClient> {
-  const server = await serve(t, (_, response) => say(response, 404, {}), meet, protocols);
+  const known = protocols ?? ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
+  const server = await serve(t, (_, response) => say(response, 404, {}), meet, known);
   const client = new KubeClient(access(t, [configOf(server, { token: 'secret-1' })]), clock);
   t.after(() => client.close());
   return client;
+}
+
+/** The kubeconfig of a server that has these objects by their paths, for programs. */
+export async function configWith(t: TestContext, objects: Readonly<Record<string, object>>): Promise<string> {
+  const server = await serve(t, (request, response) => {
+    const found = objects[new URL(request.url!, 'http://x').pathname];
+    say(response, found === undefined ? 404 : 200, found ?? { message: 'not found' });
+  });
+  const file = join(folderFor(t), 'config');
+  writeFileSync(file, configOf(server, { token: 'secret-1' }));
+  return file;
 }
 
 export async function clientOf(

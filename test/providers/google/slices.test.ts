@@ -114,16 +114,11 @@ test('a slice that the file wants of a reservation comes out of it, and waits wh
   );
   const provider = providerOf(google, { text });
   const marketsOf = async (): Promise<unknown> =>
-    (await provider.list(never)).map(({ market, state }) => [market, state]).sort();
+    (await provider.list(never)).map(({ market, state }) => `${market} ${state}`).sort();
   await provider.launch(slices('one', { market: 'reserved' }), never);
   await until('it runs', async () => (await provider.list(never)).every(({ state }) => state === 'running'));
   await provider.launch(slices('two', { market: 'reserved' }), never);
-  assert.deepEqual(await marketsOf(), [
-    ['reserved', 'pending'],
-    ['reserved', 'pending'],
-    ['reserved', 'running'],
-    ['reserved', 'running'],
-  ]);
+  assert.deepEqual(await marketsOf(), ['reserved pending', 'reserved pending', 'reserved running', 'reserved running']);
 });
 
 test('a queued slice that still waits can be given up', async (t) => {

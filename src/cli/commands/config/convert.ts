@@ -13,6 +13,7 @@ import { problemsJson, problemText } from './problems.ts';
 export const run: Run<typeof configConvertOptions> = async ({ args, options }, io) => {
   const [name] = args as [string];
   const file = await loadFile(name, io);
+  if (options.to !== undefined) return (await import('./convert-kuberay.ts')).toKuberay(file, name, io);
   const result = file.source ? convertCluster(file.source, file.env, providers) : { problems: file.problems };
   if ('problems' in result) {
     io.out(io.json ? problemsJson(name, result.problems) : problemText(name, file.bytes, result.problems, io));

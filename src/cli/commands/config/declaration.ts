@@ -18,7 +18,8 @@ export const configShowOptions = [
 ] as const satisfies readonly Option[];
 
 export const configConvertOptions = [
-  { name: 'write', short: 'w', summary: 'overwrite the file with the result' },
+  { name: 'write', short: 'w', summary: 'overwrite the file with the result', excludes: ['to'] },
+  { name: 'to', value: 'FORMAT', choices: ['kuberay'], summary: 'print a RayCluster manifest for Kubernetes instead' },
 ] as const satisfies readonly Option[];
 
 export const configExplainOptions = [
@@ -58,11 +59,16 @@ export const configCommands: readonly Command[] = [
     summary: 'rewrite a file for an earlier Ray version with current keys',
     description:
       'Prints the new text; comments are kept, and the meaning does not change. A current file is printed unchanged.\n' +
-      'With --json: {"file", "text", "changed"}, or {"file", "problems"}.\n' +
+      'With --to kuberay: prints the RayCluster that the file stands for; what has no counterpart there is listed on top.\n' +
+      'With --json: {"file", "text", "changed"}, or {"file", "problems"}; with --to {"file", "manifest", "without": [{"key", "says"}]}.\n' +
       'Exit code: 0 converted, 1 the file has errors or cannot be converted, 2 it could not be opened.',
     args: [file],
     options: configConvertOptions,
-    examples: ['manta config convert old.yaml > new.yaml', 'manta config convert --write cluster.yaml'],
+    examples: [
+      'manta config convert old.yaml > new.yaml',
+      'manta config convert --write cluster.yaml',
+      'manta config convert --to kuberay cluster.yaml > raycluster.yaml',
+    ],
     load: () => import('./convert.ts'),
   }),
   defineCommand({

@@ -9,10 +9,18 @@ import { readCluster } from '../../../state/cluster-record.ts';
 import { stateErrors } from '../../../state/errors.ts';
 import { type StateFolder, stateHome } from '../../../state/state-folder.ts';
 import type { InvocationOf, Io, Run } from '../../command.ts';
+import { cliErrors } from '../../errors.ts';
 import { targetOf } from '../../shared/cluster-connection.ts';
+import { kubeMeant } from '../../shared/find-cluster.ts';
 import type { dashboardOptions } from './declaration.ts';
 
 export const run: Run<typeof dashboardOptions> = async (invocation, io) => {
+  const onKube = kubeMeant(invocation, io);
+  if (onKube !== undefined) {
+    const { holdOnKube } = await import('./kube.ts');
+    return await holdOnKube(onKube, invocation.options, io, (link) => show(link, invocation, io));
+  }
+  if (invocation.options.portForward !== undefined) throw cliErrors.OnlyOnKube({ option: '--port-forward' });
   const target = await targetOf(invocation, io).catch((error: unknown) => {
     if (!clientErrors.SeveralClusters.is(error)) throw error;
     return undefined;

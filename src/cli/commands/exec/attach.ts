@@ -8,7 +8,7 @@ import type { RemoteCluster } from '../../../launcher/reach/remote-cluster.ts';
 import type { Io, Run } from '../../command.ts';
 import type { OptionValues } from '../../option-values.ts';
 import { atTerminal } from '../../shared/cluster-head.ts';
-import { findCluster } from '../../shared/find-cluster.ts';
+import { findCluster, kubeMeant } from '../../shared/find-cluster.ts';
 import { nodesOf } from '../../shared/node-list.ts';
 import { withRemote } from '../../shared/remote-cluster.ts';
 import type { attachOptions } from './declaration.ts';
@@ -17,6 +17,8 @@ import { startedIfAbsent } from './start-stop.ts';
 export const run: Run<typeof attachOptions> = async (invocation, io) => {
   const { options } = invocation;
   const { nodeIp: address } = options;
+  const onKube = kubeMeant(invocation, io);
+  if (onKube !== undefined) return await (await import('./kube.ts')).attachOnKube(onKube, options, io);
   if (address !== undefined && options.start) io.events.emit(launcherEvents.execStartIgnored, { address });
   const meant = await findCluster(invocation, io);
   const attach = (): Promise<number> => withRemote(meant, io, (cluster) => attachTo(cluster, options, io));

@@ -2,6 +2,7 @@ import { type Command, defineCommand, type Option } from '../../command.ts';
 import {
   clusterNameOption,
   disableUsageStats,
+  kubeOptions,
   noConfigCache,
   onlyCluster,
   portForward,
@@ -28,6 +29,7 @@ export const execOptions = [
   disableUsageStats,
   noConfigCache,
   ...rayLogOptions,
+  ...kubeOptions,
 ] as const satisfies readonly Option[];
 
 export const attachOptions = [
@@ -46,6 +48,7 @@ export const attachOptions = [
   portForward,
   noConfigCache,
   ...rayLogOptions,
+  ...kubeOptions,
 ] as const satisfies readonly Option[];
 
 export const submitOptions = [

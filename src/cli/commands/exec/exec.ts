@@ -4,6 +4,7 @@ import type { Io, Run } from '../../command.ts';
 import type { OptionValues } from '../../option-values.ts';
 import { quoted } from '../../quote.ts';
 import { atTerminal, type ClusterHead, ClusterLookup, withClusterHead } from '../../shared/cluster-head.ts';
+import { kubeMeant } from '../../shared/find-cluster.ts';
 import type { execOptions, submitOptions } from './declaration.ts';
 import { startedIfAbsent, stoppedAfter } from './start-stop.ts';
 
@@ -11,6 +12,8 @@ export const run: Run<typeof execOptions> = async (invocation, io) => {
   const { options, cluster: word } = invocation;
   const [, ...words] = invocation.args;
   const command = words.length === 1 ? words[0]! : words.map(quoted).join(' ');
+  const onKube = kubeMeant(invocation, io);
+  if (onKube !== undefined) return await (await import('./kube.ts')).execOnKube(onKube, command, options, io);
   const lookup = new ClusterLookup(invocation, io);
   return await startedIfAbsent(
     options,

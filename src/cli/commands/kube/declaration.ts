@@ -1,10 +1,5 @@
 import { type Command, defineCommand, type Option } from '../../command.ts';
-
-/** Which cluster of the kubeconfig is meant; `-n` stays Manta's own. */
-const whereOptions = [
-  { name: 'context', value: 'NAME', summary: 'context of the kubeconfig (default: the current one)' },
-  { name: 'namespace', value: 'NAME', summary: "namespace (default: the context's, else 'default')" },
-] as const satisfies readonly Option[];
+import { kubeWhere as whereOptions } from '../../shared/cluster-options.ts';
 
 export const kubeCheckOptions = [
   ...whereOptions,

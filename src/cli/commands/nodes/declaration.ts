@@ -1,5 +1,5 @@
 import { type Argument, type Command, defineCommand, type Option } from '../../command.ts';
-import { clusterNameOption, onlyCluster, portForward } from '../../shared/cluster-options.ts';
+import { clusterNameOption, kubeOptions, onlyCluster, portForward } from '../../shared/cluster-options.ts';
 
 const node: Argument = {
   name: 'NODE',
@@ -20,6 +20,7 @@ export const logsOptions = [
   { name: 'follow', short: 'f', summary: 'follow new output' },
   { name: 'lines', value: 'N', type: 'integer', min: 0, summary: 'at most the last N lines', default: 100 },
   { name: 'file', value: 'PATTERN', summary: "show this file from Ray's log folder: raylet.out, gcs_server*" },
+  ...kubeOptions,
 ] as const satisfies readonly Option[];
 
 export const hostKeyAcceptOptions = [clusterNameOption, yes] as const satisfies readonly Option[];

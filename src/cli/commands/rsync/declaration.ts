@@ -1,5 +1,5 @@
 import { type Command, defineCommand, type Option } from '../../command.ts';
-import { clusterNameOption, onlyCluster, rayLogOptions } from '../../shared/cluster-options.ts';
+import { clusterNameOption, kubeOptions, onlyCluster, rayLogOptions } from '../../shared/cluster-options.ts';
 
 const rsyncWords =
   'Paths work as in rsync: a trailing slash means the contents of the folder. Without paths, all file_mounts are\n' +
@@ -9,9 +9,14 @@ export const rsyncUpOptions = [
   clusterNameOption,
   { name: 'all-nodes', short: 'A', summary: 'copy to every node (default: only the head, as in ray)' },
   ...rayLogOptions,
+  ...kubeOptions,
 ] as const satisfies readonly Option[];
 
-export const rsyncDownOptions = [clusterNameOption, ...rayLogOptions] as const satisfies readonly Option[];
+export const rsyncDownOptions = [
+  clusterNameOption,
+  ...rayLogOptions,
+  ...kubeOptions,
+] as const satisfies readonly Option[];
 
 /** Commands that copy files to and from nodes. */
 export const rsyncCommands: readonly Command[] = [

@@ -3,15 +3,21 @@ import { copyPaths, copyUp } from '../../../launcher/exec/rsync.ts';
 import { headNode, hostOfNode, workerNode } from '../../../launcher/nodes/find-node.ts';
 import { localFiles } from '../../../launcher/up/mounts.ts';
 import type { Run } from '../../command.ts';
+import { kubeMeant } from '../../shared/find-cluster.ts';
 import { workerAddresses } from '../../shared/node-list.ts';
 import { withRemoteMeant } from '../../shared/remote-cluster.ts';
 import type { rsyncUpOptions } from './declaration.ts';
 import { onThisSide } from './paths.ts';
 
-export const run: Run<typeof rsyncUpOptions> = (invocation, io) => {
+export const run: Run<typeof rsyncUpOptions> = async (invocation, io) => {
   const [source, target] = invocation.args.slice(invocation.cluster === undefined ? 0 : 1);
   const paths = copyPaths(source === undefined ? undefined : onThisSide(source, io), target);
-  return withRemoteMeant(invocation, io, async (cluster) => {
+  const onKube = kubeMeant(invocation, io);
+  if (onKube !== undefined) {
+    const { copyOnKube } = await import('./kube.ts');
+    return await copyOnKube(onKube, { direction: 'up', paths, isForAll: invocation.options.allNodes }, io);
+  }
+  return await withRemoteMeant(invocation, io, async (cluster) => {
     const files = localFiles(cluster.spec, cluster.file.config.path, io.cwd);
     const all = invocation.options.allNodes;
     const workers = all ? await workerAddresses(cluster, io) : [];

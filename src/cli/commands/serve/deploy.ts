@@ -23,9 +23,8 @@ export const run: Run<typeof serveDeployOptions> = async (invocation, io) => {
     const serve = new ServeOnHead(http);
     const details = await serve.details();
     const runs = textAt(details, 'controller_info', 'actor_name') !== undefined;
-    // Pods are reached through a Service, which needs all their addresses.
-    const isOnPods = serve.shown.startsWith('kube:');
-    const value = isOnPods ? config.value : onLoopback(config.value);
+    // Pods are reached by their addresses; everywhere else nobody but the gateway is to reach Serve.
+    const value = http.target.onKube === undefined ? onLoopback(config.value) : config.value;
     const change = serveChangeOf(configIn(details), value);
     io.out(io.json ? `${JSON.stringify({ plan: change })}\n` : changeText(change));
     if (options.plan) return 0;

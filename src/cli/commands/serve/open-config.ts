@@ -20,7 +20,7 @@ export async function openServeConfig(file: string, io: Io): Promise<OpenedConfi
   if (findings.length > 0) io.out(io.json ? `${JSON.stringify({ findings })}\n` : findingsText(findings, io));
   if (config === undefined)
     throw serveErrors.BadConfig({ file, errors: findings.filter(({ severity }) => severity === 'error').length });
-  const asKubeRay = readServeConfig(text, 'kuberay', { file }).config?.value;
+  const asKubeRay = readServeConfig(text, 'operator', { file }).config?.value;
   const isSame = JSON.stringify(asKubeRay) === JSON.stringify(config.value);
   // JSON means the same to everyone.
   return { ...config, text: isSame ? text : `${JSON.stringify(config.value, null, 2)}\n` };

@@ -48,7 +48,7 @@ export async function changeService(said: SaidService, work: ServiceWork, io: Io
       | undefined;
     if (live === undefined) return undefined;
     const now =
-      readServeConfig(textAt(live, 'spec', 'serveConfigV2') ?? '', 'kuberay', { file: name }).config?.value ?? {};
+      readServeConfig(textAt(live, 'spec', 'serveConfigV2') ?? '', 'operator', { file: name }).config?.value ?? {};
     const { value, text } = work.config(now);
     const change = serveChangeOf(now, value);
     io.out(io.json ? `${JSON.stringify({ plan: change })}\n` : changeText(change));

@@ -84,7 +84,7 @@ export const statusCommands: readonly Command[] = [
     description:
       'Shows the chain of causes from the journal: what was requested, what was considered and skipped, errors, how long\n' +
       'Manta backs off, and what would change it. SUBJECT is a job id, an instance id, a node id, or `demand`.',
-    args: [{ name: 'SUBJECT', summary: 'job id, node id, or `demand`', required: true }],
+    args: [{ name: 'SUBJECT', summary: 'job id, node id, `demand`, or kube:NAME', required: true }],
     options: connectionOptions,
     examples: ['manta why raysubmit_4LamXRuQpYdSMg7J', 'manta why demand'],
     load: () => import('./why.ts'),

@@ -3,10 +3,20 @@ import { stoppedLines } from '../../../core/status/stopped.ts';
 import { stateErrors } from '../../../state/errors.ts';
 import type { Run } from '../../command.ts';
 import { withHead } from '../../shared/cluster-connection.ts';
+import { kubeMeant } from '../../shared/find-cluster.ts';
 import { turnOffStatus } from '../../shared/turn-off-words.ts';
 import type { statusOptions } from './declaration.ts';
 
-export const run: Run<typeof statusOptions> = (invocation, io) =>
+export const run: Run<typeof statusOptions> = async (invocation, io) => {
+  const onKube = kubeMeant(invocation, io);
+  if (onKube !== undefined) {
+    const code = await (await import('./kube.ts')).statusOnKube(onKube, io);
+    if (code !== undefined) return code;
+  }
+  return await askHead(invocation, io);
+};
+
+const askHead: Run<typeof statusOptions> = (invocation, io) =>
   withHead(invocation, io, async (http) => {
     const answer = await http.json<StatusAnswer>('GET', '/api/manta/v1/status');
     const text = invocation.options.verbose ? answer.verboseText : answer.text;

@@ -6,15 +6,21 @@ import { printable } from '../../render/renderer.ts';
 import { styleFor } from '../../render/style.ts';
 import { withHead } from '../../shared/cluster-connection.ts';
 import type { connectionOptions } from '../../shared/cluster-options.ts';
+import { isKubeName } from '../../shared/find-cluster.ts';
 import { localTime } from '../../shared/times.ts';
 
 export type Kind = 'job' | 'node' | 'demand';
 
-export const run: Run<typeof connectionOptions> = (invocation, io) =>
-  withHead(invocation, io, async (http) => {
-    const subject = invocation.args[0]!;
+export const run: Run<typeof connectionOptions> = async (invocation, io) => {
+  const subject = invocation.args[0]!;
+  if (isKubeName(subject)) {
+    const { whyOnKube } = await import('./kube.ts');
+    return await whyOnKube({ word: subject, options: invocation.options }, io);
+  }
+  return await withHead(invocation, io, async (http) => {
     return await explain(http, subject === 'demand' ? ['demand'] : ['job', 'node'], subject, io);
   });
+};
 
 /** Prints the causal chain of the first kind that knows the id. */
 export async function explain(http: HttpClient, kinds: readonly Kind[], id: string, io: Io): Promise<number> {

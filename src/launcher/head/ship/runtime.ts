@@ -26,7 +26,7 @@ const cacheFolder = (env: Env): string => join(env['XDG_CACHE_HOME'] || join(hom
 
 /** The programs of this Manta; those of a checkout are bundled first. Both are kept for the next time. */
 export async function runtimeOf(env: Env, signal: AbortSignal): Promise<Runtime> {
-  const cache = cacheFolder(env);
+  const cache = makeFolder(cacheFolder(env));
   const { folder, name } = await runtimeFolder(env, signal);
   const archive = join(cache, `${name}.tar.gz`);
   if (!existsSync(archive)) {

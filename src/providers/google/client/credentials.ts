@@ -117,7 +117,7 @@ interface Key {
 }
 
 function readKey(text: string): Key {
-  const key = objectIn(text) as Partial<Key> | undefined;
+  const key: Partial<Key> | undefined = objectIn(text);
   if (key === undefined) throw googleErrors.BadCredentials({ problem: 'have no usable key: it is not a JSON object' });
   if (!isText(key.client_email) || !isText(key.private_key))
     throw googleErrors.BadCredentials({ problem: 'have no usable key: it has no client_email and private_key' });
