@@ -20,6 +20,7 @@ export const permissions: readonly Permission[] = [
   { group: '', resources: ['events', 'services'], verbs: ['get', 'list', 'watch'], for: 'kube apply, first causes' },
   { group: '', resources: ['services/proxy'], verbs: ['get', 'create', 'update', 'delete'], for: 'serve, job' },
   { group: '', resources: ['secrets'], verbs: ['get', 'create', 'patch'], for: "Ray's token, kube apply --rollback" },
+  { group: 'discovery.k8s.io', resources: ['endpointslices'], verbs: ['get', 'list'], for: 'kube apply' },
   {
     group: '',
     resources: ['configmaps', 'persistentvolumeclaims', 'resourcequotas'],

@@ -3,7 +3,7 @@ import { readServeConfig } from '../serve/config.ts';
 import { serveProgress } from '../serve/progress.ts';
 import { freshWarnings, isHead, isLeaving, type Surroundings, unnoticed } from './causes.ts';
 import { conditionOf, dig, type Json, listAt, nameOf, numberAt, textAt } from './object.ts';
-import { kueueQueueOf } from './owners.ts';
+import { changedAt, kueueQueueOf, seenAt } from './owners.ts';
 import { clusterCause, waitsInQueue } from './progress.ts';
 
 /** A RayService and what stands around it, at one instant. */
@@ -99,7 +99,7 @@ function serviceCause(state: RayServiceState, isObserved: boolean, told: Headway
   const { active, pending } = clustersOf(service);
   const ready = conditionOf(service, 'Ready');
   const warnings = freshWarnings(service, events);
-  const refusal = refusalOf(ready, warnings, isObserved);
+  const refusal = refusalOf(ready, warnings, isObserved, changedAt(service));
   if (refusal !== undefined) return refusal;
   if (told?.state === 'waiting' && told.cause?.isFinal) return told.cause;
   const cluster = state.clusters.find((each) => nameOf(each) === (pending ?? active));
@@ -142,7 +142,12 @@ function besideActive(cause: Cause, active: string, pending: string): Cause {
   };
 }
 
-function refusalOf(ready: Json | undefined, warnings: readonly Json[], isObserved: boolean): Cause | undefined {
+function refusalOf(
+  ready: Json | undefined,
+  warnings: readonly Json[],
+  isObserved: boolean,
+  since: string,
+): Cause | undefined {
   const reason = textAt(ready, 'reason');
   const said = textAt(ready, 'message') ?? '';
   const invalid = warnings.findLast((event) => textAt(event, 'reason')?.startsWith('Invalid'));
@@ -161,7 +166,10 @@ function refusalOf(ready: Json | undefined, warnings: readonly Json[], isObserve
       isFinal: true,
     };
   if (isObserved) return undefined;
-  const refused = warnings.findLast((event) => textAt(event, 'reason') === 'FailedToUpdateServeApplications');
+  // Times are whole seconds: one of the second of the change may be about the config before. KubeRay tries again, and tells again.
+  const refused = warnings.findLast(
+    (event) => textAt(event, 'reason') === 'FailedToUpdateServeApplications' && seenAt(event) > since,
+  );
   const words = textAt(refused, 'message') ?? '';
   if (refused === undefined || !/\b(?:UpdateDeployments fail: )?400\b/.test(words)) return undefined;
   return {
