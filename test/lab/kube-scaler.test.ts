@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { kubePrograms } from '../../scripts/kube-build.ts';
 import { type Json, textAt } from '../../src/core/kube/object.ts';
-import { inSoak } from '../soak.ts';
 import { eventually } from './cluster-bed.ts';
 import { KubeBed, kubeProblem } from './kube-bed.ts';
 
@@ -156,7 +155,7 @@ print("DONE", sum(ray.get([work.remote(1) for _ in range(${tasks})])))
     await idle();
   });
 
-  test('its provider passes the contract with the operator that is there', { skip: !inSoak('kube') }, async () => {
+  test('its provider passes the contract with the operator that is there', async () => {
     bed.bed.write('stranger', bed.kube.userConfig('bob'));
     const { code, stdout, stderr } = await bed.bed.laptop.exec(['node', '--test', contract], {
       user: 'root',

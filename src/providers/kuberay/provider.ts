@@ -38,6 +38,8 @@ const tries = 10;
 /** The operator makes pods within a moment. Replicas that have none by then are listed without. */
 const podsWithin: Duration = 10_000;
 const podsLook: Duration = 100;
+/** For so long a launch is waited for by lists too. */
+const youngFor: Duration = 2_000;
 
 /** What is to become of the book; undefined: nothing more than what is due anyway. */
 type Change = (settled: Settled) => LaunchBook | undefined;
@@ -63,8 +65,14 @@ export class KubeRayProvider implements Provider {
   }
 
   async list(signal: AbortSignal): Promise<readonly ProviderInstance[]> {
-    const { instances } = await this.#change('list', () => undefined, signal);
-    return [...this.#heads, ...instances];
+    const { clock } = this.#options;
+    let settled = await this.#change('list', () => undefined, signal);
+    // An instance has its pod's name: a list of this moment would name what was just asked for in another way.
+    for (const until = clock.now() + youngFor; clock.now() < until && hasYoung(settled.book, until - 2 * youngFor); ) {
+      await clock.sleep(podsLook, signal);
+      settled = await this.#change('list', () => undefined, signal);
+    }
+    return [...this.#heads, ...settled.instances];
   }
 
   async launch(request: LaunchRequest, signal: AbortSignal): Promise<readonly ProviderInstance[]> {
@@ -186,12 +194,15 @@ const headInstance = ({ pod, type }: NonNullable<KubeRayOptions['head']>, launch
   tags: {},
 });
 
+/** It is to have a pod, and has none yet. */
+const isFree = ({ unit, failed, endingSince }: Seat): boolean => (unit ?? failed ?? endingSince) === undefined;
+
 const isWaited = ({ launches }: LaunchBook, token: string): boolean =>
-  launches.some(
-    (launch) =>
-      launch.token === token &&
-      launch.seats.some(({ unit, failed, endingSince }) => (unit ?? failed ?? endingSince) === undefined),
-  );
+  launches.some((launch) => launch.token === token && launch.seats.some(isFree));
+
+/** Something that was asked for after `since` has no pod yet. */
+const hasYoung = ({ launches }: LaunchBook, since: Instant): boolean =>
+  launches.some(({ at, seats }) => at > since && seats.some(isFree));
 
 /** The book with other seats for these instances; undefined where none of them is there any more. */
 function withSeats(
