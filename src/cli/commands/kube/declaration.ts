@@ -43,7 +43,7 @@ export const kubeApplyOptions = [
     name: 'image',
     value: 'IMAGE',
     needs: ['scaler'],
-    summary: 'with --scaler: image of its container, with Node 24 and bash (default: node:24-bookworm-slim)',
+    summary: 'with --scaler: image with Node 24 and bash for its container',
   },
   {
     name: 'scaler-claim',
