@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cloud } from '../lab/cloud/cloud.ts';
-import type { Ground } from '../lab/cloud/ground.ts';
+import type { Hypervisor } from '../lab/cloud/hypervisor.ts';
 import { serveCloud } from '../lab/cloud/open.ts';
 import type { Measurement } from '../scripts/bench.ts';
 import { buildBundle } from '../scripts/build.ts';
@@ -33,7 +33,7 @@ const nodes = Number(process.env['MANTA_BENCH_NODES'] ?? 1_000);
 
 export async function run(): Promise<Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'manta-fleet-'));
-  const cloud = new Cloud({ ground: noMachines });
+  const cloud = new Cloud({ hypervisor: noMachines });
   const served = await serveCloud(cloud);
   const head = launch(cloud, 'head', 1)[0]!;
   const ray = new StandInRay(head, launch(cloud, 'worker', nodes), 'worker');
@@ -91,7 +91,7 @@ async function cost(mantad: ChildProcess, ray: StandInRay, everySecond: () => vo
 }
 
 /** Machines that are said to run, and that nobody reaches. */
-const noMachines: Ground = {
+const noMachines: Hypervisor = {
   make: async ({ instance }) => ({
     address: `10.0.${Number.parseInt(instance.slice(-5), 10) >> 8}.${Number.parseInt(instance.slice(-5), 10) & 255}`,
     boot: async () => {},

@@ -33,7 +33,7 @@ export interface ExecResult {
 }
 
 /** What a host needs of its lab. */
-export interface HostGround {
+export interface HostContext {
   readonly keeper: ProcessIdentity;
   readonly user: string;
   readonly groups: HostGroups;
@@ -49,21 +49,21 @@ export class LabHost {
   readonly name: string;
   readonly address: string;
   readonly address6: string;
-  readonly #ground: HostGround;
+  readonly #context: HostContext;
   readonly #cable: Cable;
   #pid1: ProcessIdentity | undefined;
 
   constructor(
     at: { readonly name: string; readonly address: string; readonly address6: string },
-    ground: HostGround,
+    context: HostContext,
     known?: HostRecord,
   ) {
     this.name = at.name;
     this.address = at.address;
     this.address6 = at.address6;
-    this.#ground = ground;
+    this.#context = context;
     this.#pid1 = known?.pid1;
-    this.#cable = new Cable(ground.keeper, portOf(ground.order.number), known?.cable);
+    this.#cable = new Cable(context.keeper, portOf(context.order.number), known?.cable);
   }
 
   get up(): boolean {
@@ -119,7 +119,7 @@ export class LabHost {
    * when this process ends, so does the command.
    */
   spawn(command: Command, options: ExecOptions & Pick<SpawnOptions, 'stdio'> = {}): ChildProcess {
-    const user = options.user ?? this.#ground.user;
+    const user = options.user ?? this.#context.user;
     const home = user === 'root' ? '/root' : `/home/${user}`;
     const environment = {
       HOME: home,
@@ -128,15 +128,15 @@ export class LabHost {
       SHELL: '/bin/bash',
       TERM: 'dumb',
       LANG: 'C.UTF-8',
-      PATH: [...this.#ground.order.path, systemPath(user)].join(':'),
-      ...(this.#ground.order.python.length > 0 && { PYTHONPATH: this.#ground.order.python.join(':') }),
+      PATH: [...this.#context.order.path, systemPath(user)].join(':'),
+      ...(this.#context.order.python.length > 0 && { PYTHONPATH: this.#context.order.python.join(':') }),
       ...options.env,
     };
     const argv = typeof command === 'string' ? ['/bin/sh', '-c', command] : command;
     const child = spawn(
       '/bin/sh',
       [
-        ...['-c', enterGroups, 'sh', this.#ground.groups.join.join(' ')],
+        ...['-c', enterGroups, 'sh', this.#context.groups.join.join(' ')],
         ...[
           'nsenter',
           '--target',
@@ -184,27 +184,27 @@ export class LabHost {
     // Without a cable nobody hears the kernel close the connections.
     if (this.up) await this.#cable.unplug();
     if (this.up) process.kill(this.#pid1.pid, 'SIGKILL');
-    await setFrozen(this.#ground.groups, false);
+    await setFrozen(this.#context.groups, false);
     await endProcess(this.#pid1);
     this.#pid1 = undefined;
-    this.#ground.changed();
+    this.#context.changed();
   }
 
   /** Power on. The disk and the host key are those of before. */
   async boot(): Promise<void> {
     if (this.up) throw new Error(`${this.name} is up already`);
-    makeGroups(this.#ground.groups);
-    const { keeper, order, poweredOff } = this.#ground;
+    makeGroups(this.#context.groups);
+    const { keeper, order, poweredOff } = this.#context;
     this.#pid1 = await bootHost(keeper, { ...order, cut: this.#cable.state.cut }, poweredOff);
     await this.#cable.plugged();
-    this.#ground.changed();
+    this.#context.changed();
   }
 
   /** Power cut, for ever: its disk is gone too. */
   async discard(): Promise<void> {
     if (this.up) await this.#cable.fast();
     await this.kill();
-    const at = ['--target', String(this.#ground.keeper.pid), '--mount', '--'];
+    const at = ['--target', String(this.#context.keeper.pid), '--mount', '--'];
     await promisify(execFile)('nsenter', [...at, 'umount', '--lazy', this.#disk]).catch(() => {});
   }
 
@@ -216,33 +216,33 @@ export class LabHost {
 
   /** Stops every process where it stands; the network of the host stays up, and nobody answers. */
   async freeze(): Promise<void> {
-    await setFrozen(this.#ground.groups, true);
+    await setFrozen(this.#context.groups, true);
   }
 
   async thaw(): Promise<void> {
-    await setFrozen(this.#ground.groups, false);
+    await setFrozen(this.#context.groups, false);
   }
 
   /** Pulls the network cable: what is sent is lost, nobody is told. A reboot does not put it back. */
   async cut(): Promise<void> {
     await this.#cable.cut();
-    this.#ground.changed();
+    this.#context.changed();
   }
 
   async mend(): Promise<void> {
     await this.#cable.mend();
-    this.#ground.changed();
+    this.#context.changed();
   }
 
   /** Makes the cable slow, or slow in another way; open connections live on. */
   async slow(how: Slowness): Promise<void> {
     await this.#cable.slow(how);
-    this.#ground.changed();
+    this.#context.changed();
   }
 
   async fast(): Promise<void> {
     await this.#cable.fast();
-    this.#ground.changed();
+    this.#context.changed();
   }
 
   /** Ends the SSH connections that are open now; what was started over them goes on. Returns how many processes held them. */
@@ -266,21 +266,21 @@ export class LabHost {
 
   /** Takes away all free space of the disk but `leave` bytes. What is deleted can be written again. */
   async fillDisk(leave = 0): Promise<void> {
-    const { blocks, bfree, bsize } = statfsSync(`/proc/${this.#ground.keeper.pid}/root${this.#disk}`);
+    const { blocks, bfree, bsize } = statfsSync(`/proc/${this.#context.keeper.pid}/root${this.#disk}`);
     await this.#resize(String((blocks - bfree) * bsize + leave));
   }
 
   async freeDisk(): Promise<void> {
-    await this.#resize(this.#ground.order.disk);
+    await this.#resize(this.#context.order.disk);
   }
 
   /** Everything that runs on the host and in its containers, seen from outside. */
   processes(): readonly LabProcess[] {
-    return this.up ? processesOf(this.#ground.groups.path, this.#pid1!.pid) : [];
+    return this.up ? processesOf(this.#context.groups.path, this.#pid1!.pid) : [];
   }
 
   get #disk(): string {
-    return join(this.#ground.order.folder, 'disk');
+    return join(this.#context.order.folder, 'disk');
   }
 
   #running(): ProcessIdentity {
@@ -290,7 +290,7 @@ export class LabHost {
 
   /** A disk in memory is full when it may not grow: that costs nothing. */
   async #resize(size: string): Promise<void> {
-    const { pid } = this.#ground.keeper;
+    const { pid } = this.#context.keeper;
     const args = ['--target', String(pid), '--mount', '--', 'mount', '-o', `remount,size=${size}`, this.#disk];
     await promisify(execFile)('nsenter', args);
   }

@@ -84,7 +84,7 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   const token = randomBytes(4).toString('hex');
   let record: LabRecord = claimNumber((id) => ({ id, token, pids: pidNamespace(), owner, options, hosts: [] }));
   try {
-    record = await startGround(record);
+    record = await startBase(record);
     const lab = await assemble(record);
     await Promise.all([lab.laptop, ...lab.hosts].map((host) => host.boot()));
     return options.kept ? await release(record, lab) : lab;
@@ -107,7 +107,7 @@ export function attachLab(record: LabRecord): Promise<Lab> {
 }
 
 /** What hosts stand on: the key, the switch, the registries. */
-async function startGround(claimed: LabRecord): Promise<LabRecord> {
+async function startBase(claimed: LabRecord): Promise<LabRecord> {
   const folder = folderOf(claimed.id);
   const network = networkOf(claimed.id);
   const made = spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'lab', '-f', join(folder, 'key')]);
@@ -217,7 +217,7 @@ function makeHost(
     ...(has.podman && { containers: { ...containerFiles(gatewayOf(network)), controllers: groups.controllers } }),
   };
   const at = { name, address: addressOf(network, number), address6: address6Of(network, number) };
-  const ground = {
+  const context = {
     keeper: lab.keeper!,
     user: lab.options.user ?? 'root',
     groups,
@@ -227,7 +227,7 @@ function makeHost(
   };
   return new LabHost(
     at,
-    ground,
+    context,
     lab.hosts.find((host) => host.name === name),
   );
 }

@@ -41,11 +41,11 @@ const recipe =
 /** Why there can be no lab here, of hosts alone or with an engine on them, with what to do about it; undefined when there can. */
 export function labProblem(engine?: 'podman' | 'kube'): string | undefined {
   const more = engine === undefined ? [] : engine === 'kube' ? [...podmanPackages, ...kubePackages] : podmanPackages;
-  const found = groundProblem([...hostPackages, ...more]);
+  const found = machineProblem([...hostPackages, ...more]);
   return found === undefined ? undefined : `the lab cannot run here: ${found}; ${recipe}`;
 }
 
-function groundProblem(packages: readonly Package[]): string | undefined {
+function machineProblem(packages: readonly Package[]): string | undefined {
   if (process.platform !== 'linux') return `hosts are Linux namespaces, and this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'making namespaces and mounts needs root';
   const missing = packages.filter(({ program }) => !existsSync(program)).map(({ name }) => name);

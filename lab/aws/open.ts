@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import { Accounts } from '../cloud/accounts.ts';
 import type { CloudAdmin } from '../cloud/admin.ts';
 import { Cloud, type CloudOptions } from '../cloud/cloud.ts';
-import type { Ground, MachineOrder } from '../cloud/ground.ts';
-import { labGround } from '../cloud/lab-ground.ts';
+import type { Hypervisor, MachineOrder } from '../cloud/hypervisor.ts';
+import { labHypervisor } from '../cloud/lab-hypervisor.ts';
 import { endpointOf, joinSwitch, type ServedCloud, serveDialect } from '../cloud/open.ts';
 import { OutsideAddresses } from '../cloud/outside.ts';
-import { StandInGround } from '../cloud/stand-in-ground.ts';
+import { StandInHypervisor } from '../cloud/stand-in-hypervisor.ts';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
 import { awsCatalog } from './catalog.ts';
 import { InstanceMetadata } from './imds.ts';
@@ -19,7 +19,7 @@ import { AwsWorld } from './world.ts';
 /** The account that is there from the start. */
 export const labAccount = '123456789012';
 
-export interface AwsOptions extends Omit<CloudOptions, 'ground' | 'catalog' | 'stoppedHold'> {
+export interface AwsOptions extends Omit<CloudOptions, 'hypervisor' | 'catalog' | 'stoppedHold'> {
   /** Whether types are sold that AWS sells no more (p2, p3, g3). @default false */
   readonly retired?: boolean;
   /** How long credentials of a role live that an instance gets. @default 6 hours */
@@ -60,10 +60,12 @@ export interface LabAwsOptions extends AwsOptions {
 }
 
 /** AWS whose instances are stand-ins, without a lab: for what is about calls alone, and for thousands of instances. */
-export async function openStandInAws(options: AwsOptions = {}): Promise<Aws & { readonly ground: StandInGround }> {
-  const ground = new StandInGround();
-  const { aws } = await open(ground, options);
-  return { ...aws, ground };
+export async function openStandInAws(
+  options: AwsOptions = {},
+): Promise<Aws & { readonly hypervisor: StandInHypervisor }> {
+  const hypervisor = new StandInHypervisor();
+  const { aws } = await open(hypervisor, options);
+  return { ...aws, hypervisor };
 }
 
 /**
@@ -73,10 +75,10 @@ export async function openStandInAws(options: AwsOptions = {}): Promise<Aws & { 
 export async function openLabAws(lab: Lab, { image = {}, standIn, ...options }: LabAwsOptions = {}): Promise<LabAws> {
   const endpoint = endpointOf(lab);
   const outside = await OutsideAddresses.open(lab);
-  const hosts = labGround(lab, { ...image, first: withEndpoint(endpoint, image.first) }, outside);
-  const standIns = new StandInGround();
-  const ground: Ground = { make: (order) => (standIn?.(order) ? standIns : hosts).make(order) };
-  const { aws, served, metadata } = await open(ground, options);
+  const hosts = labHypervisor(lab, { ...image, first: withEndpoint(endpoint, image.first) }, outside);
+  const standIns = new StandInHypervisor();
+  const hypervisor: Hypervisor = { make: (order) => (standIn?.(order) ? standIns : hosts).make(order) };
+  const { aws, served, metadata } = await open(hypervisor, options);
   const leave = await joinSwitch(
     lab,
     served.server,
@@ -100,8 +102,11 @@ interface Opened {
   readonly metadata: InstanceMetadata;
 }
 
-async function open(ground: Ground, { retired, roleSeconds = 6 * 3600, ...options }: AwsOptions): Promise<Opened> {
-  const cloud = new Cloud({ ...options, ground, catalog: awsCatalog(), stoppedHold: false });
+async function open(
+  hypervisor: Hypervisor,
+  { retired, roleSeconds = 6 * 3600, ...options }: AwsOptions,
+): Promise<Opened> {
+  const cloud = new Cloud({ ...options, hypervisor, catalog: awsCatalog(), stoppedHold: false });
   const world = new AwsWorld({ cloud, ...(retired !== undefined && { retired }) });
   const everything = managedPolicies.get('AdministratorAccess')!;
   const addUser = (name: string, policy: Policy = everything, account = labAccount): Credentials =>

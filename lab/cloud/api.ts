@@ -3,8 +3,8 @@ import type { LaunchAsked } from './call-log.ts';
 import { zonesOf } from './catalog.ts';
 import type { Cloud } from './cloud.ts';
 import { cloudErrors } from './errors.ts';
-import type { Login } from './ground.ts';
 import type { Asked } from './http.ts';
+import type { Login } from './hypervisor.ts';
 import type { LaunchBody } from './instance.ts';
 import { count, fields, listOf, marketReader, oneOf, type Reader, required, text } from './settings.ts';
 

@@ -14,7 +14,7 @@ import {
 } from './catalog.ts';
 import { cloudErrors } from './errors.ts';
 import { type FaultName, type FaultRule, Faults } from './faults.ts';
-import type { Ground } from './ground.ts';
+import type { Hypervisor } from './hypervisor.ts';
 import { CloudInstance, type LaunchOrder, type ShownInstance, type Snapshot } from './instance.ts';
 import { machineClock } from './instant.ts';
 import { Machines } from './machines.ts';
@@ -23,7 +23,7 @@ import { allowedCount, roomFor } from './room.ts';
 import { defaultSettings, patchSettings, type Settings, type SettingsPatch } from './settings.ts';
 
 export interface CloudOptions {
-  readonly ground: Ground;
+  readonly hypervisor: Hypervisor;
   /** @default `labCatalog` */
   readonly catalog?: Catalog;
   readonly settings?: SettingsPatch;
@@ -92,7 +92,7 @@ export class Cloud {
   #slices = 0;
 
   constructor({
-    ground,
+    hypervisor,
     catalog = labCatalog,
     settings = {},
     stoppedHold = true,
@@ -106,7 +106,7 @@ export class Cloud {
     this.settings = patchSettings(defaultSettings, settings);
     this.#stoppedHold = stoppedHold;
     this.#machines = new Machines(
-      ground,
+      hypervisor,
       clock,
       this.random,
       () => this.settings,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/time/clock.ts';
 import type { DiskOrder } from './belongings.ts';
 import type { Market } from './catalog.ts';
-import type { Login, Machine } from './ground.ts';
+import type { Login, Machine } from './hypervisor.ts';
 
 export type InstanceState = 'pending' | 'running' | 'stopping' | 'stopped' | 'terminating' | 'terminated';
 

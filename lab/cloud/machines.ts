@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/time/clock.ts';
-import type { Ground } from './ground.ts';
+import type { Hypervisor } from './hypervisor.ts';
 import type { CloudInstance, EndCause } from './instance.ts';
 import type { Random } from './random.ts';
 import type { Settings } from './settings.ts';
@@ -17,7 +17,7 @@ interface BootFate {
 
 /** Does to machines what becomes of their instances. */
 export class Machines {
-  readonly #ground: Ground;
+  readonly #hypervisor: Hypervisor;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #settings: () => Settings;
@@ -28,14 +28,14 @@ export class Machines {
   readonly #ended: (instance: CloudInstance) => void;
 
   constructor(
-    ground: Ground,
+    hypervisor: Hypervisor,
     clock: Clock,
     random: Random,
     settings: () => Settings,
     ended: (instance: CloudInstance) => void = () => {},
   ) {
     this.#ended = ended;
-    this.#ground = ground;
+    this.#hypervisor = hypervisor;
     this.#clock = clock;
     this.#random = random;
     this.#settings = settings;
@@ -141,7 +141,7 @@ export class Machines {
     await this.#turn();
     if (ending.signal.aborted) return;
     // The address is given out at once, as clouds do.
-    const machine = await this.#ground.make({
+    const machine = await this.#hypervisor.make({
       instance: id,
       machineType: order.machine_type,
       login: order.login,

@@ -10,7 +10,7 @@ import { ApiServer } from './api-server.ts';
 import { CallDesk } from './call-desk.ts';
 import { CallLog } from './call-log.ts';
 import { Cloud, type CloudOptions } from './cloud.ts';
-import { labGround } from './lab-ground.ts';
+import { labHypervisor } from './lab-hypervisor.ts';
 import { listenOnSwitch } from './listen.ts';
 import { metadataAddress, serveMetadata } from './metadata-server.ts';
 
@@ -30,7 +30,7 @@ export interface LabCloud {
   close(): Promise<void>;
 }
 
-export interface LabCloudOptions extends Omit<CloudOptions, 'ground'> {
+export interface LabCloudOptions extends Omit<CloudOptions, 'hypervisor'> {
   /** What every instance has. */
   readonly image?: HostOptions;
 }
@@ -38,8 +38,8 @@ export interface LabCloudOptions extends Omit<CloudOptions, 'ground'> {
 const apiPort = 8700;
 
 export async function openLabCloud(lab: Lab, { image = {}, ...options }: LabCloudOptions = {}): Promise<LabCloud> {
-  const ground = labGround(lab, image);
-  const cloud = new Cloud({ ...options, ground });
+  const hypervisor = labHypervisor(lab, image);
+  const cloud = new Cloud({ ...options, hypervisor });
   const served = await serveCloud(cloud);
   const metadata = createServer((request, response) => void serveMetadata(cloud, request, response));
   const leave = await joinSwitch(lab, served.server, metadata);
@@ -51,7 +51,7 @@ export async function openLabCloud(lab: Lab, { image = {}, ...options }: LabClou
     admin: served.admin,
     host: (id) => {
       const address = cloud.instance(id)?.machine?.address;
-      return address === undefined ? undefined : ground.host(address);
+      return address === undefined ? undefined : hypervisor.host(address);
     },
     close: async () => {
       leave();

@@ -7,11 +7,11 @@ import { readScript, readShell, shellProgram } from '../../src/base/shell/shell-
 import { Accounts } from '../cloud/accounts.ts';
 import type { CloudAdmin } from '../cloud/admin.ts';
 import { Cloud, type CloudOptions } from '../cloud/cloud.ts';
-import type { Ground, MachineOrder } from '../cloud/ground.ts';
-import { labGround } from '../cloud/lab-ground.ts';
+import type { Hypervisor, MachineOrder } from '../cloud/hypervisor.ts';
+import { labHypervisor } from '../cloud/lab-hypervisor.ts';
 import { endpointOf, joinSwitch, type ServedCloud, serveDialect } from '../cloud/open.ts';
 import { OutsideAddresses } from '../cloud/outside.ts';
-import { StandInGround } from '../cloud/stand-in-ground.ts';
+import { StandInHypervisor } from '../cloud/stand-in-hypervisor.ts';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
 import type { ServiceAccountKey, UserCredentials } from './access/tokens.ts';
 import type { WorkloadCredentials } from './access/workloads.ts';
@@ -32,7 +32,7 @@ const pageSize = 500;
 /** The project that is there from the start. */
 export const labProject = 'lab-project';
 
-export interface GoogleOptions extends Omit<CloudOptions, 'ground' | 'catalog' | 'stoppedHold'> {
+export interface GoogleOptions extends Omit<CloudOptions, 'hypervisor' | 'catalog' | 'stoppedHold'> {
   /** Whether accelerators are sold that Google sells no more (K80). @default false */
   readonly retired?: boolean;
   /** How long access tokens live. @default 1 hour */
@@ -95,10 +95,10 @@ export interface LabGoogleOptions extends GoogleOptions {
 /** Google whose machines are stand-ins, without a lab: for what is about calls alone, and for thousands of machines. */
 export async function openStandInGoogle(
   options: GoogleOptions = {},
-): Promise<Google & { readonly ground: StandInGround }> {
-  const ground = new StandInGround();
-  const { google } = await open(ground, options);
-  return { ...google, ground };
+): Promise<Google & { readonly hypervisor: StandInHypervisor }> {
+  const hypervisor = new StandInHypervisor();
+  const { google } = await open(hypervisor, options);
+  return { ...google, hypervisor };
 }
 
 /**
@@ -112,10 +112,10 @@ export async function openLabGoogle(
   const endpoint = endpointOf(lab);
   const outside = await OutsideAddresses.open(lab);
   const boots = { first: firstBoot(endpoint, image.first), each: everyBoot(image.each) };
-  const hosts = labGround(lab, { ...image, ...boots }, outside);
-  const standIns = new StandInGround();
-  const ground: Ground = { make: (order) => (standIn?.(order) ? standIns : hosts).make(order) };
-  const { google, served } = await open(ground, options);
+  const hosts = labHypervisor(lab, { ...image, ...boots }, outside);
+  const standIns = new StandInHypervisor();
+  const hypervisor: Hypervisor = { make: (order) => (standIn?.(order) ? standIns : hosts).make(order) };
+  const { google, served } = await open(hypervisor, options);
   const leave = await joinSwitch(
     lab,
     served.server,
@@ -134,11 +134,11 @@ export async function openLabGoogle(
 }
 
 async function open(
-  ground: Ground,
+  hypervisor: Hypervisor,
   { retired, tokenSeconds, ...options }: GoogleOptions,
 ): Promise<{ readonly google: Google; readonly served: Omit<ServedCloud, 'token'> }> {
   const settings = { page_size: pageSize, ...options.settings };
-  const cloud = new Cloud({ ...options, settings, ground, catalog: googleCatalog(), stoppedHold: false });
+  const cloud = new Cloud({ ...options, settings, hypervisor, catalog: googleCatalog(), stoppedHold: false });
   const world = new GoogleWorld({ cloud, ...(retired !== undefined && { retired }) });
   if (tokenSeconds !== undefined) world.tokens.lifetime = tokenSeconds;
   const project = world.addProject(labProject);

@@ -123,7 +123,7 @@ test('groups have rules, each once, and stay while something uses them', async (
 });
 
 test('keys are created, imported, found and deleted', async (t) => {
-  const { ec2, run, ground } = await awsBed(t);
+  const { ec2, run, hypervisor } = await awsBed(t);
   const created = await ec2.createKeyPair({ KeyName: 'rsa' });
   assert.match(created.KeyMaterial!, /^-----BEGIN RSA PRIVATE KEY-----/);
   await refused(ec2.createKeyPair({ KeyName: 'rsa' }), 'InvalidKeyPair.Duplicate');
@@ -142,7 +142,7 @@ test('keys are created, imported, found and deleted', async (t) => {
   );
   await refused(ec2.describeKeyPairs({ KeyNames: ['none'] }), 'InvalidKeyPair.NotFound');
   await run({ KeyName: 'mine' });
-  assert.deepEqual(ground.orders.at(-1)?.login, { user: 'ubuntu', public_key: line });
+  assert.deepEqual(hypervisor.orders.at(-1)?.login, { user: 'ubuntu', public_key: line });
   await ec2.deleteKeyPair({ KeyName: 'mine' });
   await ec2.deleteKeyPair({ KeyName: 'mine' });
   assert.equal((await ec2.describeKeyPairs({})).KeyPairs?.length, 2);

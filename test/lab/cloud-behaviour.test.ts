@@ -19,7 +19,7 @@ interface Said {
   };
 }
 
-async function open(t: TestContext, options: Omit<CloudOptions, 'ground'> = {}) {
+async function open(t: TestContext, options: Omit<CloudOptions, 'hypervisor'> = {}) {
   const cloud = await standInCloud(t, options);
   const ask = async (method: string, path: string, body?: unknown, token = cloud.token): Promise<Said> => {
     const { status, text } = await exchange(cloud.endpoint, { method, path, body, token, signal: never });
@@ -142,7 +142,7 @@ test('lists lag, and calls that change something do not', async (t) => {
 });
 
 test('a machine boots after its delay, and one that is ended before never does', async (t) => {
-  const { launch, admin, ask, state, running, ground } = await open(t, { settings: { boot_s: [1000, 1000] } });
+  const { launch, admin, ask, state, running, hypervisor } = await open(t, { settings: { boot_s: [1000, 1000] } });
   const [slow] = (await launch()).body.instances;
   assert.equal(slow!.state, 'pending');
   await ask('POST', '/v1/instances/terminate', { ids: [slow!.id] });
@@ -150,18 +150,18 @@ test('a machine boots after its delay, and one that is ended before never does',
   await admin.set({ boot_s: [0, 0] });
   const [quick] = (await launch()).body.instances;
   await running(quick!.id);
-  assert.deepEqual([...ground.up], [quick!.id]);
+  assert.deepEqual([...hypervisor.up], [quick!.id]);
 });
 
 test('an instance is stopped and started, and not in the wrong state', async (t) => {
-  const { launch, ask, state, running, ground } = await open(t, { settings: { boot_s: [0.01, 0.02] } });
+  const { launch, ask, state, running, hypervisor } = await open(t, { settings: { boot_s: [0.01, 0.02] } });
   const [made] = (await launch()).body.instances;
   const { id } = made!;
   assert.equal((await ask('POST', `/v1/instances/${id}/stop`)).body.error.code, 'IncorrectState');
   await running(id);
   await ask('POST', `/v1/instances/${id}/stop`);
   await until('it is stopped', async () => (await state(id)) === 'stopped');
-  assert.equal(ground.up.size, 0);
+  assert.equal(hypervisor.up.size, 0);
   await ask('POST', `/v1/instances/${id}/start`);
   await running(id);
   assert.equal((await ask('GET', `/v1/instances/${id}`)).body['reason'], undefined);
@@ -169,14 +169,14 @@ test('an instance is stopped and started, and not in the wrong state', async (t)
 });
 
 test('what switches itself off ends, or is stopped where that was asked for', async (t) => {
-  const { launch, state, running, ground } = await open(t);
+  const { launch, state, running, hypervisor } = await open(t);
   for (const [on_shutdown, wanted] of [
     [undefined, 'terminated'],
     ['stop', 'stopped'],
   ] as const) {
     const [made] = (await launch({ ...(on_shutdown && { on_shutdown }) })).body.instances;
     await running(made!.id);
-    ground.orders.at(-1)!.poweredOff();
+    hypervisor.orders.at(-1)!.poweredOff();
     await until(`it is ${wanted}`, async () => (await state(made!.id)) === wanted);
   }
 });

@@ -35,10 +35,10 @@ test('a preemption stops what asked for that, and a start lets it be preempted a
 });
 
 test('a machine may switch itself off without anybody taking notice', async (t) => {
-  const { cloud, ground } = await standInCloud(t);
+  const { cloud, hypervisor } = await standInCloud(t);
   const [made] = cloud.make('lab', { machine_type: 'small', on_shutdown: 'stay' });
   await until('it runs', () => made!.now.state === 'running');
-  ground.orders[0]!.poweredOff();
+  hypervisor.orders[0]!.poweredOff();
   assert.equal(made!.now.state, 'running');
   assert.equal(cloud.costs().length, 1);
 });

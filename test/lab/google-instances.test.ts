@@ -290,10 +290,10 @@ test('a preempted machine is deleted with its disk, or stopped with it, as it wa
 });
 
 test('a machine that switches itself off is TERMINATED, and holds no quota', async (t) => {
-  const { insert, ground, reaches, project, idOf } = await googleBed(t);
+  const { insert, hypervisor, reaches, project, idOf } = await googleBed(t);
   project.quotas.push({ metric: 'CPUS', limit: 2, region: 'us-west1' });
   await insert('one');
-  ground.orders.find(({ instance }) => instance === idOf('one'))!.poweredOff();
+  hypervisor.orders.find(({ instance }) => instance === idOf('one'))!.poweredOff();
   await reaches('one', 'TERMINATED');
   assert.equal((await insert('two')).error, undefined);
 });

@@ -109,11 +109,11 @@ test('capacity is told by the operation, a quota at once', async (t) => {
 });
 
 test('a slice goes as a whole when one of its hosts is preempted, and stays where a host switches itself off', async (t) => {
-  const { ask, ended, admin, idOf, ground, cloud } = await googleBed(t);
+  const { ask, ended, admin, idOf, hypervisor, cloud } = await googleBed(t);
   const state = async (id: string) => (await ask('GET', `${nodes}/${id}`)).state;
   await ended(await ask('POST', `${nodes}?nodeId=n`, slice({ schedulingConfig: { preemptible: true } })));
   await ended(await ask('POST', `${nodes}?nodeId=m`, slice()));
-  ground.orders.find(({ instance }) => instance === idOf('m/1'))!.poweredOff();
+  hypervisor.orders.find(({ instance }) => instance === idOf('m/1'))!.poweredOff();
   assert.equal(await state('m'), 'READY');
   await admin.preempt(idOf('n/1'));
   await until('it is preempted', async () => (await state('n')) === 'PREEMPTED');

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { clusterProblem } from './cluster-bed.ts';
 import { chosen } from './scaling/chosen.ts';
-import { openCloudBed } from './scaling/cloud-ground.ts';
+import { openCloudBed } from './scaling/cloud-site.ts';
 import { play } from './scaling/play.ts';
 
 describe('a cloud with real Ray', { skip: clusterProblem() ?? false }, () => {

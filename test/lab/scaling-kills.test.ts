@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { LabCloud } from '../../lab/cloud/open.ts';
 import { seeded, seedOf } from '../head/test-cluster.ts';
 import { clusterProblem, eventually } from './cluster-bed.ts';
-import { openCloudBed } from './scaling/cloud-ground.ts';
+import { openCloudBed } from './scaling/cloud-site.ts';
 import { eventLines } from './scaling/judge.ts';
 import type { RayBed } from './scaling/ray-bed.ts';
 
@@ -24,18 +24,18 @@ describe('mantad that is killed while real Ray scales and works', { skip: cluste
   it(`launches nothing twice, loses no worker and no job, and tells Ray the truth again, ${rounds} times`, async (t) => {
     const random = seeded(seedOf(t, 'scaling-kills.test.ts', 'test/lab'));
     const { bed, cloud } = opened!;
-    const mark = await bed.ground.mark();
+    const mark = await bed.site.mark();
     const from = await bed.lastEvent();
     try {
       for (let round = 1; round <= rounds; round++) {
-        const since = await bed.ground.mark();
+        const since = await bed.site.mark();
         await playRound(bed, round, random);
         const asked = await askedFor(cloud, since);
         assert.ok(asked <= pieces + 1, `${asked} instances asked for in round ${round}`);
       }
       await eventually('no worker is left', async () => (await bed.workers()).length === 0);
       await eventually('nothing of it is left', async () => {
-        assert.deepEqual(await bed.ground.problems(mark), []);
+        assert.deepEqual(await bed.site.problems(mark), []);
         return true;
       });
       for (let round = 1; round <= rounds; round++) await ranOnce(bed, jobOf(round));
@@ -76,20 +76,20 @@ async function playRound(bed: RayBed, round: number, random: () => number): Prom
   assert.equal((await order.done).length, pieces);
 }
 
-async function submit({ user, ground }: RayBed, id: string): Promise<void> {
-  const how = ['-n', ground.cluster, '--no-wait', '--submission-id', id, '--entrypoint-num-cpus', '1'];
-  await user.manta(['job', 'submit', ...how, '--', 'sh', '-c', `echo ${id} ran; sleep 1`], { env: ground.env });
+async function submit({ user, site }: RayBed, id: string): Promise<void> {
+  const how = ['-n', site.cluster, '--no-wait', '--submission-id', id, '--entrypoint-num-cpus', '1'];
+  await user.manta(['job', 'submit', ...how, '--', 'sh', '-c', `echo ${id} ran; sleep 1`], { env: site.env });
 }
 
-async function ranOnce({ user, ground }: RayBed, id: string): Promise<void> {
-  const at = ['-n', ground.cluster, id];
-  await user.manta(['job', 'wait', ...at], { env: ground.env });
-  assert.equal(await user.manta(['job', 'logs', ...at], { env: ground.env }), `${id} ran\n`);
+async function ranOnce({ user, site }: RayBed, id: string): Promise<void> {
+  const at = ['-n', site.cluster, id];
+  await user.manta(['job', 'wait', ...at], { env: site.env });
+  assert.equal(await user.manta(['job', 'logs', ...at], { env: site.env }), `${id} ran\n`);
 }
 
 /** Workers that `ray status` counts as there. */
-async function workersByRay({ user, ground }: RayBed): Promise<number> {
-  const status = await user.manta(['exec', `${ground.cluster}.yaml`, 'ray status'], { env: ground.env });
+async function workersByRay({ user, site }: RayBed): Promise<number> {
+  const status = await user.manta(['exec', `${site.cluster}.yaml`, 'ray status'], { env: site.env });
   const [, there = ''] = /Active:\n([^]*?)\nPending:/.exec(status) ?? [];
   return [...there.matchAll(/^ (\d+) (\S+)$/gm)]
     .filter(([, , type]) => type !== 'head')

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { ClusterBed, clusterProblem } from './cluster-bed.ts';
 import { chosen } from './scaling/chosen.ts';
 import { play } from './scaling/play.ts';
-import { poolGround, poolHosts } from './scaling/pool-ground.ts';
+import { poolHosts, poolSite } from './scaling/pool-site.ts';
 import { RayBed } from './scaling/ray-bed.ts';
 
 describe('own hosts with real Ray', { skip: clusterProblem() ?? false }, () => {
@@ -12,7 +12,7 @@ describe('own hosts with real Ray', { skip: clusterProblem() ?? false }, () => {
   let bed: RayBed | undefined;
   before(async () => {
     user = await ClusterBed.open({ hosts: poolHosts, ray: true, cron: true });
-    bed = await RayBed.open(user, poolGround(user.lab.hosts));
+    bed = await RayBed.open(user, poolSite(user.lab.hosts));
   });
   after(async () => {
     bed?.close();

@@ -23,7 +23,7 @@ const fastClock: Clock = {
 export const [zoneA, zoneB] = ['lab-1a', 'lab-1b'] as const;
 
 /** A cluster of a stand-in cloud as one laptop sees it, and what it told. */
-export async function cloudBed(t: TestContext, options: Omit<CloudOptions, 'ground'> = {}) {
+export async function cloudBed(t: TestContext, options: Omit<CloudOptions, 'hypervisor'> = {}) {
   const served = await standInCloud(t, options);
   const folderFor = (): string => {
     const folder = mkdtempSync(join(tmpdir(), 'manta-cloud-'));

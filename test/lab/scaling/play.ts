@@ -19,10 +19,10 @@ const strikes: ReadonlySet<Fault> = new Set<Fault>([
 export async function play(scenario: Scenario, bed: RayBed): Promise<void> {
   const { demand, fault, outcome } = scenario;
   const from = await bed.lastEvent();
-  const mark = await bed.ground.mark();
+  const mark = await bed.site.mark();
   let order: Order | undefined;
   try {
-    await bed.ground.cause(fault, bed);
+    await bed.site.cause(fault, bed);
     if (demand.kind === 'floor') await playFloor(scenario, demand.count, bed);
     else {
       order = bed.driver.make(demand);
@@ -37,11 +37,11 @@ export async function play(scenario: Scenario, bed: RayBed): Promise<void> {
     throw new Error(`${(error as Error).message}\nWhat the cluster did:\n${told}`, { cause: error });
   } finally {
     bed.turnstile.release();
-    await bed.ground.calm(bed);
+    await bed.site.calm(bed);
     if (fault === 'limit lowered') await bed.limit({});
   }
   await eventually('nothing of it is left', async () => {
-    const problems = await bed.ground.problems(mark);
+    const problems = await bed.site.problems(mark);
     assert.deepEqual(problems, []);
     return true;
   });
@@ -54,7 +54,7 @@ const noWorkerLeft = (bed: RayBed): Promise<true> =>
 /** What went wrong here must not go wrong in the next scenario too. */
 async function cleanUp(bed: RayBed, order: Order | undefined): Promise<void> {
   bed.turnstile.release();
-  await bed.ground.calm(bed);
+  await bed.site.calm(bed);
   await bed.limit({});
   if (order !== undefined) {
     bed.turnstile.letGo(order.number);
@@ -85,9 +85,9 @@ async function playWork({ demand, fault, outcome }: Scenario, bed: RayBed, order
   await placed();
   if (strikes.has(fault)) {
     const [struck] = turnstile.places(order.number).values();
-    const host = bed.ground.host(struck!)!;
+    const host = bed.site.host(struck!)!;
     const asked = (await bed.events(from)).filter(isLaunch).length;
-    await bed.ground.strike(fault, host);
+    await bed.site.strike(fault, host);
     if (fault === 'preempted with notice') {
       await eventually(
         'the next one is asked for',
@@ -111,7 +111,7 @@ async function letIdleGo(bed: RayBed, { number }: Order): Promise<void> {
   const places = new Map(turnstile.places(number));
   const [idle] = places.values();
   const free = [...places].filter(([, host]) => host === idle).map(([piece]) => piece);
-  const { address } = bed.ground.host(idle!)!;
+  const { address } = bed.site.host(idle!)!;
   turnstile.letGo(number, free);
   await eventually('the idle one goes, and it alone', async () => {
     const workers = await bed.workers();
@@ -155,7 +155,7 @@ async function holdsIdle(bed: RayBed, fault: Fault, count: number): Promise<void
   };
   const [first] = await eventually(`${count} workers stay though they are idle`, () => idle());
   if (!strikes.has(fault)) return;
-  await bed.ground.strike(fault, bed.user.lab.hosts.find(({ address }) => address === first)!);
+  await bed.site.strike(fault, bed.user.lab.hosts.find(({ address }) => address === first)!);
   await eventually(`${count} workers stay again`, () => idle((machines) => !machines.includes(first!)));
 }
 

@@ -16,7 +16,7 @@ export interface Limits {
 const usualLimits: Limits = { minWorkers: 0, maxWorkers: 6 };
 
 /** Where machines come from, and how things go wrong there. */
-export interface Ground {
+export interface Site {
   readonly cluster: string;
   readonly user: string;
   clusterFile(limits: Limits, turnstile: string): object;
@@ -39,50 +39,50 @@ export interface Ground {
 /** One cluster of real Ray for many scenarios: its user at the laptop, a driver on its head, a turnstile for its work. */
 export class RayBed {
   readonly user: ClusterBed;
-  readonly ground: Ground;
+  readonly site: Site;
   readonly turnstile: Turnstile;
   readonly driver: Driver;
   readonly head: LabHost;
   readonly #token: string;
 
-  private constructor(parts: Pick<RayBed, 'user' | 'ground' | 'turnstile' | 'driver' | 'head'>, token: string) {
+  private constructor(parts: Pick<RayBed, 'user' | 'site' | 'turnstile' | 'driver' | 'head'>, token: string) {
     this.user = parts.user;
-    this.ground = parts.ground;
+    this.site = parts.site;
     this.turnstile = parts.turnstile;
     this.driver = parts.driver;
     this.head = parts.head;
     this.#token = token;
   }
 
-  static async open(user: ClusterBed, ground: Ground): Promise<RayBed> {
+  static async open(user: ClusterBed, site: Site): Promise<RayBed> {
     const turnstile = await Turnstile.open(user.lab);
     try {
-      return await RayBed.#openWith(user, ground, turnstile);
+      return await RayBed.#openWith(user, site, turnstile);
     } catch (error) {
       turnstile.close();
       throw error;
     }
   }
 
-  static async #openWith(user: ClusterBed, ground: Ground, turnstile: Turnstile): Promise<RayBed> {
-    const { cluster, env } = ground;
-    const home = ground.user === 'root' ? 'root' : `home/${ground.user}`;
-    user.write(fileOf(cluster), fileText(ground, usualLimits, turnstile));
+  static async #openWith(user: ClusterBed, site: Site, turnstile: Turnstile): Promise<RayBed> {
+    const { cluster, env } = site;
+    const home = site.user === 'root' ? 'root' : `home/${site.user}`;
+    user.write(fileOf(cluster), fileText(site, usualLimits, turnstile));
     await user.manta(['up', '-y', fileOf(cluster)], { env });
-    const head = await ground.head();
+    const head = await site.head();
     writeFileSync(join(head.root, home, 'driver.py'), driverProgram);
     const driver = await Driver.open(
       user.start(['exec', fileOf(cluster), `exec python -u driver.py ${turnstile.url}`], { env }),
     );
     const token = await head.must(`cat /${home}/.manta/head/clusters/${cluster}/tokens/owner`);
-    return new RayBed({ user, ground, turnstile, driver, head }, token.trim());
+    return new RayBed({ user, site, turnstile, driver, head }, token.trim());
   }
 
   /** Changes limits of the cluster file and runs `up` again. */
   async limit(limits: Partial<Limits>): Promise<void> {
-    const { cluster, env } = this.ground;
+    const { cluster, env } = this.site;
     const file = fileOf(cluster);
-    this.user.write(file, fileText(this.ground, { ...usualLimits, ...limits }, this.turnstile));
+    this.user.write(file, fileText(this.site, { ...usualLimits, ...limits }, this.turnstile));
     await this.user.manta(['up', '-y', '--no-wait', file], { env });
   }
 
@@ -102,13 +102,13 @@ export class RayBed {
 
   /** What `manta why` says, in lines. */
   async why(subject: string): Promise<string> {
-    const words = ['--json', 'why', subject, '-n', this.ground.cluster];
-    const { chain, next } = JSON.parse(await this.user.manta(words, { env: this.ground.env })) as WhyAnswer;
+    const words = ['--json', 'why', subject, '-n', this.site.cluster];
+    const { chain, next } = JSON.parse(await this.user.manta(words, { env: this.site.env })) as WhyAnswer;
     return [...chain.map(({ text }) => text), ...next].join('\n');
   }
 
   async status(): Promise<string> {
-    return await this.user.manta(['status', fileOf(this.ground.cluster)], { env: this.ground.env });
+    return await this.user.manta(['status', fileOf(this.site.cluster)], { env: this.site.env });
   }
 
   /** kill -9, and back under its supervisor. */
@@ -119,7 +119,7 @@ export class RayBed {
   }
 
   async #mantad(): Promise<string> {
-    const { user, cluster } = this.ground;
+    const { user, cluster } = this.site;
     const file = `${user === 'root' ? '/root' : `/home/${user}`}/.manta/head/clusters/${cluster}/mantad.lock`;
     return /"pid":\s*(\d+)/.exec(await this.head.must(`cat ${file}`, { user: 'root' }))?.[1] ?? '';
   }
@@ -127,7 +127,7 @@ export class RayBed {
   /** The whole cluster goes. */
   async down(): Promise<void> {
     await this.driver.close();
-    await this.user.manta(['down', '-y', fileOf(this.ground.cluster)], { env: this.ground.env });
+    await this.user.manta(['down', '-y', fileOf(this.site.cluster)], { env: this.site.env });
   }
 
   close(): void {
@@ -145,8 +145,8 @@ export class RayBed {
 const fileOf = (cluster: string): string => `${cluster}.yaml`;
 
 /** JSON is YAML. */
-const fileText = (ground: Ground, limits: Limits, { url }: Turnstile): string =>
-  JSON.stringify(ground.clusterFile(limits, url), null, 1);
+const fileText = (site: Site, limits: Limits, { url }: Turnstile): string =>
+  JSON.stringify(site.clusterFile(limits, url), null, 1);
 
 /** How many pieces a demand is made of; none of what asks for room alone. */
 export function piecesOf(demand: Demand): number {

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { Cloud, type CloudOptions } from '../../../lab/cloud/cloud.ts';
 import type { FaultRule } from '../../../lab/cloud/faults.ts';
-import type { Ground, MachineOrder } from '../../../lab/cloud/ground.ts';
+import type { Hypervisor, MachineOrder } from '../../../lab/cloud/hypervisor.ts';
 import { type ServedCloud, serveCloud } from '../../../lab/cloud/open.ts';
 import type { CapacityRule, Settings } from '../../../lab/cloud/settings.ts';
 import { type LabCloudOptions, LabCloudProvider } from '../../../src/providers/lab-cloud/provider.ts';
@@ -53,7 +53,7 @@ export function providerOf(at: Reached, more: Partial<LabCloudOptions> = {}): La
 }
 
 /** Machines that are nothing but their order. */
-export class StandInGround implements Ground {
+export class StandInHypervisor implements Hypervisor {
   readonly orders: MachineOrder[] = [];
   readonly up = new Set<string>();
   #count = 0;
@@ -73,11 +73,11 @@ export class StandInGround implements Ground {
 
 export async function standInCloud(
   t: TestContext,
-  options: Omit<CloudOptions, 'ground'> = {},
-): Promise<ServedCloud & { readonly ground: StandInGround; readonly cloud: Cloud }> {
-  const ground = new StandInGround();
-  const cloud = new Cloud({ ...options, ground });
+  options: Omit<CloudOptions, 'hypervisor'> = {},
+): Promise<ServedCloud & { readonly hypervisor: StandInHypervisor; readonly cloud: Cloud }> {
+  const hypervisor = new StandInHypervisor();
+  const cloud = new Cloud({ ...options, hypervisor });
   const served = await serveCloud(cloud);
   t.after(() => served.close());
-  return { ...served, ground, cloud };
+  return { ...served, hypervisor, cloud };
 }

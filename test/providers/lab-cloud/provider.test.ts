@@ -189,9 +189,9 @@ test('workers get a program for their first boot with their order, heads do not'
   const provider = providerOf(cloud, { bootProgram: () => 'echo booted' });
   await provider.launch(ask('one'), never);
   await provider.launch(ask('two', { tags: { [rayTags.kind]: 'head' } }), never);
-  await until('both are made', () => cloud.ground.orders.length === 2);
+  await until('both are made', () => cloud.hypervisor.orders.length === 2);
   assert.deepEqual(
-    cloud.ground.orders.map(({ userData }) => userData),
+    cloud.hypervisor.orders.map(({ userData }) => userData),
     ['echo booted', undefined],
   );
 });

@@ -2,7 +2,7 @@ import type { FaultRule } from '../../../lab/cloud/faults.ts';
 import { type LabCloud, openLabCloud } from '../../../lab/cloud/open.ts';
 import type { LabHost } from '../../../lab/lab.ts';
 import { ClusterBed, eventually, rayletOf } from '../cluster-bed.ts';
-import { type Ground, type Limits, RayBed } from './ray-bed.ts';
+import { type Limits, RayBed, type Site } from './ray-bed.ts';
 import { commands, idleTimeout } from './ray-commands.ts';
 import type { Fault } from './scenario.ts';
 
@@ -30,7 +30,7 @@ const notice = 20;
 const account = 'lab';
 
 /** Machines of a lab cloud, with a node type for each way in which a launch can be sent elsewhere. */
-function cloudGround(cloud: LabCloud, hosts: () => readonly LabHost[]): Ground {
+function cloudSite(cloud: LabCloud, hosts: () => readonly LabHost[]): Site {
   const existing = async () => (await cloud.admin.instances()).filter(({ exists }) => exists);
   const instanceOf = async ({ address }: LabHost): Promise<string> => {
     const found = (await existing()).find((instance) => instance.address === address);
@@ -152,8 +152,8 @@ export async function openCloudBed(): Promise<{ bed: RayBed; cloud: LabCloud; cl
   };
   try {
     cloud = await openLabCloud(user.lab, { image: { ray: true, cron: true } });
-    const ground = cloudGround(cloud, () => user.lab.hosts);
-    bed = await RayBed.open(user, ground);
+    const site = cloudSite(cloud, () => user.lab.hosts);
+    bed = await RayBed.open(user, site);
     return { bed, cloud, close };
   } catch (error) {
     await close();

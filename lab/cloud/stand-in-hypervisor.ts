@@ -1,7 +1,7 @@
-import type { Ground, MachineOrder } from './ground.ts';
+import type { Hypervisor, MachineOrder } from './hypervisor.ts';
 
 /** Machines that are nothing but their order: for what needs many of them, or none that does anything. */
-export class StandInGround implements Ground {
+export class StandInHypervisor implements Hypervisor {
   /** In the order in which they were made. */
   readonly orders: MachineOrder[] = [];
   /** Ids of instances that are switched on. */

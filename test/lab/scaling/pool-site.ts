@@ -1,8 +1,8 @@
 import type { LabHost } from '../../../lab/lab.ts';
 import { tokenFile } from '../../../src/bringup/node/shell-text.ts';
 import { eventually, rayletOf, smallRay } from '../cluster-bed.ts';
-import { killRaylet } from './cloud-ground.ts';
-import type { Ground, Limits, RayBed } from './ray-bed.ts';
+import { killRaylet } from './cloud-site.ts';
+import type { Limits, RayBed, Site } from './ray-bed.ts';
 import { commands, idleTimeout } from './ray-commands.ts';
 
 /** Hosts of each type of the pool, after the head; the last one is nobody's. */
@@ -10,7 +10,7 @@ const shares = { plain: 3, gold: 1, dull: 1, rig: 1 };
 export const poolHosts = 2 + Object.values(shares).reduce((sum, share) => sum + share);
 
 /** Own hosts behind the provider `local`. */
-export function poolGround(hosts: readonly LabHost[]): Ground {
+export function poolSite(hosts: readonly LabHost[]): Site {
   const [head, ...rest] = hosts as [LabHost, ...LabHost[]];
   const extra = rest.at(-1)!;
   const addresses = rest.map(({ address }) => address);
@@ -71,8 +71,8 @@ export function poolGround(hosts: readonly LabHost[]): Ground {
 }
 
 /** Somebody types `ray start` on a host that Manta knows nothing of. */
-async function addByHand(host: LabHost, { head, ground }: RayBed): Promise<void> {
-  const token = (await head.must(`cat ~/${tokenFile(ground.cluster)}`)).trim();
+async function addByHand(host: LabHost, { head, site }: RayBed): Promise<void> {
+  const token = (await head.must(`cat ~/${tokenFile(site.cluster)}`)).trim();
   const start = `ray start --address=${head.address}:6379 ${smallRay} --num-cpus=0 --resources='{"hand": 1}'`;
   await host.must(['bash', '-lc', start.replace('--num-cpus=1 ', '')], {
     user: 'root',

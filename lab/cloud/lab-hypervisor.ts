@@ -2,17 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readShell, shellCommand } from '../../src/base/shell/shell-file.ts';
 import type { HostOptions, Lab, LabHost } from '../lab.ts';
-import type { Ground, Machine, MachineOrder } from './ground.ts';
+import type { Hypervisor, Machine, MachineOrder } from './hypervisor.ts';
 import type { OutsideAddresses } from './outside.ts';
 
 const firstBoot = readShell(new URL('./first-boot.sh', import.meta.url));
 
 /** Machines that are hosts of a lab. `image` is what each of them has; `outside` gives addresses for the laptop. */
-export function labGround(
+export function labHypervisor(
   lab: Lab,
   image: HostOptions,
   outside?: OutsideAddresses,
-): Ground & { host(address: string): LabHost | undefined } {
+): Hypervisor & { host(address: string): LabHost | undefined } {
   const hosts = new Map<string, LabHost>();
   return {
     host: (address) => hosts.get(address),

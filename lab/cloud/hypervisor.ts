@@ -1,5 +1,5 @@
-/** What the cloud's instances are made of. */
-export interface Ground {
+/** What makes the machines behind the instances of the cloud. */
+export interface Hypervisor {
   /** A machine with a disk and an address of its own, not switched on yet. */
   make(order: MachineOrder): Promise<Machine>;
 }
