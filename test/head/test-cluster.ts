@@ -322,7 +322,7 @@ export function listening(pids: readonly number[]): string[] {
   const inodes = new Set(
     pids.flatMap((pid) => openFiles(pid).flatMap((file) => /^\d+=socket:\[(\d+)\]$/.exec(file)?.[1] ?? [])),
   );
-  return ['tcp', 'tcp6', 'udp', 'udp6'].flatMap((kind) =>
+  const found = ['tcp', 'tcp6', 'udp', 'udp6'].flatMap((kind) =>
     readFileSync(`/proc/net/${kind}`, 'latin1')
       .split('\n')
       .slice(1)
@@ -330,6 +330,8 @@ export function listening(pids: readonly number[]): string[] {
       .filter((fields) => (fields[3] === '0A' || kind.startsWith('udp')) && inodes.has(fields[9] ?? ''))
       .map((fields) => `${kind} ${fields[1]}`),
   );
+  // The kernel may name a socket twice where others come and go while its list is read.
+  return [...new Set(found)];
 }
 
 /** Random numbers from a seed: a failure is replayed by giving the seed again. */
