@@ -55,9 +55,12 @@ export const regionOf = ({ regions }: Catalog, zone: string): string | undefined
 const byName = new WeakMap<Catalog, ReadonlyMap<string, MachineType>>();
 
 function typesOf(catalog: Catalog): ReadonlyMap<string, MachineType> {
-  const known = byName.get(catalog) ?? new Map(catalog.machine_types.map((type) => [type.name, type]));
-  byName.set(catalog, known);
-  return known;
+  const known = byName.get(catalog);
+  // A dialect may put more types on sale.
+  if (known?.size === catalog.machine_types.length) return known;
+  const fresh = new Map(catalog.machine_types.map((type) => [type.name, type]));
+  byName.set(catalog, fresh);
+  return fresh;
 }
 
 export function machineType(catalog: Catalog, name: string): MachineType {
