@@ -8,10 +8,13 @@ export const headErrors = {
     message: (e) => `the node on ${e.instance} exited before it joined Ray: ${e.detail}`,
     hint: (e) => `see instances/.ended/${e.instance}/agent.log in the state folder`,
   }),
-  NoExtension: defineError<{ until: string }>({
+  NoExtension: defineError<{ until?: string | undefined }>({
     code: 'MANTA_HEAD_NO_EXTENSION',
     exit: 2,
-    message: (e) => `cannot extend the cluster until ${e.until}: the time must be in the future`,
+    message: (e) =>
+      e.until === undefined
+        ? 'cannot extend the cluster: the request has no usable duration or time'
+        : `cannot extend the cluster until ${e.until}: the time must be in the future`,
     hint: () => 'give a duration such as 2h, or --until with a later time',
   }),
   AlreadyServed: defineError<{ folder: string; pid: number }>({

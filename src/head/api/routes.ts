@@ -91,7 +91,7 @@ export function mountHeadApi(app: Hono<JobsEnv>, head: Head): void {
       const turnOff = head.extend(by === undefined ? { until } : { by });
       return turnOff === undefined ? {} : { turnOff };
     },
-    () => headErrors.NoExtension({ until: 'then' }),
+    () => headErrors.NoExtension({}),
   );
   on(clusterRoutes.reload, () => {
     head.reload();

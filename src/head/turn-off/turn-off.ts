@@ -102,7 +102,7 @@ export class TurnOffKeeper {
     const now = this.#edges.clock.now();
     const asked =
       'by' in request ? extendedBy(this.#terms(), this.#facts().livesSince, request.by, now) : request.until;
-    if (!isInstant(asked)) throw headErrors.NoExtension({ until: 'then' });
+    if (!isInstant(asked)) throw headErrors.NoExtension({});
     const until = new Date(asked).toISOString();
     if (asked <= now) throw headErrors.NoExtension({ until });
     this.#keepUntil = Math.round(asked);
