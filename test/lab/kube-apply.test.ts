@@ -64,7 +64,7 @@ spec:
     const crash = await apply(manifest('crash', { params: '{no-such-flag: "1"}' }));
     assert.match(crash.stderr, /ended with exit code 2[\s\S]*no-such-flag/);
     const big = await apply(manifest('big', { cpu: '64' }), '--timeout', '3');
-    assert.match(big.stderr, /no node has room[\s\S]*Insufficient cpu/);
+    assert.match(big.stderr, /no node has room[\s\S]*too little cpu/);
   });
 
   test('the server finds an unknown field before anything is changed', async () => {
