@@ -8,7 +8,7 @@ import { dig, type Json, type JsonMap, textAt } from '../core/kube/object.ts';
 import { isOperatorsAlone } from '../core/kube/operator-fields.ts';
 import { keeperOf, kueueQueueOf, orphanedFields, takeOver } from '../core/kube/owners.ts';
 import type { NodeRoom } from '../core/kube/room.ts';
-import { clusterSpecOf } from '../core/kube/rules.ts';
+import { clusterSpecOf } from '../core/kube/rules/rules.ts';
 import { scalerManager } from '../providers/kuberay/ray-cluster.ts';
 import type { KubePaths } from './paths.ts';
 import { lookForRoom } from './room.ts';

@@ -6,7 +6,7 @@ import { jobProgress } from '../../../src/core/kube/job-progress.ts';
 import { readManifests } from '../../../src/core/kube/manifest.ts';
 import type { JsonMap } from '../../../src/core/kube/object.ts';
 import { progressOf } from '../../../src/core/kube/progress.ts';
-import { checkManifest } from '../../../src/core/kube/rules.ts';
+import { checkManifest } from '../../../src/core/kube/rules/rules.ts';
 import type { Cause } from '../../../src/core/progress.ts';
 import { recording } from './recorded.ts';
 

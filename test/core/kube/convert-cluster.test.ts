@@ -7,7 +7,7 @@ import { readOpened } from '../../../src/cli/shared/load-file.ts';
 import { convertToRayCluster } from '../../../src/core/kube/convert-cluster.ts';
 import { readManifests } from '../../../src/core/kube/manifest.ts';
 import { dig } from '../../../src/core/kube/object.ts';
-import { checkManifest } from '../../../src/core/kube/rules.ts';
+import { checkManifest } from '../../../src/core/kube/rules/rules.ts';
 import { openCluster } from '../../../src/core/spec/read.ts';
 import { providers } from '../../../src/providers/table.ts';
 import { corpusFiles, corpusMissing } from '../spec/yaml/corpus.ts';

@@ -7,7 +7,7 @@ import type { Finding } from '../../../src/core/finding.ts';
 import { changeOf, withLiveReplicas } from '../../../src/core/kube/change.ts';
 import { readManifests } from '../../../src/core/kube/manifest.ts';
 import type { JsonMap } from '../../../src/core/kube/object.ts';
-import { checkManifest } from '../../../src/core/kube/rules.ts';
+import { checkManifest } from '../../../src/core/kube/rules/rules.ts';
 
 const findingsOf = (text: string, file = 'f.yaml'): readonly Finding[] => {
   const { manifests, findings } = readManifests(file, text);

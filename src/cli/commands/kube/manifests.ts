@@ -1,7 +1,7 @@
 import type { Finding } from '../../../core/finding.ts';
 import { manifestErrors } from '../../../core/kube/errors.ts';
 import { type Manifest, readManifests } from '../../../core/kube/manifest.ts';
-import { checkManifest } from '../../../core/kube/rules.ts';
+import { checkManifest } from '../../../core/kube/rules/rules.ts';
 import type { Io } from '../../command.ts';
 import { openFile } from '../../shared/open-file.ts';
 import { findingsText } from '../serve/open-config.ts';

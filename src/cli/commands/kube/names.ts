@@ -1,5 +1,5 @@
 import { manifestErrors } from '../../../core/kube/errors.ts';
-import { rayKinds } from '../../../core/kube/rules.ts';
+import { rayKinds } from '../../../core/kube/rules/rules.ts';
 import type { Io } from '../../command.ts';
 import { openManifests } from './manifests.ts';
 

@@ -1,6 +1,6 @@
-import { readServeConfig } from '../serve/config.ts';
-import type { Manifest } from './manifest.ts';
-import { dig, entriesAt, isMap, listAt, numberAt, textAt } from './object.ts';
+import { readServeConfig } from '../../serve/config.ts';
+import type { Manifest } from '../manifest.ts';
+import { dig, entriesAt, isMap, listAt, numberAt, textAt } from '../object.ts';
 import type { Check } from './rule-check.ts';
 
 /** What is wrong with a RayService besides its cluster: its Serve config, its ports, how it is upgraded. */

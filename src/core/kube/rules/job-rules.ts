@@ -1,7 +1,7 @@
-import type { Path } from '../spec/problem.ts';
-import { asKubectl } from '../spec/yaml/go.ts';
-import { readYaml } from '../spec/yaml/read.ts';
-import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from './object.ts';
+import type { Path } from '../../spec/problem.ts';
+import { asKubectl } from '../../spec/yaml/go.ts';
+import { readYaml } from '../../spec/yaml/read.ts';
+import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from '../object.ts';
 import type { Check } from './rule-check.ts';
 
 /** What the operator refuses in a RayJob. `spec`: where its spec stands. */

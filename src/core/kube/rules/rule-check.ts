@@ -1,7 +1,7 @@
-import type { Finding } from '../finding.ts';
-import type { Path } from '../spec/problem.ts';
-import type { Manifest } from './manifest.ts';
-import { dig, type Json } from './object.ts';
+import type { Finding } from '../../finding.ts';
+import type { Path } from '../../spec/problem.ts';
+import type { Manifest } from '../manifest.ts';
+import { dig, type Json } from '../object.ts';
 
 export interface Adding {
   readonly error: (path: Path, says: string, next: string) => void;

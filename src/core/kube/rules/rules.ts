@@ -1,9 +1,9 @@
-import type { Finding } from '../finding.ts';
-import type { Path } from '../spec/problem.ts';
+import type { Finding } from '../../finding.ts';
+import type { Path } from '../../spec/problem.ts';
+import type { Manifest } from '../manifest.ts';
+import { dig, entriesAt, isMap, type Json, listAt, textAt } from '../object.ts';
 import { clusterFindings } from './cluster-rules.ts';
 import { jobFindings } from './job-rules.ts';
-import type { Manifest } from './manifest.ts';
-import { dig, entriesAt, isMap, type Json, listAt, textAt } from './object.ts';
 import { type Adding, Check } from './rule-check.ts';
 import { serviceFindings } from './service-rules.ts';
 

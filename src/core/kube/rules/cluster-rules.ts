@@ -1,6 +1,6 @@
-import { tokensSince } from '../ray-version.ts';
-import type { Path } from '../spec/problem.ts';
-import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from './object.ts';
+import { tokensSince } from '../../ray-version.ts';
+import type { Path } from '../../spec/problem.ts';
+import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from '../object.ts';
 import type { Check } from './rule-check.ts';
 
 /** What the operator refuses in a RayClusterSpec, wherever it stands. */
