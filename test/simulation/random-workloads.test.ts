@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { plan } from '../../src/core/plan/plan-cluster.ts';
 import { lowerBound } from '../../src/simulation/bound.ts';
 import { faultProfiles } from '../../src/simulation/faults.ts';
-import { searchSchedule } from '../../src/simulation/offline/search.ts';
+import { isWithinLimits, searchSchedule } from '../../src/simulation/offline/search.ts';
 import { builtInScenario } from '../../src/simulation/scenario/load-workload.ts';
 import { type SimulationOptions, simulateManta } from '../../src/simulation/simulate.ts';
 import { randomWorkload, randomWorkloadName, randomWorkloadSeed } from '../../src/simulation/workloads/random.ts';
@@ -53,6 +53,7 @@ test('the bound is below the searched schedule, which costs no more than the run
     assert.ok(bound > 0 && bound <= cost, `seed ${seed}: bound ${bound}, offline ${cost}`);
     assert.ok(cost < (own.measures.cost as number), `seed ${seed}: offline ${cost}, Manta ${own.measures.cost}`);
     assert.ok(offline.measures.makespan <= own.measures.makespan, `seed ${seed}`);
+    assert.ok(isWithinLimits(offline.machines, options.scenario.spec), `seed ${seed}`);
     assert.equal((await search()).measures.cost, offline.measures.cost, 'the same search finds the same');
   }
 });
@@ -63,4 +64,15 @@ test('machine hours without work are those of starting and of idling', async () 
   const lost = measures.idleShare * measures.totalNodeHours;
   // A machine that is told to end is charged up to then, and its node leaves a moment before.
   assert.ok(Math.abs(sum - lost) < 0.02 * measures.totalNodeHours, `${sum} against ${lost}`);
+});
+
+test('a schedule that has more workers at once than the limits allow is not taken', () => {
+  const { spec } = optionsFor(3).scenario;
+  const type = spec.nodeTypes.find(({ name }) => name !== spec.headType)!;
+  const machine = { type: type.name, zone: undefined, launchedAt: 0, joinedAt: 1, isPreempted: false, busy: [] };
+  const many = (count: number, endedAt: number) => Array.from({ length: count }, () => ({ ...machine, endedAt }));
+  assert.ok(isWithinLimits(many(type.maxWorkers, 10), spec));
+  assert.ok(!isWithinLimits(many(type.maxWorkers + 1, 10), spec));
+  const later = many(type.maxWorkers, 20).map((each) => ({ ...each, launchedAt: 10 }));
+  assert.ok(isWithinLimits([...many(type.maxWorkers, 10), ...later], spec), 'one after another');
 });

@@ -49,10 +49,28 @@ async function attempt(schedule: Schedule, options: SearchOptions): Promise<Cand
   const { from } = options;
   const simulation = await simulateSchedule({ ...options, limit: from.measures.endedAt }, schedule);
   const cost = simulation.costUntil(from.measures.endedAt);
-  const isGood = simulation.measures.unfinished === 0 && simulation.measures.makespan <= from.measures.makespan;
+  const isGood =
+    isWithinLimits(simulation.machines, options.scenario.spec) &&
+    simulation.measures.unfinished === 0 &&
+    simulation.measures.makespan <= from.measures.makespan;
   return isGood && cost !== undefined && simulation.measures.finished === from.measures.finished
     ? { schedule, simulation, cost }
     : undefined;
+}
+
+/** A planner may not have more workers at once either, of a type or in all. */
+export function isWithinLimits(machines: readonly MachineTrace[], spec: SearchOptions['scenario']['spec']): boolean {
+  const most = (some: readonly MachineTrace[]): number =>
+    Math.max(
+      0,
+      ...some.map(
+        ({ launchedAt }) => some.filter((each) => each.launchedAt <= launchedAt && each.endedAt > launchedAt).length,
+      ),
+    );
+  return (
+    most(machines) <= (spec.maxWorkers ?? Number.POSITIVE_INFINITY) &&
+    spec.nodeTypes.every(({ name, maxWorkers }) => most(machines.filter(({ type }) => type === name)) <= maxWorkers)
+  );
 }
 
 const lastBusy = (machine: MachineTrace): Duration => machine.busy.at(-1)?.[1] ?? machine.launchedAt;
