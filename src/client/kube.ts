@@ -38,7 +38,7 @@ export function kubeHead(target: KubeTarget, clock: Clock): Omit<Target, 'header
     onKube: target.kind,
     shown: `kube:${target.namespace}/${target.name}`,
     place: async (signal) => {
-      // First: where there is no head, that is the reason, and no line that breaks.
+      // First, so that a missing head is reported as that and not as a broken connection.
       await headPod(target, signal);
       line ??= await open(signal);
       return line.endpoint;

@@ -1,8 +1,8 @@
 import { readScript } from '../base/shell/shell-file.ts';
 import type { Manifest } from '../core/kube/manifest.ts';
 import { dig, isMap, type Json, type JsonMap, listAt, textAt } from '../core/kube/object.ts';
-import { scalingOf } from '../core/kube/scaling-spec.ts';
-import { mantadAnnotation, mantadPort } from './target.ts';
+import { mantadPort, scalingOf } from '../core/kube/scaling-spec.ts';
+import { mantadAnnotation } from './target.ts';
 
 const rayProgram = readScript(new URL('./pod-ray.sh', import.meta.url));
 const unpackProgram = readScript(new URL('./pod-unpack.mjs', import.meta.url));

@@ -6,6 +6,7 @@ import type { PodName } from '../base/kube/pod.ts';
 import { isHead, isLeaving } from '../core/kube/causes.ts';
 import { type KubeClusterName, type RayKind, rayKinds, readKubeName } from '../core/kube/cluster-name.ts';
 import { type Json, listAt, nameOf, numberAt, textAt } from '../core/kube/object.ts';
+import { mantadPort } from '../core/kube/scaling-spec.ts';
 import { clustersOf as clustersOfService } from '../core/kube/service-progress.ts';
 import { kubeTargetErrors } from './errors.ts';
 import { insidePath, rayPath } from './surroundings.ts';
@@ -219,9 +220,6 @@ export interface PodMantad {
 
 /** The annotation of an object whose head pod runs mantad: the Secret that has its owner's token. */
 export const mantadAnnotation = 'manta/owner-token';
-
-/** Port of mantad's gateway in a head pod; 8265 is that of Ray's dashboard there. */
-export const mantadPort = 8266;
 
 /** Manta's daemon in the head pod, or undefined where Ray runs alone there. */
 export async function mantadOf(target: KubeTarget, signal: AbortSignal): Promise<PodMantad | undefined> {

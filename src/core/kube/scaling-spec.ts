@@ -4,6 +4,9 @@ import { seconds } from '../spec/cluster.ts';
 import { dig, entriesAt, isMap, type Json, listAt, numberAt, textAt } from './object.ts';
 import { readQuantity } from './quantity.ts';
 
+/** Port of mantad's gateway in a head pod; 8265 is that of Ray's dashboard there. */
+export const mantadPort = 8266;
+
 /** Ray's name for the node type of the head of a RayCluster. */
 export const headGroup = 'headgroup';
 

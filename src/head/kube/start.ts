@@ -4,12 +4,10 @@
  */
 import { writeSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { mantadPort } from '../../core/kube/scaling-spec.ts';
 import { createCluster, readCluster } from '../../state/cluster-record.ts';
 import { stateFolder, stateHome } from '../../state/state-folder.ts';
 import { followFile } from './follow-file.ts';
-
-/** 8265 is that of Ray's dashboard, in the same pod. */
-const port = 8266;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,7 +25,7 @@ if (readCluster(folder) === undefined)
     role: 'this-machine',
     engine: 'ray',
     createdAt: Date.now(),
-    port,
+    port: mantadPort,
     kube: { namespace, name },
   });
 // `kubectl logs` shows what mantad writes to its log.
